@@ -55,14 +55,19 @@ export interface GroupedUsage {
 export async function readUsageGroups(
   { db }: Queries,
   accountId: string,
-  { groupBy, filter = {}, maxGroups, ...range }: UsageGroupTerms,
+  terms: UsageGroupTerms,
 ): Promise<GroupedUsage> {
+  const { rows } = await groupsQuery(accountId, terms).execute(db);
+  const [total, ...groups] = rows.map((row) => ({ group: row.shown, ...toUsage(row) }));
+  return { groups, total: total! };
+}
+
+/** The total comes first. Its plan is tested: it reads the account's rows of the range and no others. */
+export function groupsQuery(accountId: string, { groupBy, filter = {}, maxGroups, ...range }: UsageGroupTerms) {
   const source = typeof groupBy === 'string' ? dayRows(accountId, range, filter) : labelRows(accountId, range, groupBy);
   const column = typeof groupBy === 'string' ? COLUMN_OF[groupBy] : sql`value`;
   const order = groupBy === 'day' ? sql`shown` : sql`cost_u desc, polls desc, shown`;
-  const { rows } = await usageQuery({ source, column, maxGroups, order }).execute(db);
-  const [total, ...groups] = rows.map((row) => ({ group: row.shown, ...toUsage(row) }));
-  return { groups, total: total! };
+  return usageQuery({ source, column, maxGroups, order });
 }
 
 /** Of all polls of the filter. */
@@ -118,7 +123,7 @@ const COUNTERS = ['polls', 'completed', 'failed', 'canceled', 'split_or_partial'
 const AMOUNTS = ['cost_u', 'saved_u'];
 const HISTOGRAMS = ['ms_counts', 'cost_counts'];
 
-/** The total comes first. Most of a histogram's number is zeros at its end, which are left out. */
+/** Most of a histogram's number is zeros at its end, which are left out. */
 const usageQuery = ({ source, column, maxGroups, order }: Grouping) => sql<Row>`
   with places as (
     select ${column} as place, ${rawSums([...COUNTERS, ...AMOUNTS, ...HISTOGRAMS])} from ${source} group by 1

@@ -1,0 +1,53 @@
+import { sql } from 'kysely';
+import t from 'tap';
+import { readUsageGroups, type UsageGrouping } from '../src/index.ts';
+import { groupsQuery } from '../src/usage.ts';
+import { funded, open } from './fixtures.ts';
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+t.test('reading reads the rows of the account and the range, however much there is of others', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 0n);
+  const figures = '10, 9, 1, 0, 2, 5000, 700, 9 * counted_once(1000), 9 * counted_once(500)';
+  const days = "(now() at time zone 'utc')::date - d";
+  const accounts = `(select gen_random_uuid() as id from generate_series(1, 60) union all select '${accountId}') a`;
+  await query(`insert into usage_days select a.id, ${days}, md5('k' || k)::uuid, p, s, ${figures}
+    from ${accounts}, generate_series(0, 59) d, generate_series(1, 3) k, unnest(array['broad', 'fast']) p, unnest(array['polls', 'mcp']) s`);
+  await query(`insert into usage_labels select a.id, ${days}, 'customer', 'c' || v, ${figures}
+    from ${accounts}, generate_series(0, 59) d, generate_series(1, 10) v`);
+  await query('vacuum analyze usage_days');
+  await query('vacuum analyze usage_labels');
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+  const range = { from: day(9), to: day(0), maxGroups: 1_000 };
+  for (const [groupBy, rows, groups] of [
+    ['day', 120, 10],
+    ['key', 120, 3],
+    ['surface', 120, 2],
+    [{ metadata: 'customer' }, 100, 10],
+  ] as [UsageGrouping, number, number][]) {
+    const terms = { ...range, groupBy };
+    const explained = sql<{
+      'QUERY PLAN': [{ Plan: Plan }];
+    }>`explain (analyze, format json) ${groupsQuery(accountId, terms)}`;
+    const plans = nodesOf((await explained.execute(storage.db)).rows[0]!['QUERY PLAN'][0].Plan);
+    const scans = plans.filter((plan) => 'Relation Name' in plan && plan['Relation Name']!.startsWith('usage_'));
+    t.ok(scans.length > 0);
+    for (const scan of scans) {
+      t.not(scan['Node Type'], 'Seq Scan', JSON.stringify(groupBy));
+      t.equal(scan['Actual Rows'], rows, 'those of ten days');
+      t.equal(scan['Rows Removed by Filter'] ?? 0, 0, 'and no others');
+    }
+    t.equal((await readUsageGroups(storage, accountId, terms)).groups.length, groups);
+  }
+  const ofLogins = { ...range, groupBy: 'preset' as const, filter: { keyId: null } };
+  t.equal((await readUsageGroups(storage, accountId, ofLogins)).groups.length, 0);
+});
