@@ -78,6 +78,7 @@ t.test('the console shows queue, running and buried polls, without questions, op
   const shown = await look();
   t.match(shown, {
     queue: { waiting: 2, active: 0 },
+    flexQueue: { waiting: 0, active: 0, oldestSeconds: null },
     fleet: { held: 1, buried: 1 },
     running: [{ pollId: running, worker: 'w_runs', claims: 1 }],
     buried: [{ pollId: dead, reason: 'too_many_attempts' }],

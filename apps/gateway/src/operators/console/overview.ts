@@ -1,3 +1,4 @@
+import type { QueueCounts } from '@eloquentpoll/bus';
 import {
   type BuriedPoll,
   buriedPolls,
@@ -23,8 +24,16 @@ import type { OperatorsContext } from '../context.ts';
 const MAX_ROWS = 50;
 const MAX_CALLERS = 10;
 
+interface QueueOverview {
+  waiting: number;
+  active: number;
+  oldestSeconds: number | null;
+}
+
 export interface Overview {
-  queue: { waiting: number; active: number; oldestSeconds: number | null } | null;
+  queue: QueueOverview | null;
+  /** Of flex polls, which may wait. */
+  flexQueue: QueueOverview | null;
   fleet: FleetFigures | null;
   running: RunningPoll[] | null;
   buried: Omit<BuriedPoll, 'spec' | 'accountId'>[] | null;
@@ -42,8 +51,9 @@ export async function overview({ storage, bus, log }: OperatorsContext): Promise
       log.warn({ err: error, part }, 'console.read_failed');
       return null;
     });
-  const [queue, fleet, running, buried, failed, controls, misfits, callers, acts] = await Promise.all([
-    orNull('queue', bus.queueCounts()),
+  const [queue, flexQueue, fleet, running, buried, failed, controls, misfits, callers, acts] = await Promise.all([
+    orNull('queue', bus.queueCounts('standard')),
+    orNull('flex queue', bus.queueCounts('flex')),
     orNull('fleet', readFleetFigures(storage)),
     orNull('running', runningPolls(storage, MAX_ROWS)),
     orNull('buried', buriedPolls(storage, MAX_ROWS)),
@@ -54,11 +64,8 @@ export async function overview({ storage, bus, log }: OperatorsContext): Promise
     orNull('log', readOperatorLog(storage, MAX_ROWS)),
   ]);
   return {
-    queue: queue && {
-      waiting: queue.waiting,
-      active: queue.active,
-      oldestSeconds: queue.oldestAt === null ? null : Math.max(0, Math.round((Date.now() - queue.oldestAt) / 1_000)),
-    },
+    queue: queue && queueOverview(queue),
+    flexQueue: flexQueue && queueOverview(flexQueue),
     fleet,
     running,
     buried: buried?.map(({ spec: _spec, accountId: _account, ...rest }) => rest) ?? null,
@@ -69,6 +76,12 @@ export async function overview({ storage, bus, log }: OperatorsContext): Promise
     log: acts,
   };
 }
+
+const queueOverview = ({ waiting, active, oldestAt }: QueueCounts): QueueOverview => ({
+  waiting,
+  active,
+  oldestSeconds: oldestAt === null ? null : Math.max(0, Math.round((Date.now() - oldestAt) / 1_000)),
+});
 
 /** bigint (money, row ids) as strings, because JSON numbers are not exact. */
 export const toExactJson = (content: object): string =>

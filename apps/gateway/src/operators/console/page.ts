@@ -14,11 +14,12 @@ export interface ShownConsole {
 }
 
 export function page({ baseUrl, content, formToken, outcome }: ShownConsole): string {
-  const { queue, fleet, running, buried, failed, controls } = content;
+  const { queue, flexQueue, fleet, running, buried, failed, controls } = content;
   const form = formsWith(formToken);
   const figures: [name: string, value: unknown, bad?: boolean][] = [
     ['waiting jobs', queue?.waiting],
     ['active jobs', queue?.active],
+    ['waiting flex jobs', flexQueue?.waiting],
     ['oldest waits', queue?.oldestSeconds === null ? '-' : queue && `${queue.oldestSeconds} s`],
     ['polls held', fleet?.held],
     ['polls without a worker', fleet?.lapsed],
