@@ -1,5 +1,5 @@
 export { deadlineMsOf, hedgeOf, isFree, laneOf, minVotesOf, runLimitMsOf } from './panel-rules.ts';
-export { isBatchId, isPollId, isResultId, newBatchId, newPollId, newResultId } from './poll-ids.ts';
+export { isBatchId, isPollId, isResultId, newBatchId, newPollId, newResultId, pollIdsOfMonth } from './poll-ids.ts';
 export {
   type Charges,
   type PollOutcome,

@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto';
 
-// Holding a result id is the permission to read the result, so both ids come from a secure generator: 120 bits for a
-// poll, 80 for a result.
+// Holding a result id is the permission to read the result, so both ids come from a secure generator: 110 bits for a
+// poll, 80 for a result. Both say when they were made, so that what is found by them can be kept by month.
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `ps_` and 24 characters: the poll's id inside, and `session_id` on the wire. */
-export const newPollId = (): string => `ps_${randomBase32(24)}`;
+/** `ps_`, two characters for the UTC month and 22: the poll's id inside, and `session_id` on the wire. */
+export const newPollId = (now = new Date()): string => `${pollIdsOfMonth(now)}${randomBase32(22)}`;
+
+const FIRST_YEAR = 2020;
+
+/** What the ids of all polls of a month begin with. The order of these texts is that of the months, for 85 years. */
+export function pollIdsOfMonth(month: Date): string {
+  const months = (month.getUTCFullYear() - FIRST_YEAR) * 12 + month.getUTCMonth();
+  return `ps_${BASE32[(months >> 5) & 31]}${BASE32[months & 31]}`;
+}
 
 const POLL_ID = /^ps_[0-9a-hjkmnp-tv-z]{24}$/;
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isPollId, isResultId, newPollId, newResultId } from '../src/index.ts';
+import { isPollId, isResultId, newPollId, newResultId, pollIdsOfMonth } from '../src/index.ts';
 
 // A result id is the permission to read the result, so ids are as random as they look: none comes twice, every character
 // is as likely at every place, and one says nothing about the next.
@@ -9,7 +9,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 for (const [name, next] of Object.entries({
   results: () => newResultId().slice('EP-2026-01-01-'.length),
-  polls: () => newPollId().slice('ps_'.length),
+  polls: () => newPollId().slice('ps_00'.length),
 })) {
   t.test(`ids of ${name}`, async (t) => {
     const seen = new Set<string>();
@@ -45,4 +45,17 @@ t.test('[§A6-result-id-secret] an id names its kind, and a result id the UTC da
   t.match(newPollId(), /^ps_[0-9a-hjkmnp-tv-z]{24}$/);
   t.same([isPollId(newPollId()), isResultId(newPollId())], [true, false]);
   t.same([isPollId(newResultId()), isResultId(newResultId())], [false, true]);
+});
+
+t.test('ids of polls begin with their UTC month, in the order of the months', (t) => {
+  const months = Array.from({ length: 12 * 80 }, (_, n) => new Date(Date.UTC(2020, n)));
+  const starts = months.map(pollIdsOfMonth);
+  t.same(starts.toSorted(), starts);
+  t.equal(new Set(starts).size, starts.length);
+  for (const month of ['2026-10-31T23:59:59.999Z', '2026-11-01T00:00:00Z', '2026-11-30T23:59:59Z'].map(
+    (at) => new Date(at),
+  ))
+    t.ok(newPollId(month).startsWith(pollIdsOfMonth(month)));
+  t.not(pollIdsOfMonth(new Date('2026-10-31T23:59:59.999Z')), pollIdsOfMonth(new Date('2026-11-01T00:00:00Z')));
+  t.end();
 });

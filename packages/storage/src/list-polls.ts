@@ -8,8 +8,8 @@ import { isInTime } from './polls.ts';
 // The polls of an account, newest first, page by page. One filter chooses the index that is read in the order of the list;
 // the others are applied to what it finds. A page reads a bounded number of rows however rarely they match.
 
-/** Rows that one page reads where a filter has no index: about 10 ms. */
-const MAX_SCANNED = 2_000;
+/** Rows that one page reads where a filter has no index; of ten million polls each may lie elsewhere. */
+const MAX_SCANNED = 700;
 
 export interface PollFilter {
   status?: PollStatus | undefined;
@@ -118,7 +118,7 @@ export function scanOf(
   }
   const order = isOlder ? sql`desc` : sql`asc`;
   // Most filters match often: the whole scan is made only where a short one finds too few.
-  const sizes = rest.length > 0 ? [Math.min(4 * (limit + 1), MAX_SCANNED), MAX_SCANNED] : [limit + 1];
+  const sizes = rest.length > 0 ? [Math.min(2 * (limit + 1), MAX_SCANNED), MAX_SCANNED] : [limit + 1];
   const scan = (maxRows: number) => sql<ScannedRow>`
     with scanned as materialized (
       select ${source.id} as id, created_at, ${rest.length > 0 ? source.fits(rest) : sql`true`} as fits,

@@ -26,8 +26,7 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
       info: {
         title: 'EloquentPoll',
         version: packageJson.version,
-        description:
-          'Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough.',
+        description: `Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough. Polls and their results are deleted ${config.retentionS / 86_400} days after their end, or earlier where \`expires_in\` says so; \`expires_at\` of a result says when.`,
         license: { name: 'MIT', identifier: 'MIT' },
         contact: { email: config.contactEmail, url: config.baseUrl },
       },

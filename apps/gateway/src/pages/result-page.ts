@@ -82,7 +82,7 @@ ${votesSection(result)}
 <div class="grid wide-cells after">
 ${askAgain(asked, facts, together(result, reader))}
 <div class="column">
-${share(facts.baseUrl, path, result.poll_id)}
+${share(facts.baseUrl, path, result)}
 ${shown.hasReceipt ? receiptCard(result.poll_id) : ''}
 ${result.winning_option === null ? '' : opinions(shown, path)}
 </div>
@@ -148,9 +148,9 @@ function together({ winning_option: winner }: ResultDetail, { sameQuestion }: Re
 const share = (
   baseUrl: string,
   path: string,
-  id: string,
+  { poll_id: id, expires_at: expiresAt }: ResultDetail,
 ): Html => html`<section class="card stack share-card"><h2>Share</h2>
-<p class="muted">Anyone with this link can see the result. It doesn't show who asked or the cost.</p>
+<p class="muted">Anyone with this link can see the result${expiresAt === undefined ? '' : html` until ${localTime(expiresAt, 'short')}, when it is deleted`}. It doesn't show who asked or the cost. Its owner can <a href="/guides/keep-and-delete">delete it</a> before.</p>
 <p class="share"><label class="hidden-text" for="link">Link to this result</label><input id="link" readonly value="${baseUrl}${path}">
 <button class="button secondary" type="button" data-copy hidden>Copy</button></p>
 <p class="small"><a href="/api/results/${id}">Download JSON</a></p></section>`;

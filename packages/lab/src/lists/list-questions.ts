@@ -1,4 +1,12 @@
-import { listPolls, type PollFilter, type Queries, readHistory, readRecentResults } from '@eloquentpoll/storage';
+import {
+  listPolls,
+  type PollFilter,
+  type Queries,
+  readHistory,
+  readRecentResults,
+  readUsageGroups,
+  type UsageGrouping,
+} from '@eloquentpoll/storage';
 import type { Filled } from './fill-lists.ts';
 
 /** What a page or an operation asks the database; `draw` is another whole number below its bound each time. */
@@ -56,6 +64,21 @@ export function listQuestions({ accountId, keyIds, pollId, since }: Filled, poll
       name: `history: offset=${offset}`,
       ask: (queries: Queries) => readHistory(queries, accountId, LIMIT, offset),
     })),
+    ...usageQuestions(accountId),
     { name: 'history: recent', ask: (queries) => readRecentResults(queries, accountId) },
   ];
+}
+
+const GROUPINGS: readonly UsageGrouping[] = ['day', 'key', 'preset', 'surface', { metadata: 'customer' }];
+
+/** Of the last month, and of a year. */
+function usageQuestions(accountId: string): ListQuestion[] {
+  const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+  return GROUPINGS.flatMap((groupBy) =>
+    [30, 365].map((days) => ({
+      name: `usage: by ${typeof groupBy === 'string' ? groupBy : 'metadata'}, ${days} days`,
+      ask: (queries: Queries) =>
+        readUsageGroups(queries, accountId, { groupBy, from: dayBefore(days), to: dayBefore(1), maxGroups: 1_000 }),
+    })),
+  );
 }

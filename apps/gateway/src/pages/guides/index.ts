@@ -1,6 +1,7 @@
 import { agents } from './agents.ts';
 import { firstPoll } from './first-poll.ts';
 import type { Guide } from './guide.ts';
+import { keepAndDelete } from './keep-and-delete.ts';
 import { limitsAndUsage } from './limits-and-usage.ts';
 import { manyPolls } from './many-polls.ts';
 import { operating } from './operating.ts';
@@ -13,6 +14,7 @@ export const GUIDES: readonly Guide[] = [
   readingResults,
   manyPolls,
   ownData,
+  keepAndDelete,
   streaming,
   agents,
   limitsAndUsage,

@@ -1,0 +1,29 @@
+import { PLACEHOLDER } from '../connect/own-key.ts';
+import { html } from '../html.ts';
+import { type Guide, shell } from './guide.ts';
+
+export const keepAndDelete: Guide = {
+  name: 'keep-and-delete',
+  title: 'Keep, export, delete',
+  description: 'How long polls are kept, how to delete one or all of them, and how to take everything with you.',
+  content: (
+    baseUrl,
+  ) => html`<p>Every result says when it is deleted: <code>expires_at</code>. Send <code>expires_in</code>, in seconds, with a poll to make that sooner. Delete a poll by the id of its result or session.</p>
+${shell(
+  `KEY=${PLACEHOLDER}
+ID=$(curl -sS --fail-with-body ${baseUrl}/api/quick-poll \\
+  -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+  -d '{"poll": "Which is larger? [Sun, Moon]", "expires_in": 86400}' |
+  sed 's/.*"poll_id":"\\([^"]*\\)".*/\\1/')
+curl -sS --fail-with-body "${baseUrl}/api/results/$ID" | head -c 80
+curl -sS --fail-with-body -X DELETE "${baseUrl}/api/results/$ID" -H "Authorization: Bearer $KEY"
+curl -sS --fail-with-body ${baseUrl}/api/export -H "Authorization: Bearer $KEY" | tail -n 1`,
+  'a poll that is deleted, and an export',
+)}
+<h2>What is left of a deleted poll</h2>
+<p>Nothing that was asked or answered: its question, options, votes, metadata, feedback and receipt are gone at once, and its addresses answer 404. Ids and amounts stay in the books, and sums in published figures. A poll that runs is <a href="/api/docs">canceled</a> first. Deleting a batch deletes its polls.</p>
+<h2>Export</h2>
+<p>JSON lines, each with a <code>type</code>: your account, keys without their secrets, panels, webhook endpoints, feedback, polls with results and votes, transfers. The last line is <code>end</code>; without it, go on with <code>?cursor=</code> of the last <code>cursor</code> line.</p>
+<h2>Your account</h2>
+<p><code>DELETE /api/account</code> with a login of the last 15 minutes, or a wallet’s signature at <code>POST /api/wallet/delete-account</code>. It cannot be undone, and a key cannot do it. Money that is left is not paid out afterwards: spend it, or ask for it back first.</p>`,
+};
