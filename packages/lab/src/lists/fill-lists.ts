@@ -90,17 +90,17 @@ const statements = (size: ListSize): Record<string, string> => {
   };
 };
 
-/** What count_usage would have counted, at its limits: every key, preset and way to ask, and 1,000 values of a name, each day. */
+/** What count_usage would have counted, at its limits: each day every key, preset and way to ask, and 1,000 values of a name. */
 const histogram = `(select sum(('1e' || 9 * bucket)::numeric * 14) from generate_series(3, 9) bucket)`;
 const counts = `100, 98, 2, 0, 5, 30000, 20000, ${histogram}, ${histogram}`;
 const days = `generate_series(current_date - ${DAYS}, current_date - 1, interval '1 day') day`;
-const usageStatements = [
+const usageStatements = ({ polls }: ListSize): string[] => [
   `insert into usage_days
    select '${ACCOUNT}', day, md5('lists key ' || k)::uuid, preset, surface, ${counts}
      from ${days}, generate_series(0, ${KEYS - 1}) k, unnest(array['broad', 'fast', 'strong']) preset,
           unnest(array['poll', 'polls', 'batches']) surface`,
   `insert into usage_labels
-   select '${ACCOUNT}', day, 'customer', 'c' || n, ${counts} from ${days}, generate_series(1, 1000) n`,
+   select '${ACCOUNT}', day, 'customer', 'c' || n, ${counts} from ${days}, generate_series(1, ${Math.min(1_000, polls / 100)}) n`,
 ];
 
 export async function fillLists(
@@ -120,7 +120,7 @@ export async function fillLists(
       'ep_k_lists',
     ]);
   const filling = Object.entries(statements(size));
-  for (const statement of usageStatements) await query(statement);
+  for (const statement of usageStatements(size)) await query(statement);
   await withoutIndexes(
     { query },
     filling.map(([table]) => table),
