@@ -62,6 +62,7 @@ import { healthRoute } from './operators/routes/health.ts';
 import { failedLogin } from './pages/failed-login.ts';
 import { connectRoutes } from './pages/routes/connect.ts';
 import { dashboardRoute } from './pages/routes/dashboard.ts';
+import { dashboardBatchRoutes } from './pages/routes/dashboard-batches.ts';
 import { dashboardKeyRoutes } from './pages/routes/dashboard-keys.ts';
 import { dashboardPollsRoutes } from './pages/routes/dashboard-polls.ts';
 import { dashboardReportRoute } from './pages/routes/dashboard-report.ts';
@@ -326,6 +327,18 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ],
     ['GET', '/dashboard/polls/export', 'exportDashboardPolls', 'login'],
     ['POST', '/dashboard/polls/:id/cancel', 'sendPollCancellation', 'login or none'],
+    [
+      'GET',
+      '/dashboard/batches',
+      'getDashboardBatches',
+      'login or none',
+      () => app.register(dashboardBatchRoutes, { context, facts }),
+    ],
+    ['POST', '/dashboard/batches', 'sendBatch', 'login or none'],
+    ['POST', '/dashboard/batches/check', 'checkBatchForm', 'login or none'],
+    ['GET', '/dashboard/batches/:batchId', 'getDashboardBatch', 'login or none'],
+    ['POST', '/dashboard/batches/:batchId/cancel', 'sendBatchCancellation', 'login or none'],
+    ['POST', '/dashboard/batches/:batchId/delete', 'sendBatchDeletion', 'login or none'],
     [
       'GET',
       '/dashboard/usage',

@@ -69,6 +69,7 @@ export {
   type WaitingRow,
   waitingRows,
 } from './batch-runs.ts';
+export { readBatchRows, readCloseRows, type StoredBatchRow } from './batch-rows.ts';
 export {
   addBatchRows,
   type BatchStart,

@@ -211,6 +211,10 @@ const ACCESS: Record<string, Access> = {
     others: 303,
     ask: async (of) => ({ url: `/dashboard/keys/${await keyIdOf(of.headers.key, of.mark)}/revoke` }),
   },
+  'GET /dashboard/batches/{batchId}': { kind: 'own' },
+  // Lead back whatever they did: that it was nothing is shown in dashboard-batches.test.ts.
+  'POST /dashboard/batches/{batchId}/cancel': { kind: 'own' },
+  'POST /dashboard/batches/{batchId}/delete': { kind: 'own' },
   'GET /dashboard/keys/{keyId}': {
     kind: 'own',
     by: ['cookie'],

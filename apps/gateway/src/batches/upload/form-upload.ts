@@ -11,6 +11,8 @@ import { tooLarge } from './metered-bytes.ts';
 export interface FormUpload {
   fields: Record<string, string>;
   bytes: AsyncIterable<Buffer>;
+  /** The rows where they were pasted; null for a file. */
+  pasted: string | null;
 }
 
 const ROWS = 'rows';
@@ -41,8 +43,10 @@ export async function readFormUpload({ raw, headers }: FastifyRequest): Promise<
     });
   });
   await begun;
-  const { [ROWS]: pasted, ...others } = fields;
-  return { fields: others, bytes: file ? ofFile(file, () => misplaced) : Readable.from([Buffer.from(pasted ?? '')]) };
+  const { [ROWS]: pasted = '', ...others } = fields;
+  return file
+    ? { fields: others, bytes: ofFile(file, () => misplaced), pasted: null }
+    : { fields: others, bytes: Readable.from([Buffer.from(pasted)]), pasted };
 }
 
 function openForm(contentType: string): BusboyInstance {

@@ -14,7 +14,10 @@ import { termsOfBody, termsOfTexts } from './terms.ts';
 // The forms in which a batch comes. Fields of the whole batch are members of a JSON body, fields of a form, and parameters
 // of the query of a file.
 
-type Upload = Pick<BatchUpload, 'terms' | 'rows' | 'maxRows' | 'fingerprint'>;
+interface Upload extends Pick<BatchUpload, 'terms' | 'rows' | 'maxRows' | 'fingerprint'> {
+  /** The rows as a form had them in a field; null where they came in another way. */
+  pasted: string | null;
+}
 
 export const UPLOAD_TYPES = ['application/jsonl', 'application/x-ndjson', 'text/csv'] as const;
 export const FORM_TYPE = 'multipart/form-data';
@@ -23,8 +26,8 @@ export async function readUpload(context: Pick<PollsContext, 'webhooks'>, reques
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   const query = request.query as Record<string, unknown>;
   if (type === FORM_TYPE) {
-    const { fields, bytes } = await readFormUpload(request);
-    return fileUpload(termsOfTexts(context, { ...query, ...fields }), bytes, rowsOfUnnamed);
+    const { fields, bytes, pasted } = await readFormUpload(request);
+    return { ...fileUpload(termsOfTexts(context, { ...query, ...fields }), bytes, rowsOfUnnamed), pasted };
   }
   if (UPLOAD_TYPES.some((each) => each === type))
     return fileUpload(termsOfTexts(context, query), request.raw, type === 'text/csv' ? csvRows : jsonlRows);
@@ -42,6 +45,7 @@ function fileUpload(
     rows: rowsOf(metered),
     maxRows: LIMITS.batch.rows,
     fingerprint: () => fingerprintOf({ terms, file: metered.hash() }),
+    pasted: null,
   };
 }
 
@@ -60,6 +64,7 @@ function inlineUpload(context: Pick<PollsContext, 'webhooks'>, body: unknown, qu
     rows: inlineRows(requests),
     maxRows: LIMITS.batch.inline_rows,
     fingerprint: () => fingerprintOf(body),
+    pasted: null,
   };
 }
 

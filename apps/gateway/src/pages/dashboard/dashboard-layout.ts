@@ -5,6 +5,7 @@ import { currentMark, layout } from '../layout.ts';
 const TABS = [
   { path: '/dashboard', name: 'Overview' },
   { path: '/dashboard/polls', name: 'Polls' },
+  { path: '/dashboard/batches', name: 'Batches' },
   { path: '/dashboard/usage', name: 'Usage' },
   { path: '/dashboard/keys', name: 'API keys' },
 ];

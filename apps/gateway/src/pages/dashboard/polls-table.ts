@@ -67,7 +67,7 @@ function winnerOf({ status, winningOption, isTie, outcome: { counts } }: History
 }
 
 /** How close it was. Only what is not as one expects is marked. */
-function agreement({ status: pollStatus, outcome }: HistoryRow): Html {
+export function agreement({ status: pollStatus, outcome }: HistoryRow): Html {
   const { status, counts, isCanceled, modelsRequested, modelsSucceeded } = outcome;
   if (pollStatus === 'running') return badge('Running', 'accent');
   const band = bandOf(counts);

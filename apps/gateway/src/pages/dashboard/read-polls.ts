@@ -59,6 +59,13 @@ function pageAt(
   return listPolls(storage, accountId, filter, { limit: PAGE, from: { pollId, direction } });
 }
 
+/** Those of these polls that the account has, in the order of the ids. */
+export const historyRows = async (
+  context: PagesContext,
+  accountId: string,
+  pollIds: readonly string[],
+): Promise<HistoryRow[]> => withOutcomes(context, await findPollLines(context.storage, accountId, pollIds));
+
 /** The newest polls, running ones among them. */
 export const readRecentPolls = async (context: PagesContext, accountId: string): Promise<HistoryRow[]> =>
   withOutcomes(context, await listAll(context, accountId, {}, MAX_RECENT));
@@ -79,7 +86,7 @@ export async function readForExport(
   { filter, isOldestFirst }: PollsFilter,
   { pollIds, limit }: { pollIds: readonly string[]; limit: number },
 ): Promise<HistoryRow[]> {
-  if (pollIds.length > 0) return withOutcomes(context, await findPollLines(context.storage, accountId, pollIds));
+  if (pollIds.length > 0) return historyRows(context, accountId, pollIds);
   const from = { pollId: null, direction: isOldestFirst ? 'newer' : 'older' } as const;
   const { lines } = (await listPolls(context.storage, accountId, filter, { limit, from }))!;
   return withOutcomes(context, isOldestFirst ? lines.toReversed() : lines);

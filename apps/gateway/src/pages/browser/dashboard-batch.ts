@@ -1,0 +1,16 @@
+import { refresh } from './refresh.ts';
+
+// A batch while it runs: its figures and close calls are taken anew until it has ended, and then its rows once more.
+
+const EVERY_MS = 3_000;
+
+const isRunning = (): boolean => document.querySelector('#progress[data-running]') !== null;
+
+async function follow(): Promise<void> {
+  if (!isRunning()) return;
+  if (!document.hidden) await refresh('progress', 'close');
+  if (!isRunning()) await refresh('rows');
+  setTimeout(() => follow().catch(reportError), EVERY_MS);
+}
+
+setTimeout(() => follow().catch(reportError), EVERY_MS);

@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { type BatchRowError, type BatchTerms, LIMITS } from '@eloquentpoll/contracts';
+import { isBatchId } from '@eloquentpoll/polls';
+import { balanceOf, cancelBatch, deleteBatch, findBatch, listBatches } from '@eloquentpoll/storage';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { toBatch } from '../../batches/read/to-batch.ts';
+import { BatchPath } from '../../batches/routes/batch-path.ts';
+import { checkBatch } from '../../batches/upload/check-batch.ts';
+import { FORM_TYPE, readUpload } from '../../batches/upload/read-upload.ts';
+import { takeBatch } from '../../batches/upload/take-batch.ts';
+import type { Facts } from '../../discovery/documents/facts.ts';
+import { access } from '../../http/access.ts';
+import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { takeForms } from '../../http/form-bodies.ts';
+import { cursorsOf } from '../../polls/read/page-cursors.ts';
+import type { PagesContext } from '../context.ts';
+import type { BatchVerdict } from '../dashboard/batches/batch-check.ts';
+import type { BatchForm } from '../dashboard/batches/batch-form.ts';
+import { batchPage } from '../dashboard/batches/batch-page.ts';
+import { BATCHES_PATH, batchesPage } from '../dashboard/batches/batches-page.ts';
+import { readBatchView } from '../dashboard/batches/read-batch-view.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
+import { signInPage } from '../sign-in-page.ts';
+import { type PageQuery, serveAccountPage } from './serve-account-page.ts';
+
+const PAGE = textAnswer('The page.', 'text/html');
+const FORM_ERRORS = orPage(
+  errors(
+    'authentication_required',
+    'forbidden_origin',
+    'payload_too_large',
+    'unsupported_media_type',
+    'batch_invalid',
+    'insufficient_balance',
+    'too_many_batches',
+    'idempotency_key_reused',
+    'request_timeout',
+  ),
+);
+const BATCH_PATH = `${BATCHES_PATH}/:batchId` as const;
+
+interface Path {
+  Params: BatchPath;
+}
+
+/** Batches on the dashboard: their list, each with its progress, and the forms that check, start, cancel and delete. */
+export async function dashboardBatchRoutes(
+  app: FastifyInstance,
+  { context, facts }: { context: PagesContext; facts: Facts },
+): Promise<void> {
+  const { storage, config } = context;
+  const { baseUrl } = facts;
+  const signIn = signInPage(facts, BATCHES_PATH);
+  const page = (reply: FastifyReply) => reply.type(HTML_TYPE).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
+  const askToSignIn = (reply: FastifyReply) => page(reply).code(401).send(signIn);
+  const to = (reply: FastifyReply, path: string) => reply.redirect(`${config.baseUrl}${path}`, 303);
+  takeForms(app);
+  // Read by the handler, which never has the whole of a file.
+  app.addContentTypeParser(FORM_TYPE, async () => undefined);
+
+  async function listPage(accountId: string, { after, before }: PageQuery, form: Partial<BatchForm> = {}) {
+    const cursor = [after, before].find((id) => id !== undefined && isBatchId(id));
+    const direction = cursor === before && after === undefined ? 'newer' : 'older';
+    const from = cursor === undefined ? undefined : ({ batchId: cursor, direction } as const);
+    const limit = LIMITS.batch.list.default;
+    const found =
+      (await listBatches(storage, accountId, { limit, from })) ?? (await listBatches(storage, accountId, { limit }))!;
+    const lines = found.batches.map(({ id }) => ({ pollId: id }));
+    const last = direction === 'older' ? lines.at(-1) : lines[0];
+    const goOn = found.hasMore ? (last?.pollId ?? null) : null;
+    return batchesPage(baseUrl, {
+      batches: found.batches.map((batch) => toBatch(config, batch)),
+      ...cursorsOf(
+        { lines, goOn },
+        direction === 'older' ? cursor : undefined,
+        direction === 'newer' ? cursor : undefined,
+      ),
+      form: { key: randomUUID(), pasted: '', terms: {}, verdict: null, ...form },
+    });
+  }
+
+  serveAccountPage(app, facts, {
+    path: BATCHES_PATH,
+    operationId: 'getDashboardBatches',
+    summary: 'Batches page of the dashboard',
+    query: { after: 'Batch id to go on after.', before: 'Batch id to go back from.' },
+    render: (accountId, query) => listPage(accountId, query),
+  });
+
+  const form = (operationId: string, summary: string, more: object = {}, response: object = {}) => ({
+    bodyLimit: LIMITS.batch.inline_bytes,
+    config: { operation: 'batch' as const, reportsUncleanBody: true, bodyTimeoutMs: LIMITS.batch.upload_ms },
+    validatorCompiler: () => () => true,
+    schema: {
+      operationId,
+      tags: ['Batches'],
+      summary,
+      security: access.sessionOptional,
+      querystring: Type.Object({ form: Type.Optional(Type.String({ description: 'Names this form.' })) }),
+      body: { content: { [FORM_TYPE]: { schema: Type.Object({}) } } },
+      ...more,
+      response: { ...response, ...FORM_ERRORS },
+    },
+  });
+
+  /** The form again, with why it was refused. */
+  async function formPage(
+    { accountId, reply, error }: { accountId: string; reply: FastifyReply; error: unknown },
+    typed: { pasted?: string; terms?: BatchTerms },
+  ) {
+    if (!(error instanceof ApiError)) throw error;
+    const status = STATUS[error.code];
+    if (status === undefined) throw error;
+    return page(reply)
+      .code(status)
+      .send(await listPage(accountId, {}, { ...typed, verdict: verdictOn(error) }));
+  }
+
+  app.post(
+    `${BATCHES_PATH}/check`,
+    form('checkBatchForm', 'Check of a batch by form', {}, { 200: PAGE }),
+    async (request, reply) => {
+      if (!request.principal) return askToSignIn(reply);
+      const { accountId } = request.principal;
+      let typed: { pasted?: string; terms?: BatchTerms } = {};
+      try {
+        const upload = await readUpload(context, request);
+        typed = { terms: upload.terms, pasted: upload.pasted ?? '' };
+        const found = await checkBatch(context, { ...upload, accountId });
+        const balance = (await balanceOf(storage, accountId))!;
+        const availableU = balance.availableU - balance.heldBackU;
+        const verdict = { kind: 'checked', found, availableU, isFile: upload.pasted === null } as const;
+        return page(reply).send(await listPage(accountId, {}, { ...typed, verdict }));
+      } catch (error) {
+        return formPage({ accountId, reply, error }, typed);
+      }
+    },
+  );
+
+  app.post<{ Querystring: { form?: string } }>(
+    BATCHES_PATH,
+    form('sendBatch', 'New batch form', {}, { 303: redirect('The batch.') }),
+    async (request, reply) => {
+      if (!request.principal) return askToSignIn(reply);
+      const { accountId } = request.principal;
+      let typed: { pasted?: string; terms?: BatchTerms } = {};
+      try {
+        const upload = await readUpload(context, request);
+        typed = { terms: upload.terms, pasted: upload.pasted ?? '' };
+        const idempotencyKey = keyOf(request);
+        const { batchId } = await takeBatch(context, { ...upload, accountId, keyId: undefined, idempotencyKey });
+        return to(reply, `${BATCHES_PATH}/${batchId}`);
+      } catch (error) {
+        return formPage({ accountId, reply, error }, typed);
+      }
+    },
+  );
+
+  app.get<Path & { Querystring: { line?: string } }>(
+    BATCH_PATH,
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'getDashboardBatch',
+        tags: ['Batches'],
+        summary: 'Page of a batch',
+        security: access.sessionOptional,
+        params: BatchPath,
+        querystring: Type.Object({
+          line: Type.Optional(Type.String({ description: 'Rows after this line.', maxLength: 10 })),
+        }),
+        response: { 200: PAGE, 303: redirect('Back to the batches.'), ...errors('account_frozen') },
+      },
+    },
+    async ({ principal, params: { batchId }, query: { line = '' } }, reply) => {
+      if (!principal) return page(reply).send(signIn);
+      const stored = isBatchId(batchId) ? await findBatch(storage, principal.accountId, batchId) : null;
+      if (!stored) return to(reply, BATCHES_PATH);
+      const view = await readBatchView(context, stored, /^\d{1,6}$/.test(line) ? Number(line) : 0);
+      return page(reply).send(batchPage(baseUrl, view));
+    },
+  );
+
+  const action = (operationId: string, summary: string) => ({
+    config: { operation: 'account' as const },
+    schema: {
+      operationId,
+      tags: ['Batches'],
+      summary,
+      security: access.sessionOptional,
+      params: BatchPath,
+      response: { 303: redirect('Back to the batch.'), ...FORM_ERRORS },
+    },
+  });
+
+  app.post<Path>(
+    `${BATCH_PATH}/cancel`,
+    action('sendBatchCancellation', 'Batch cancellation form'),
+    async ({ principal, params: { batchId } }, reply) => {
+      if (!principal) return askToSignIn(reply);
+      if (isBatchId(batchId)) await cancelBatch(storage, principal.accountId, batchId);
+      return to(reply, `${BATCHES_PATH}/${encodeURIComponent(batchId)}`);
+    },
+  );
+
+  app.post<Path>(
+    `${BATCH_PATH}/delete`,
+    action('sendBatchDeletion', 'Batch deletion form'),
+    async ({ principal, params: { batchId } }, reply) => {
+      if (!principal) return askToSignIn(reply);
+      // One that is not there, or was deleted before, counts as done.
+      if (isBatchId(batchId)) await deleteBatch(storage, principal.accountId, batchId);
+      return to(reply, BATCHES_PATH);
+    },
+  );
+}
+
+const keyOf = ({ query }: FastifyRequest<{ Querystring: { form?: string } }>): string | null =>
+  query.form !== undefined && /^[\w-]{20,64}$/.test(query.form) ? `form-${query.form}` : null;
+
+/** Refusals that the form shows; others are pages of their own. */
+const STATUS: Partial<Record<ApiError['code'], number>> = {
+  validation_error: 400,
+  batch_invalid: 400,
+  invalid_preset: 400,
+  insufficient_balance: 402,
+  payload_too_large: 413,
+  too_many_batches: 429,
+  idempotency_key_reused: 422,
+};
+
+function verdictOn({ code, message, circumstances: { members = {} } }: ApiError): BatchVerdict {
+  if (code === 'batch_invalid') {
+    const { errors: found = [], error_count = 0 } = members as { errors?: BatchRowError[]; error_count?: number };
+    return { kind: 'invalid', errors: found, errorCount: error_count };
+  }
+  const { required_usd, available_usd } = members as { required_usd?: number; available_usd?: number };
+  if (code === 'insufficient_balance' && required_usd !== undefined)
+    return { kind: 'unpaid', requiredUsd: required_usd, availableUsd: available_usd ?? 0 };
+  return { kind: 'refused', problem: message };
+}

@@ -1,0 +1,50 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+import type { BatchRowsTable } from './tables/batches.ts';
+
+/** A row of a batch, whether it waits, runs or has ended. */
+export interface StoredBatchRow {
+  line: number;
+  customId: string;
+  gold: string | null;
+  pollId: string | null;
+  outcome: BatchRowsTable['outcome'];
+  /** The code of the error of a row that failed without a poll. */
+  error: string | null;
+  /** Null once its poll is deleted. */
+  question: string | null;
+}
+
+const COLUMNS = sql`
+  r.line, r.custom_id as "customId", r.gold, r.poll_id as "pollId", r.outcome, r.error,
+  coalesce(p.spec ->> 'question', r.request ->> 'question') as question`;
+
+/** In the order of their lines. */
+export const readBatchRows = (
+  queries: Queries,
+  batchId: string,
+  { afterLine, limit }: { afterLine: number; limit: number },
+): Promise<StoredBatchRow[]> =>
+  read(
+    queries,
+    sql`select ${COLUMNS} from batch_rows r left join polls p on p.id = r.poll_id
+         where r.batch_id = ${batchId} and r.line > ${afterLine} order by r.line limit ${limit}`,
+  );
+
+/** The newest close calls of a batch that began at this time, by the account's index of them. */
+export const readCloseRows = (
+  queries: Queries,
+  { accountId, id, createdAt }: { accountId: string; id: string; createdAt: Date },
+  limit: number,
+): Promise<StoredBatchRow[]> =>
+  read(
+    queries,
+    sql`select ${COLUMNS} from polls p join batch_rows r on r.batch_id = p.batch_id and r.line = p.batch_line
+         where p.account_id = ${accountId}::uuid and p.is_close and p.batch_id = ${id} and p.created_at >= ${createdAt}
+         order by p.created_at desc, p.id desc limit ${limit}`,
+  );
+
+async function read({ db }: Queries, query: RawBuilder<unknown>): Promise<StoredBatchRow[]> {
+  const { rows } = await sql<StoredBatchRow>`${query}`.execute(db);
+  return rows;
+}
