@@ -16,7 +16,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { takeForms } from '../../http/form-bodies.ts';
 import { cursorsOf } from '../../polls/read/page-cursors.ts';
 import type { PagesContext } from '../context.ts';
-import type { BatchVerdict } from '../dashboard/batches/batch-check.ts';
+import type { BatchFormVerdict } from '../dashboard/batches/batch-check.ts';
 import type { BatchForm } from '../dashboard/batches/batch-form.ts';
 import { batchPage } from '../dashboard/batches/batch-page.ts';
 import { BATCHES_PATH, batchesPage } from '../dashboard/batches/batches-page.ts';
@@ -231,7 +231,7 @@ const STATUS: Partial<Record<ApiError['code'], number>> = {
   idempotency_key_reused: 422,
 };
 
-function verdictOn({ code, message, circumstances: { members = {} } }: ApiError): BatchVerdict {
+function verdictOn({ code, message, circumstances: { members = {} } }: ApiError): BatchFormVerdict {
   if (code === 'batch_invalid') {
     const { errors: found = [], error_count = 0 } = members as { errors?: BatchRowError[]; error_count?: number };
     return { kind: 'invalid', errors: found, errorCount: error_count };

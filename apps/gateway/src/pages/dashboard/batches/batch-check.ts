@@ -4,14 +4,14 @@ import { notice, table } from '../../components.ts';
 import { usd, whole } from '../../figures.ts';
 import { type Html, html } from '../../html.ts';
 
-export type BatchVerdict =
+export type BatchFormVerdict =
   | { kind: 'checked'; found: CheckedBatch; availableU: bigint; isFile: boolean }
   | { kind: 'invalid'; errors: readonly BatchRowError[]; errorCount: number }
   | { kind: 'unpaid'; requiredUsd: number; availableUsd: number }
   | { kind: 'refused'; problem: string };
 
 /** What a batch will take, or what keeps it from being started. */
-export function batchCheck(verdict: BatchVerdict, terms: BatchTerms): Html {
+export function batchCheck(verdict: BatchFormVerdict, terms: BatchTerms): Html {
   switch (verdict.kind) {
     case 'checked':
       return checked(verdict, terms);
@@ -25,7 +25,7 @@ export function batchCheck(verdict: BatchVerdict, terms: BatchTerms): Html {
 }
 
 function checked(
-  { found, availableU, isFile }: Extract<BatchVerdict, { kind: 'checked' }>,
+  { found, availableU, isFile }: Extract<BatchFormVerdict, { kind: 'checked' }>,
   { max_cost_usd: limitUsd, skip_invalid: skips }: BatchTerms,
 ): Html {
   if (found.rows === 0 && found.errorCount === 0)

@@ -2,7 +2,7 @@ import { type BatchTerms, LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import { whole } from '../../figures.ts';
 import { select } from '../../form-parts.ts';
 import { type Html, html } from '../../html.ts';
-import { type BatchVerdict, batchCheck } from './batch-check.ts';
+import { type BatchFormVerdict, batchCheck } from './batch-check.ts';
 
 export interface BatchForm {
   /** Sent with the form, so that a second click starts no second batch. */
@@ -11,7 +11,7 @@ export interface BatchForm {
   pasted: string;
   terms: BatchTerms;
   /** What a check found, or why the batch was not taken. */
-  verdict: BatchVerdict | null;
+  verdict: BatchFormVerdict | null;
 }
 
 const EXAMPLE = `question,options,gold

@@ -29,14 +29,14 @@ ${pager(shown)}${batchForm(BATCHES_PATH, shown.form)}`,
 const batchTable = (batches: readonly Batch[]): Html =>
   table(
     'Batches, newest first',
-    html`<tr><th scope="col">Batch</th><th scope="col">Status</th><th scope="col" class="wide-only">Started</th><th scope="col">Rows</th><th scope="col" class="number">Cost</th></tr>`,
+    html`<tr><th scope="col">Batch</th><th scope="col">Status</th><th scope="col" class="wide-only">Started</th><th scope="col">Rows</th><th scope="col" class="number wide-only">Cost</th></tr>`,
     batches.map(
       (batch) => html`<tr>
 <th scope="row" class="about"><a href="${BATCHES_PATH}/${batch.batch_id}"><span dir="auto">${batchName(batch)}</span></a></th>
 <td>${statusBadge(batch)}</td>
 <td class="when wide-only">${localTime(batch.created_at, 'short')}</td>
-<td class="progress">${progressOf(batch)}</td>
-<td class="number">${usd(batch.cost_usd)}</td>
+<td class="progress">${progressOf(batch)}<span class="narrow-only muted small">${usd(batch.cost_usd)}</span></td>
+<td class="number wide-only">${usd(batch.cost_usd)}</td>
 </tr>
 `,
     ),
