@@ -53,6 +53,7 @@ export {
   type StoredBatchReport,
   storeBatchReport,
 } from './batch-reports.ts';
+export { readBatchRows, readCloseRows, type StoredBatchRow } from './batch-rows.ts';
 export {
   acceptBatchPolls,
   type BatchEnding,
@@ -69,7 +70,6 @@ export {
   type WaitingRow,
   waitingRows,
 } from './batch-runs.ts';
-export { readBatchRows, readCloseRows, type StoredBatchRow } from './batch-rows.ts';
 export {
   addBatchRows,
   type BatchStart,

@@ -93,7 +93,7 @@ ${refused ? html`<p class="field-error" role="alert">${refused.problem}</p>` : '
 ${select('overlap', 'This key goes on working', OVERLAPS, '86400')}
 <button class="button secondary">Rotate</button>
 </form></section>
-<p><a class="button danger" href="${KEYS_PATH}/${id}/revoke">Revoke</a></p>`,
+<p class="apart"><a class="button danger" href="${KEYS_PATH}/${id}/revoke">Revoke</a></p>`,
   );
 }
 
