@@ -1,15 +1,8 @@
 import { cpus, loadavg } from 'node:os';
-import { join } from 'node:path';
-import { Failure } from '@eloquentpoll/launch/failure';
-import { root } from '@eloquentpoll/launch/folders';
-import { startPostgres } from '@eloquentpoll/services/postgres';
-import type { ProcessGroup } from '@eloquentpoll/services/process-group';
-import { startRedis } from '@eloquentpoll/services/redis';
-import { runProgram } from '@eloquentpoll/services/run-program';
-import { newSecret } from '@eloquentpoll/services/secret';
 import { runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
+import { bundledStage } from './bundled-stage.ts';
 import { report } from './report.ts';
 import { gradeOf, type Line } from './rows.ts';
 import { openStage, type StageOptions } from './stage.ts';
@@ -17,24 +10,10 @@ import { openStage, type StageOptions } from './stage.ts';
 // npm run bench: every target of performance beside its anchor, measured in the same run on the same machine, on servers
 // of its own and the product as it is shipped. Exit code 1 when a target that must be met was not.
 
-const BUNDLING_MS = 120_000;
-
 await runCommand(USAGE, async ({ group, signal }) => {
   const args = readArguments(process.argv.slice(2));
-  return bench(args, await prepare(await group(), args), signal);
+  return bench(args, await bundledStage(await group(), args), signal);
 });
-
-async function prepare(group: ProcessGroup, { durable }: Arguments): Promise<StageOptions> {
-  const bundles = join(group.folder, 'bundles');
-  const bundle = [join(root, 'scripts/bundle.ts'), '--into', bundles, 'gateway', 'worker'];
-  const [postgres, redis, bundling] = await Promise.all([
-    startPostgres({ group, password: newSecret(), durable, stage: 5 }),
-    startRedis({ group, password: newSecret(), durable: true, stage: 4 }),
-    runProgram(process.execPath, bundle, { cwd: root, env: process.env }, BUNDLING_MS),
-  ]);
-  if (!bundling.ok) throw new Failure('The product could not be bundled.', bundling.output.split('\n'));
-  return { databaseUrl: postgres.url, redisUrl: redis.url, bundles, nodeOptions: process.env.BENCH_NODE_OPTIONS };
-}
 
 async function bench(args: Arguments, options: StageOptions, signal: AbortSignal): Promise<number> {
   const { windows, windowMs } = args;

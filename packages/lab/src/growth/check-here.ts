@@ -1,0 +1,51 @@
+import { cpus } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hammer } from '../bench/hammer.ts';
+import { paced } from '../bench/paced.ts';
+import { pollRequest } from '../bench/polls.ts';
+import { cpuUs } from '../bench/processes-cpu.ts';
+import type { Stage } from '../bench/stage.ts';
+import { MEASURED, type PollCosts } from './costs.ts';
+
+// The plan says: a machine carries its cores divided by what one poll costs. Here that cost is measured while little goes on,
+// and then what the machine carries when it has all it can do.
+
+export interface Check {
+  costs: PollCosts;
+  cores: number;
+  predictedPerSecond: number;
+  measuredPerSecond: number;
+}
+
+const CALM_PER_SECOND = 10;
+const AT_ONCE = 64;
+const WARM_UP_MS = 2_000;
+const MEASURE_MS = 8_000;
+
+export async function checkHere(stage: Stage, signal: AbortSignal): Promise<Check> {
+  await using gateway = await stage.gateway();
+  await using worker = await stage.worker();
+  const next = () => pollRequest(stage, '/api/poll');
+  const read = () => [cpuUs(gateway.pid), cpuUs(worker.pid), stage.redisCpu(), stage.postgresCpu()].map(Number);
+  const calm = (ms: number) => paced({ ...gateway, perSecond: CALM_PER_SECOND, ms, signal, next });
+  await calm(WARM_UP_MS);
+  const before = read();
+  const { asked } = await calm(MEASURE_MS);
+  const spent = read().map((us, i) => (us - before[i]!) / asked);
+  const [gatewayUs, workerUs, redisUs, postgresUs] = spent as [number, number, number, number];
+
+  await using load = await hammer({ port: gateway.port, connections: AT_ONCE, next });
+  await sleep(WARM_UP_MS);
+  const [answered, at] = [load.answered, performance.now()];
+  await sleep(MEASURE_MS);
+  const measuredPerSecond = (load.answered - answered) / ((performance.now() - at) / 1_000);
+  const cores = cpus().length;
+  const totalUs = gatewayUs + workerUs + redisUs + postgresUs;
+  const queueUs = (redisUs * MEASURED.queueUs) / MEASURED.redisUs;
+  return {
+    costs: { ...MEASURED, gatewayUs, workerUs, redisUs, postgresUs, queueUs },
+    cores,
+    predictedPerSecond: (cores * 1e6) / totalUs,
+    measuredPerSecond,
+  };
+}

@@ -1,0 +1,32 @@
+/** What one poll of seven models takes, everything that it is stored and billed with included. */
+export interface PollCosts {
+  /** Microseconds of CPU. */
+  gatewayUs: number;
+  workerUs: number;
+  postgresUs: number;
+  redisUs: number;
+  /** The part of redisUs that is the queue's, which one master carries. */
+  queueUs: number;
+  storedBytes: number;
+  walBytes: number;
+}
+
+/** By `npm run bench -- --only life,queue,soak` on shared cores of an EPYC; infra/capacity.md says where each comes from. */
+export const MEASURED: PollCosts = {
+  gatewayUs: 900,
+  workerUs: 2_400,
+  postgresUs: 1_500,
+  redisUs: 400,
+  queueUs: 200,
+  storedBytes: 7_000,
+  walBytes: 10_000,
+};
+
+/** What does not depend on the machine's speed. */
+export const MEMORY = { gatewayMb: 256, workerMb: 90, workerMbPerPoll: 0.9, redisKbPerPoll: 20 };
+
+/** Calls per poll before a poll may stop, and the share of them that stopping early saves at a threshold of .95. */
+export const CALLS = { asked: 7, saved: 0.3 };
+
+/** List prices of the large clouds, rounded, in US dollars a month: for comparing plans, not for a budget. */
+export const PRICES = { core: 25, memoryGb: 3.5, diskGb: 0.1, archiveGb: 0.023 };

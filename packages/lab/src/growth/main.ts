@@ -1,0 +1,26 @@
+import { bundledStage } from '../bench/bundled-stage.ts';
+import { openStage } from '../bench/stage.ts';
+import { type CommandRun, runCommand } from '../terminal/command.ts';
+import { type Arguments, readArguments, USAGE } from './arguments.ts';
+import { checkHere } from './check-here.ts';
+import { MEASURED } from './costs.ts';
+import { planFor } from './plan.ts';
+import { checkReport, growthReport } from './report.ts';
+
+// npm run growth: what so many polls per second need, from what one poll was measured to cost.
+
+await runCommand(USAGE, (run) => growth(readArguments(process.argv.slice(2)), run));
+
+async function growth(args: Arguments, run: CommandRun): Promise<number> {
+  const check = args.check ? await measured(run) : null;
+  const costs = check?.costs ?? MEASURED;
+  const plans = args.rates.map((perSecond) => ({ perSecond, plan: planFor({ ...args.terms, costs, perSecond }) }));
+  if (args.json) process.stdout.write(`${JSON.stringify({ terms: args.terms, check, plans }, null, 2)}\n`);
+  else process.stdout.write((check ? checkReport(check) : '') + growthReport(plans));
+  return 0;
+}
+
+async function measured({ group, signal }: CommandRun) {
+  await using stage = await openStage(await bundledStage(await group(), { durable: false }));
+  return checkHere(stage, signal);
+}

@@ -1,0 +1,126 @@
+import { chance } from '../terminal/chance.ts';
+import { CALLS, MEMORY, type PollCosts, PRICES } from './costs.ts';
+import { waitForSlots } from './wait-for-slots.ts';
+
+// What a rate of polls needs: processes, databases, cells, calls to providers and dollars, and which part fills first.
+
+export interface PlanTerms {
+  costs: PollCosts;
+  perSecond: number;
+  /** Median of how long models take. */
+  pollMs: number;
+  /** Polls that one worker runs at once. */
+  slots: number;
+  /** How busy a core may be: the loss of a third is borne. */
+  busy: number;
+  /** Cores of the largest Postgres that one wants to run. */
+  postgresCores: number;
+  redisMasters: number;
+  /** What one account with a provider may ask of one model. */
+  callsPerMinute: number;
+  /** Days for which results are kept. */
+  keptDays: number;
+  seed: string;
+}
+
+export interface Part {
+  name: string;
+  /** Of what it can carry, in a cell. */
+  used: number;
+}
+
+export interface Plan {
+  cells: number;
+  perCell: { perSecond: number; gateways: number; workers: number; redisMasters: number; postgresCores: number };
+  /** Of a cell, the fullest first. */
+  parts: Part[];
+  /** 99 % of polls wait for a slot for less than this, also while one worker of the cell is away. */
+  waitMs: number;
+  modelCallsPerSecond: number;
+  providerAccounts: number;
+  storedGbPerDay: number;
+  dollarsPerMonth: number;
+}
+
+const US = 1_000_000;
+const MAX_WAIT_MS = 100;
+const DAY_S = 86_400;
+const CORES_PER_GATEWAY = 1;
+/** Megabytes per second that one primary writes without its commits waiting. */
+const WAL_MB_PER_S = 150;
+
+export function planFor(terms: PlanTerms): Plan {
+  const { costs, perSecond, busy, redisMasters, postgresCores } = terms;
+  const most = {
+    'Postgres CPU': (postgresCores * busy * US) / costs.postgresUs,
+    'Postgres log': (WAL_MB_PER_S * 1e6) / costs.walBytes,
+    'queue, on one Redis master': (busy * US) / (costs.queueUs + (costs.redisUs - costs.queueUs) / redisMasters),
+    'Redis, all masters': (busy * US * redisMasters) / costs.redisUs,
+  };
+  const cells = Math.max(1, Math.ceil(perSecond / Math.min(...Object.values(most))));
+  const inCell = perSecond / cells;
+  const workers = workersFor(terms, inCell);
+  const gateways = Math.max(2, Math.ceil((inCell * costs.gatewayUs) / US / (CORES_PER_GATEWAY * busy)));
+  const cores = (us: number) => (inCell * us) / US / busy;
+  const running = (inCell * terms.pollMs) / 1_000;
+  const parts = [
+    ...Object.entries(most).map(([name, limit]) => ({ name, used: inCell / limit })),
+    { name: 'worker slots', used: running / (workers * terms.slots) },
+    { name: 'worker CPU', used: cores(costs.workerUs) / workers },
+    { name: 'gateway CPU', used: cores(costs.gatewayUs) / gateways },
+  ].toSorted((a, b) => b.used - a.used);
+  const storedGbPerDay = (perSecond * DAY_S * costs.storedBytes) / 1e9;
+  const modelCallsPerSecond = perSecond * CALLS.asked * (1 - CALLS.saved);
+  return {
+    cells,
+    perCell: {
+      perSecond: inCell,
+      gateways,
+      workers,
+      redisMasters: inCell * costs.redisUs > busy * US ? redisMasters : 1,
+      postgresCores: Math.max(2, Math.ceil(cores(costs.postgresUs))),
+    },
+    parts,
+    waitMs: waitOf(terms, inCell, workers),
+    modelCallsPerSecond,
+    // Each model of a panel is asked about as often.
+    providerAccounts: Math.ceil((modelCallsPerSecond * 60) / CALLS.asked / terms.callsPerMinute),
+    storedGbPerDay,
+    dollarsPerMonth:
+      cells * dollarsOfCell(terms, { inCell, gateways, workers }) + storageDollars(terms, storedGbPerDay),
+  };
+}
+
+/** As many as CPU and slots need, and until nearly no poll waits with one of them away. */
+function workersFor(terms: PlanTerms, inCell: number): number {
+  const byCpu = (inCell * terms.costs.workerUs) / US / terms.busy;
+  const bySlots = (inCell * terms.pollMs) / 1_000 / (0.7 * terms.slots);
+  let workers = Math.max(2, Math.ceil(byCpu), Math.ceil(bySlots));
+  while (waitOf(terms, inCell, workers) > MAX_WAIT_MS) workers += 1;
+  return workers;
+}
+
+const waitOf = ({ pollMs, slots, seed }: PlanTerms, perSecond: number, workers: number): number =>
+  waitForSlots({ perSecond, pollMs, slots: Math.max(1, workers - 1) * slots }, chance(seed));
+
+function dollarsOfCell(
+  { costs, busy, slots, pollMs }: PlanTerms,
+  { inCell, gateways, workers }: { inCell: number; gateways: number; workers: number },
+): number {
+  const running = (inCell * pollMs) / 1_000;
+  const postgresCores = Math.max(2, (inCell * costs.postgresUs) / US / busy);
+  const redisCores = Math.max(1, (inCell * costs.redisUs) / US / busy);
+  const redisGb = Math.max(0.25, (running * MEMORY.redisKbPerPoll) / 1e6);
+  // Databases twice: a replica each.
+  const cores = gateways * CORES_PER_GATEWAY + workers + 2 * (postgresCores + redisCores);
+  const workerGb = (MEMORY.workerMb + Math.min(slots, running / workers) * MEMORY.workerMbPerPoll) / 1_000;
+  const gb = (gateways * MEMORY.gatewayMb) / 1_000 + workers * workerGb + 2 * (4 * postgresCores + redisGb);
+  return cores * PRICES.core + gb * PRICES.memoryGb;
+}
+
+/** On disk twice for a month, then archived; the log of a week for restoring to any moment. */
+function storageDollars({ perSecond, costs, keptDays }: PlanTerms, storedGbPerDay: number): number {
+  const onDisk = Math.min(keptDays, 30) * storedGbPerDay;
+  const archived = Math.max(0, keptDays - 30) * storedGbPerDay + (7 * perSecond * DAY_S * costs.walBytes) / 1e9;
+  return 2 * onDisk * PRICES.diskGb + archived * PRICES.archiveGb;
+}

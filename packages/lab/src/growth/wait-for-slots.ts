@@ -1,0 +1,55 @@
+import type { Chance } from '../terminal/chance.ts';
+import { percentile } from '../terminal/table.ts';
+
+export interface Load {
+  perSecond: number;
+  /** Median of how long a poll holds its slot; log-normal. */
+  pollMs: number;
+  slots: number;
+}
+
+const SIGMA = 0.5;
+const POLLS = 20_000;
+
+/** How long 99 % of polls wait for a slot at most, in milliseconds: polls arrive at random and are served in turn. */
+export function waitForSlots({ perSecond, pollMs, slots }: Load, chance: Chance): number {
+  const free = new FreeTimes(slots);
+  const waits: number[] = [];
+  let now = 0;
+  for (let i = 0; i < POLLS; i++) {
+    now += (-Math.log(1 - chance.share()) * 1_000) / perSecond;
+    const start = Math.max(now, free.earliest());
+    free.take(start + chance.latency(pollMs, SIGMA));
+    // The first ones find every slot free.
+    if (i > POLLS / 4) waits.push(start - now);
+  }
+  return percentile(waits, 0.99) ?? 0;
+}
+
+/** When each slot is free again; the earliest on top of a heap. */
+class FreeTimes {
+  readonly #times: Float64Array;
+
+  constructor(slots: number) {
+    this.#times = new Float64Array(slots);
+  }
+
+  earliest(): number {
+    return this.#times[0]!;
+  }
+
+  /** The slot that is free first is taken until then. */
+  take(until: number): void {
+    const times = this.#times;
+    let place = 0;
+    for (;;) {
+      const left = 2 * place + 1;
+      if (left >= times.length) break;
+      const least = left + 1 < times.length && times[left + 1]! < times[left]! ? left + 1 : left;
+      if (times[least]! >= until) break;
+      times[place] = times[least]!;
+      place = least;
+    }
+    times[place] = until;
+  }
+}
