@@ -10,7 +10,7 @@ import { MEASURED, type PollCosts } from './costs.ts';
 // The plan says: a machine carries its cores divided by what one poll costs. Here that cost is measured while little goes on,
 // and then what the machine carries when it has all it can do.
 
-export interface Check {
+export interface CostCheck {
   costs: PollCosts;
   cores: number;
   predictedPerSecond: number;
@@ -22,7 +22,7 @@ const AT_ONCE = 64;
 const WARM_UP_MS = 2_000;
 const MEASURE_MS = 8_000;
 
-export async function checkHere(stage: Stage, signal: AbortSignal): Promise<Check> {
+export async function checkHere(stage: Stage, signal: AbortSignal): Promise<CostCheck> {
   await using gateway = await stage.gateway();
   await using worker = await stage.worker();
   const next = () => pollRequest(stage, '/api/poll');

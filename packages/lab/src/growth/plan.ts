@@ -23,17 +23,17 @@ export interface PlanTerms {
   seed: string;
 }
 
-export interface Part {
+export interface LoadedPart {
   name: string;
   /** Of what it can carry, in a cell. */
   used: number;
 }
 
-export interface Plan {
+export interface GrowthPlan {
   cells: number;
   perCell: { perSecond: number; gateways: number; workers: number; redisMasters: number; postgresCores: number };
   /** Of a cell, the fullest first. */
-  parts: Part[];
+  parts: LoadedPart[];
   /** 99 % of polls wait for a slot for less than this, also while one worker of the cell is away. */
   waitMs: number;
   modelCallsPerSecond: number;
@@ -49,7 +49,7 @@ const CORES_PER_GATEWAY = 1;
 /** Megabytes per second that one primary writes without its commits waiting. */
 const WAL_MB_PER_S = 150;
 
-export function planFor(terms: PlanTerms): Plan {
+export function planFor(terms: PlanTerms): GrowthPlan {
   const { costs, perSecond, busy, redisMasters, postgresCores } = terms;
   const most = {
     'Postgres CPU': (postgresCores * busy * US) / costs.postgresUs,

@@ -1,8 +1,8 @@
 import { asPercent, tableLines } from '../terminal/table.ts';
-import type { Check } from './check-here.ts';
-import type { Plan } from './plan.ts';
+import type { CostCheck } from './check-here.ts';
+import type { GrowthPlan } from './plan.ts';
 
-export function growthReport(plans: readonly { perSecond: number; plan: Plan }[]): string {
+export function growthReport(plans: readonly { perSecond: number; plan: GrowthPlan }[]): string {
   const rows = plans.map(({ perSecond, plan }) => [
     count(perSecond),
     String(plan.cells),
@@ -44,7 +44,7 @@ const count = (value: number): string =>
     ? Math.round(value).toLocaleString('en-US')
     : value.toLocaleString('en-US', { maximumSignificantDigits: 2 });
 
-export function checkReport({ costs, cores, predictedPerSecond, measuredPerSecond }: Check): string {
+export function checkReport({ costs, cores, predictedPerSecond, measuredPerSecond }: CostCheck): string {
   const { gatewayUs, workerUs, postgresUs, redisUs } = costs;
   const us = (value: number) => `${value.toFixed(0)} us`;
   return [

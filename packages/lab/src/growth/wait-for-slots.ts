@@ -1,7 +1,7 @@
 import type { Chance } from '../terminal/chance.ts';
 import { percentile } from '../terminal/table.ts';
 
-export interface Load {
+export interface SlotLoad {
   perSecond: number;
   /** Median of how long a poll holds its slot; log-normal. */
   pollMs: number;
@@ -12,7 +12,7 @@ const SIGMA = 0.5;
 const POLLS = 20_000;
 
 /** How long 99 % of polls wait for a slot at most, in milliseconds: polls arrive at random and are served in turn. */
-export function waitForSlots({ perSecond, pollMs, slots }: Load, chance: Chance): number {
+export function waitForSlots({ perSecond, pollMs, slots }: SlotLoad, chance: Chance): number {
   const free = new FreeTimes(slots);
   const waits: number[] = [];
   let now = 0;
