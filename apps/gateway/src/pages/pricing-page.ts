@@ -1,4 +1,5 @@
-import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
+import { LIMITS, PRESETS, type ServiceTier } from '@eloquentpoll/contracts';
+import { pricePpmOf } from '../config/list-prices.ts';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { notice, table } from './components.ts';
 import { percent, seconds, usd, whole } from './figures.ts';
@@ -56,10 +57,15 @@ ${fineprint}`,
 }
 
 /** What list prices carry, by preset. */
-function margins({ config: { pricePpm } }: Facts): Html {
-  const margin = (preset: PricedPreset) => percent(pricePpm[preset] / 1_000_000 - 1);
-  return html`List prices are what the providers charge and a margin: ${PRESETS.map((preset, i) => html`${i > 0 ? ', ' : ''}${margin(preset)} in <code>${preset}</code> polls`)}. It pays for calls that were under way when a poll
-stopped, which providers charge and you are not billed, and for the fees of payments.`;
+function margins({ config }: Facts): Html {
+  const margins = (service_tier: ServiceTier) =>
+    PRESETS.map((preset, i) => {
+      const ppm = pricePpmOf(config, { panel_name: preset, service_tier });
+      return html`${i > 0 ? ', ' : ''}${percent(ppm / 1_000_000 - 1)} in <code>${preset}</code> polls`;
+    });
+  return html`List prices are what the providers charge and a margin: ${margins('standard')}. It pays for calls that were under way when a poll
+stopped, which providers charge and you are not billed, and for the fees of payments. Polls with <code>service_tier: "flex"</code>, as those of batches, are run when no other poll waits and end within
+24 hours; nothing is under way when they stop, and the margin is ${margins('flex')}.`;
 }
 
 function thousandTable(list: Pricing['list'], options: number): Html {
