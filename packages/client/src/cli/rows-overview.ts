@@ -68,6 +68,7 @@ async function ofCsv(rows: Blob): Promise<RowsOverview> {
 
 async function* piecesOf(rows: Blob): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  for await (const piece of rows.stream()) yield decoder.decode(piece, { stream: true });
+  const pieces: AsyncIterable<Uint8Array> = rows.stream();
+  for await (const piece of pieces) yield decoder.decode(piece, { stream: true });
   yield decoder.decode();
 }
