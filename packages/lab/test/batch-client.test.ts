@@ -42,13 +42,22 @@ async function ended(child: ReturnType<typeof eloquentpoll>) {
   return { out, err, code };
 }
 
-t.test('values are a batch, whose results, usage and deletion are read', async (t) => {
+t.test('values are a batch, whose results, report, usage and deletion are read', async (t) => {
   const run = await polls.batch([1, 2, 3, 4].map(row), { preset: 'fast', metadata: { job: 'lab' } });
   const batch = await run.wait();
   t.match(batch, { status: 'completed', counts: { total: 4, success: 4 }, metadata: { job: 'lab' }, has_gold: true });
   const results = await all(run.results());
   t.same(results.map(({ custom_id }) => custom_id).sort(), ['row-1', 'row-2', 'row-3', 'row-4']);
   for (const { result, is_right } of results) t.equal(is_right, result?.winning_option === 'A');
+  const report = await eventually(
+    'a complete report',
+    async () => {
+      const found = await run.report();
+      return found.complete ? found : null;
+    },
+    10_000,
+  );
+  t.match(report, { accuracy: { of: 4 }, panels: [{ preset: 'fast' }] });
   t.ok((await polls.batches()).batches.some(({ batch_id }) => batch_id === run.id));
   t.match(await polls.usage({ group_by: 'preset' }), { groups: [{ group: 'fast', polls: 4 }] });
   const [first] = results;
@@ -90,6 +99,10 @@ t.test('a batch that is killed on the way goes on, and its results are completed
   t.equal(new Set(written.map((line) => JSON.parse(line).custom_id)).size, 40);
   t.same(JSON.parse(written[0]!), some);
 
+  const judged = await ended(eloquentpoll('eval', batch_id));
+  t.equal(judged.code, 0, judged.err);
+  t.match(judged.out, /^Accuracy \d+\.\d% \(\d+ of 40 right/m);
+  t.match(judged.out, /^ {2}sim\/\S+ +\d+\.\d%/m, 'each model alone');
   const [usage, listed, exported] = await Promise.all([
     ended(eloquentpoll('usage', '--by', 'preset')),
     ended(eloquentpoll('batches')),
