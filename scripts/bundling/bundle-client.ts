@@ -4,7 +4,7 @@ import { root } from '@eloquentpoll/launch/folders';
 import { readJson } from '@eloquentpoll/services/json';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import { Type } from '@sinclair/typebox';
-import { build, type Plugin } from 'esbuild';
+import { build, type Plugin, transform } from 'esbuild';
 
 // The npm package `eloquentpoll` as a folder: the client as JavaScript and types, and programs that import it. It depends
 // on no other package.
@@ -26,7 +26,7 @@ export async function bundleClient({ into, baseUrl, repository = REPOSITORY }: C
   rmSync(into, { recursive: true, force: true });
   mkdirSync(into, { recursive: true });
   await compile(into);
-  setBaseUrl(join(into, 'eloquentpoll.js'), baseUrl);
+  await finish(join(into, 'eloquentpoll.js'), baseUrl);
   await build({
     absWorkingDir: root,
     entryPoints: Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) => [name, join(CLIENT, file)])),
@@ -46,7 +46,7 @@ export async function bundleClient({ into, baseUrl, repository = REPOSITORY }: C
   writeFileSync(join(into, 'package.json'), `${JSON.stringify(manifest(baseUrl, repository), null, 2)}\n`);
 }
 
-/** `eloquentpoll.js` with its comments, and `eloquentpoll.d.ts`. */
+/** `eloquentpoll.js` and `eloquentpoll.d.ts`. */
 async function compile(into: string): Promise<void> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const target = ['--target', 'es2022', '--module', 'esnext', '--lib', 'es2022,dom,dom.iterable', '--types', ''];
@@ -56,14 +56,14 @@ async function compile(into: string): Promise<void> {
   if (!compiled.ok) throw new Error(`the client does not compile: ${compiled.output}`);
 }
 
-function setBaseUrl(file: string, baseUrl: string): void {
+/** Without its comments, which the types have. */
+async function finish(file: string, baseUrl: string): Promise<void> {
   const line = "export const BASE_URL = 'http://localhost:8080';";
   const source = readFileSync(file, 'utf8');
   if (!source.includes(line)) throw new Error('the client does not say its base URL in the line that is published');
-  writeFileSync(
-    file,
-    source.replace(line, () => `export const BASE_URL = ${JSON.stringify(baseUrl)};`),
-  );
+  const named = source.replace(line, () => `export const BASE_URL = ${JSON.stringify(baseUrl)};`);
+  const { code } = await transform(named, { format: 'esm', target: 'es2022', legalComments: 'none' });
+  writeFileSync(file, code);
 }
 
 /** The programs import the client that lies beside them, so that it is in the package once. */
