@@ -26,6 +26,7 @@ const FIGURES = {
   by_confidence: [band(0.9, 0.95, 0.92, 3, 5), band(1, 1, 1, 13, 15)],
   by_agreement: [],
 };
+const CALIBRATED = { from: 0.8, to: 0.9, polls: 7, said: 0.85, came_true: 0.9, low: 0.7, high: 0.95, pooled: false };
 const UNKNOWN = { stopped_early: null, panel_agreement: null, cost_saved: null, cost_per_right_usd: null };
 const REPORT = {
   batch_id: 'pb_1',
@@ -38,7 +39,7 @@ const REPORT = {
       preset: 'fast',
       confidence_threshold: { min: 0.95, max: 0.95 },
       ...FIGURES,
-      calibration: { polls: 20, unknown: 0, states: 60, error: 0.031, brier: 0.12, bands: [] },
+      calibration: { polls: 20, unknown: 0, states: 60, error: 0.031, brier: 0.12, bands: [CALIBRATED] },
       models: [
         {
           model_id: 'sim/a',
@@ -119,6 +120,7 @@ t.test('eval prints the report as tables, or as JSON', async (t) => {
   t.match(out.match(bars), [
     /^ {2}0\.90 to 0\.95 {2}█+·+┊·+ +60\.0% {2}3 of 5\n$/,
     /^ {2}final +█+·+┊ +86\.7% {2}13 of 15\n$/,
+    /^ {2}0\.80 to 0\.90 {2}█+┊█*·* +90\.0% {2}7 polls\n$/,
   ]);
   t.equal(
     out.replace(bars, ''),
@@ -142,7 +144,8 @@ Thresholds, replayed from the votes
   as asked      80.0%  $0.5000        20.0%       1 of 8                 -
   0.99              -        -            -            -                 -
 
-Calibration: error 3.1%, Brier 0.120, over 20 polls
+Calibration: what was said (┊) of the whole panel and how often it came true (█)
+  error 3.1%, Brier 0.120, over 20 polls
 
 Keep it.
 `,

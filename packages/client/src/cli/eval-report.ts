@@ -1,4 +1,5 @@
 import type {
+  BatchCalibration,
   BatchModel,
   BatchReport,
   BatchReportPanel,
@@ -27,7 +28,7 @@ export function reportLines(report: BatchReport, columns: number, ink: TextStyle
     ...(simulated ? ['Simulated models: not a real measure.'] : []),
     ...section(
       'By confidence: what was said (┊) and how often it was right (█)',
-      bands(report.by_confidence, columns),
+      bars(ofAnswers(report.by_confidence), columns),
       ink,
     ),
     ...report.panels.flatMap((panel) => panelLines(panel, report.panels.length > 1, columns, ink)),
@@ -43,11 +44,15 @@ function panelLines(panel: BatchReportPanel, isNamed: boolean, columns: number, 
   return [
     ...section(`Models alone${of}`, modelTable(models, columns), ink),
     ...section(`Thresholds${of}, replayed from the votes`, thresholdTable(thresholds, columns), ink),
+    ...section(
+      `Calibration${of}: what was said (┊) of the whole panel and how often it came true (█)`,
+      bars(ofCalibration(calibration), columns),
+      ink,
+    ),
     ...(error === null
       ? []
       : [
-          '',
-          `Calibration${of}: error ${percent(error)}${brier === null ? '' : `, Brier ${brier.toFixed(3)}`}, over ${plural(polls, 'poll')}`,
+          `  error ${percent(error)}${brier === null ? '' : `, Brier ${brier.toFixed(3)}`}, over ${plural(polls, 'poll')}`,
         ]),
   ];
 }
@@ -55,21 +60,40 @@ function panelLines(panel: BatchReportPanel, isNamed: boolean, columns: number, 
 const section = (title: string, lines: readonly string[], ink: TextStyle): string[] =>
   lines.length === 0 ? [] : ['', ink.bold(title), ...lines];
 
-/** A bar for how often it was right, and a mark where that should be. */
-function bands(list: readonly ReportBand[], columns: number): string[] {
-  const barColumns = Math.max(10, Math.min(40, columns - 40));
-  return list
-    .filter(({ right }) => right.of > 0)
-    .map(({ from, to, said, right }) => {
-      const name = from === 1 ? 'final' : `${from.toFixed(2)} to ${to.toFixed(2)}`;
-      const full = Math.round((right.share ?? 0) * barColumns);
-      const mark = Math.min(barColumns - 1, Math.round(said * barColumns));
-      const bar = [...'█'.repeat(full).padEnd(barColumns, '·')];
-      bar[mark] = '┊';
-      const count = `${right.count} of ${right.of}`;
-      return `  ${name.padEnd(13)} ${bar.join('')}  ${percent(right.share).padStart(6)}  ${count}`;
-    });
+interface Bar {
+  from: number;
+  to: number;
+  said: number;
+  was: number | null;
+  note: string;
 }
+
+/** A bar for how often it was so, and a mark for how often it was said to be. */
+function bars(list: readonly Bar[], columns: number): string[] {
+  const barColumns = Math.max(10, Math.min(40, columns - 40));
+  return list.map(({ from, to, said, was, note }) => {
+    const name = from === 1 ? 'final' : `${from.toFixed(2)} to ${to.toFixed(2)}`;
+    const full = Math.round((was ?? 0) * barColumns);
+    const mark = Math.min(barColumns - 1, Math.round(said * barColumns));
+    const bar = [...'█'.repeat(full).padEnd(barColumns, '·')];
+    bar[mark] = '┊';
+    return `  ${name.padEnd(13)} ${bar.join('')}  ${percent(was).padStart(6)}  ${note}`;
+  });
+}
+
+const ofAnswers = (list: readonly ReportBand[]): Bar[] =>
+  list
+    .filter(({ right }) => right.of > 0)
+    .map(({ from, to, said, right }) => ({ from, to, said, was: right.share, note: `${right.count} of ${right.of}` }));
+
+const ofCalibration = ({ bands }: BatchCalibration): Bar[] =>
+  bands.map(({ from, to, said, came_true, polls }) => ({
+    from,
+    to,
+    said,
+    was: came_true,
+    note: plural(polls, 'poll'),
+  }));
 
 const modelTable = (models: readonly BatchModel[], columns: number): string[] =>
   table(
