@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { WEBHOOK_ERRORS } from '@eloquentpoll/contracts';
-import type { Logger, Metrics } from '@eloquentpoll/ops';
+import type { Metrics } from '@eloquentpoll/ops';
 import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import {
   type AttemptOutcome,
@@ -24,7 +24,6 @@ const LEASE_MS = 2 * SEND_TIMEOUT_MS;
 const PER_RECEIVER = 8;
 /** Also of receivers that do not answer well, so that the others have places left. */
 const SLOW_SHARE = 0.5;
-/** At the end, attempts under way have so long; the rest is left to other workers. */
 const DRAIN_MS = 3_000;
 
 export interface Delivering extends SendingParts {
@@ -33,11 +32,13 @@ export interface Delivering extends SendingParts {
   /** Attempts at once. */
   concurrency: number;
   metrics: Pick<Metrics, 'counter' | 'histogram' | 'reading'>;
-  log: Pick<Logger, 'warn' | 'error'>;
+  log: Record<'warn' | 'error', (fields: object, event: string) => void>;
+  /** At the end, attempts under way have so long; the rest is left to other workers. */
+  drainMs?: number;
 }
 
 export function deliverWebhooks(parts: Delivering): AsyncDisposable {
-  const { storage, workerId, concurrency, metrics, log } = parts;
+  const { storage, workerId, concurrency, metrics, log, drainMs = DRAIN_MS } = parts;
   const ending = new AbortController();
   const cut = new AbortController();
   const underWay = new Map<Promise<void>, ClaimedDelivery>();
@@ -109,7 +110,7 @@ export function deliverWebhooks(parts: Delivering): AsyncDisposable {
     async [Symbol.asyncDispose]() {
       ending.abort();
       await running;
-      await withTimeout(Promise.all(underWay.keys()), DRAIN_MS).catch(() => {});
+      await withTimeout(Promise.all(underWay.keys()), drainMs).catch(() => {});
       cut.abort();
       await withTimeout(Promise.all(underWay.keys()), DRAIN_MS).catch(() => {});
     },

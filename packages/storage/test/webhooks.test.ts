@@ -1,0 +1,238 @@
+import { LIMITS } from '@eloquentpoll/contracts';
+import t from 'tap';
+import {
+  acceptPoll,
+  bury,
+  type ClaimTerms,
+  cancelPoll,
+  changeWebhookEndpoint,
+  claimDeliveries,
+  claimPoll,
+  closeAccount,
+  endAttempt,
+  ensureAccountEndpoint,
+  findWebhookEndpoint,
+  finishPoll,
+  insertWebhookEndpoint,
+  listDeliveries,
+  listWebhookEndpoints,
+  pruneExpired,
+  resendDelivery,
+  spreadWebhookEvents,
+  testWebhookEndpoint,
+} from '../src/index.ts';
+import { acceptance, type Fixture, finished, funded, newPoll, open, response, spec, USD, unique } from './fixtures.ts';
+
+// slow: 5 s
+
+const fixture = await open(t);
+const { storage, query } = fixture;
+
+const TERMS: ClaimTerms = { worker: 'w1', limit: 50, slow: 50, leaseMs: 30_000, perReceiver: 8, perAccount: 40 };
+const entry = { at: new Date().toISOString(), http_status: 200, error: null, took_ms: 5 };
+const delivered = { kind: 'delivered', entry, isQuick: true } as const;
+const failed = { kind: 'retry', entry: { ...entry, http_status: 500 }, isQuick: false, retryMs: 60_000 } as const;
+
+async function endpoint(accountId: string, eventTypes: Parameters<typeof insertWebhookEndpoint>[2]['eventTypes']) {
+  const id = `we_${unique().padEnd(32, '0').slice(0, 32)}`;
+  const made = { id, url: `https://${id}.example.com/`, description: '', eventTypes, secret: 'sealed' };
+  return (await insertWebhookEndpoint(storage, accountId, made)) ? id : null;
+}
+
+async function endedPoll(accountId: string | null, webhookUrl?: string, end = finished): Promise<string> {
+  const poll = newPoll(accountId, { webhookUrl, metadata: { customer: 'acme' } });
+  await acceptPoll(storage, acceptance(accountId, { poll, ...(accountId === null && { free: { dailyCapU: USD } }) }));
+  const claim = await claimPoll(storage, poll.id, 'w');
+  await finishPoll(storage, end(claim!));
+  return poll.id;
+}
+
+const eventsOf = (accountId: string) =>
+  query<{ type: string; data: Record<string, unknown>; url: string | null }>(
+    'select type, data, url from webhook_events where account_id = $1 order by created_at',
+    [accountId],
+  );
+const note = (accountId: string, count = 1, type = 'poll.completed', url: string | null = null) =>
+  query(`select note_webhook_event($1, $2, '{}', $4) from generate_series(1, $3::int)`, [accountId, type, count, url]);
+const claim = (terms: Partial<ClaimTerms> = {}) => claimDeliveries(storage, { ...TERMS, ...terms });
+const due = (fixture: Fixture) =>
+  fixture
+    .query("update webhook_deliveries set due_at = now() where status = 'pending'")
+    .then(() => fixture.query("update webhook_receivers set next_due_at = now(), resting_until = '-infinity'"));
+/** What other tests left waits no more. */
+const clear = () => query('delete from webhook_events');
+
+t.test(
+  'the end of a poll is an event where an endpoint wants it, or its webhook_url does, and none elsewhere',
+  async (t) => {
+    const silent = await funded(storage, 10n * USD);
+    await endedPoll(silent);
+    t.same(await eventsOf(silent), []);
+
+    const accountId = await funded(storage, 10n * USD);
+    await endpoint(accountId, ['poll.failed']);
+    await endedPoll(accountId);
+    t.same(await eventsOf(accountId), [], 'another type');
+    const url = 'https://once.example.com/';
+    const good = await endedPoll(accountId, url);
+    const bad = await endedPoll(accountId, undefined, (poll) =>
+      finished(poll, { response: response({ status: 'failed', winning_option: null }) }),
+    );
+    const canceled = newPoll(accountId);
+    await acceptPoll(storage, acceptance(accountId, { poll: canceled }));
+    await cancelPoll(storage, accountId, canceled.id);
+    const buried = newPoll(accountId);
+    await acceptPoll(storage, acceptance(accountId, { poll: buried }));
+    const { id, epoch } = (await claimPoll(storage, buried.id, 'w'))!;
+    await bury(storage, { id, epoch, reason: 'poison' });
+
+    const events = await eventsOf(accountId);
+    t.match(events, [
+      { type: 'poll.completed', url, data: { session_id: good, status: 'success', metadata: { customer: 'acme' } } },
+      { type: 'poll.failed', url: null, data: { session_id: bad, status: 'failed' } },
+      { type: 'poll.failed', data: { session_id: canceled.id, canceled: true, poll_id: null, cost_usd: 0 } },
+      { type: 'poll.failed', data: { session_id: buried.id, poll_id: null } },
+    ]);
+    t.equal(events[0]!.data.cost_usd, 0.000801);
+    t.notMatch(JSON.stringify(events), new RegExp(`${spec.question}|winning|option`), 'nothing of what was asked');
+  },
+);
+
+t.test('an event becomes one delivery for each endpoint that wants it and was there when it happened', async (t) => {
+  await clear();
+  const accountId = await funded(storage, 0n);
+  const [all, some] = [
+    await endpoint(accountId, ['poll.completed', 'balance.low']),
+    await endpoint(accountId, ['balance.low']),
+  ];
+  await ensureAccountEndpoint(storage, accountId, { id: `we_${'a'.repeat(32)}`, secret: 'sealed' });
+  await note(accountId, 1, 'poll.completed', 'https://hook.example.com/x');
+  await note(accountId, 1, 'balance.low');
+  await endpoint(accountId, ['balance.low']);
+  t.equal(await spreadWebhookEvents(storage, 100), 2);
+  t.equal(await spreadWebhookEvents(storage, 100), 0);
+  const rows = await query('select endpoint_id, url from webhook_deliveries where account_id = $1', [accountId]);
+  const one = `we_${'a'.repeat(32)}`;
+  t.same(
+    rows.map((row) => JSON.stringify(row)).sort(),
+    [
+      { endpoint_id: all, url: null },
+      { endpoint_id: all, url: null },
+      { endpoint_id: some, url: null },
+      { endpoint_id: one, url: 'https://hook.example.com/x' },
+    ]
+      .map((row) => JSON.stringify(row))
+      .sort(),
+  );
+});
+
+t.test('a claim is a lease: nothing is taken twice, and what a dead worker had is taken when it ends', async (t) => {
+  await clear();
+  const accountId = await funded(storage, 0n);
+  const id = (await endpoint(accountId, ['poll.completed']))!;
+  await note(accountId, 3);
+  await spreadWebhookEvents(storage, 100);
+  const [first, ...none] = await claim();
+  t.same(none, [], 'an unknown receiver gets one');
+  t.same(await claim(), []);
+  await endAttempt(storage, first!, 'w1', delivered);
+  await query('update webhook_receivers set next_due_at = now()');
+  const [second, third, ...rest] = await Promise.all([claim(), claim({ worker: 'w2' })]).then((both) => both.flat());
+  t.same(rest, []);
+  t.equal(new Set([first!.id, second!.id, third!.id]).size, 3);
+  await due(fixture);
+  const again = await claim({ worker: 'w3' });
+  t.same(
+    again.map(({ attempt }) => attempt),
+    [2, 2],
+  );
+  t.equal(await endAttempt(storage, second!, 'w1', delivered), false, 'its lease is over');
+  for (const delivery of again) t.equal(await endAttempt(storage, delivery, 'w3', delivered), true);
+  t.match(await listDeliveries(storage, accountId, id, { limit: 9, status: 'delivered' }), { length: 3 });
+});
+
+t.test('a receiver that fails rests, and its others wait; one success ends that', async (t) => {
+  await clear();
+  const accountId = await funded(storage, 0n);
+  const id = (await endpoint(accountId, ['poll.completed']))!;
+  await note(accountId, 20);
+  await spreadWebhookEvents(storage, 100);
+  for (let failure = 1; failure <= 5; failure++) {
+    const taken = await claim();
+    t.equal(taken.length, 1, `attempt ${failure}`);
+    await endAttempt(storage, taken[0]!, 'w1', failed);
+  }
+  t.same(await claim(), [], 'it rests');
+  t.ok((await findWebhookEndpoint(storage, accountId, id))?.failingSince);
+  await query("update webhook_receivers set resting_until = '-infinity', next_due_at = now()");
+  const [probe] = await claim();
+  await endAttempt(storage, probe!, 'w1', delivered);
+  t.equal((await claim()).length, 8, 'as many at once as a receiver gets');
+  t.equal((await findWebhookEndpoint(storage, accountId, id))?.failingSince, null);
+});
+
+t.test('one account cannot take all places, nor can receivers that answer badly', async (t) => {
+  await clear();
+  const [greedy, modest] = [await funded(storage, 0n), await funded(storage, 0n)];
+  for (let i = 0; i < 12; i++) await endpoint(greedy, ['poll.completed']);
+  await endpoint(modest, ['poll.completed']);
+  await note(greedy, 5);
+  await note(modest, 1);
+  await spreadWebhookEvents(storage, 100);
+  const taken = await claim({ limit: 50, perAccount: 4 });
+  t.equal(taken.length, 5);
+  t.same(await claim({ perAccount: 4 }), []);
+  await due(fixture);
+  t.equal((await claim({ slow: 3 })).length, 3, 'none of them has answered well yet');
+});
+
+t.test('410 and three days of failure disable an endpoint, end what waits, and are events for the others', async (t) => {
+  await clear();
+  const accountId = await funded(storage, 0n);
+  const [gone, failing] = [
+    (await endpoint(accountId, ['poll.completed']))!,
+    (await endpoint(accountId, ['poll.completed']))!,
+  ];
+  await endpoint(accountId, ['endpoint.disabled']);
+  await note(accountId, 3);
+  await spreadWebhookEvents(storage, 100);
+  const taken = await claim();
+  const of = (id: string) => taken.find(({ endpointId }) => endpointId === id)!;
+  await endAttempt(storage, of(gone), 'w1', { kind: 'gone', entry: { ...entry, http_status: 410 }, isQuick: false });
+  await query("update webhook_endpoints set failing_since = now() - interval '73 hours' where id = $1", [failing]);
+  await endAttempt(storage, of(failing), 'w1', failed);
+  t.match(await findWebhookEndpoint(storage, accountId, gone), { disabledWhy: 'gone', pending: 0 });
+  t.match(await findWebhookEndpoint(storage, accountId, failing), { disabledWhy: 'failing', pending: 0 });
+  t.same(
+    (await eventsOf(accountId)).slice(-2).map(({ data }) => data.reason),
+    ['gone', 'failing'],
+  );
+  const [last] = await listDeliveries(storage, accountId, gone, { limit: 1 });
+  t.equal(await resendDelivery(storage, accountId, gone, last!.id), 'disabled');
+  t.equal(await testWebhookEndpoint(storage, accountId, gone), null);
+  t.ok(await changeWebhookEndpoint(storage, accountId, gone, { isEnabled: true }));
+  t.equal(await resendDelivery(storage, accountId, gone, last!.id), 'resent');
+  t.ok(await testWebhookEndpoint(storage, accountId, gone));
+  t.equal((await claim()).filter(({ endpointId }) => endpointId === gone).length, 1);
+});
+
+t.test('endpoints, what waits for each, and what is kept are bounded', async (t) => {
+  await clear();
+  const accountId = await funded(storage, 0n);
+  const made = await Promise.all(Array.from({ length: 25 }, () => endpoint(accountId, ['poll.completed'])));
+  t.equal(made.filter(Boolean).length, LIMITS.webhooks.endpoints);
+  const other = await funded(storage, 0n);
+  const id = (await endpoint(other, ['poll.completed']))!;
+  await note(other, LIMITS.webhooks.pending + 50);
+  while ((await spreadWebhookEvents(storage, 5_000)) > 0);
+  t.match(await findWebhookEndpoint(storage, other, id), { pending: LIMITS.webhooks.pending, skipped: 50 });
+  await query("update webhook_deliveries set expires_at = now() - interval '2 hours' where endpoint_id = $1", [id]);
+  await pruneExpired(storage, 20_000);
+  t.match(await findWebhookEndpoint(storage, other, id), { pending: 0 });
+  await query("update webhook_events set created_at = now() - interval '31 days' where account_id = $1", [other]);
+  await pruneExpired(storage, 20_000);
+  t.same(await eventsOf(other), []);
+  t.same(await listDeliveries(storage, other, id, { limit: 5 }), []);
+  t.ok(await closeAccount(storage, accountId));
+  t.same(await listWebhookEndpoints(storage, accountId), []);
+});
