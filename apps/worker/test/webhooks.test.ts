@@ -188,10 +188,10 @@ t.test('410 disables the endpoint, and the others hear of it', async (t) => {
   await endpoint(storage, accountId, other.url);
   worker(t, storage);
   await note('poll.completed', POLL);
-  const told = await eventually('the other endpoint hears', () =>
+  const heard = await eventually('the other endpoint hears', () =>
     other.messages.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'endpoint.disabled'),
   );
-  t.match(told.data, { endpoint_id: id, reason: 'gone', endpoint_url: `${BASE_URL}/dashboard/webhooks/${id}` });
+  t.match(heard.data, { endpoint_id: id, reason: 'gone', endpoint_url: `${BASE_URL}/dashboard/webhooks/${id}` });
   await note('poll.completed', POLL);
   await eventually('only the other one', () => other.messages.length === 3);
   t.equal(gone.messages.length, 1);
