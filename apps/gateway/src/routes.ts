@@ -67,6 +67,7 @@ import { dashboardKeyRoutes } from './pages/routes/dashboard-keys.ts';
 import { dashboardPollsRoutes } from './pages/routes/dashboard-polls.ts';
 import { dashboardReportRoute } from './pages/routes/dashboard-report.ts';
 import { dashboardUsageRoutes } from './pages/routes/dashboard-usage.ts';
+import { dashboardWebhookRoutes } from './pages/routes/dashboard-webhooks.ts';
 import { docsRoute } from './pages/routes/docs.ts';
 import { errorCatalogRoutes } from './pages/routes/error-catalog.ts';
 import { grantRoutes } from './pages/routes/grant.ts';
@@ -368,6 +369,21 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
       'login or none',
       () => dashboardReportRoute(app, context, facts),
     ],
+    [
+      'GET',
+      '/dashboard/webhooks',
+      'getDashboardWebhooks',
+      'login or none',
+      () => app.register(dashboardWebhookRoutes, { context, facts }),
+    ],
+    ['POST', '/dashboard/webhooks', 'sendNewEndpoint', 'login or none'],
+    ['GET', '/dashboard/webhooks/:endpointId', 'getDashboardWebhook', 'login or none'],
+    ['POST', '/dashboard/webhooks/:endpointId/test', 'sendWebhookTest', 'login or none'],
+    ['POST', '/dashboard/webhooks/:endpointId/rotate', 'sendSecretRotation', 'login or none'],
+    ['POST', '/dashboard/webhooks/:endpointId/enable', 'sendEndpointEnabling', 'login or none'],
+    ['POST', '/dashboard/webhooks/:endpointId/disable', 'sendEndpointDisabling', 'login or none'],
+    ['POST', '/dashboard/webhooks/:endpointId/remove', 'sendEndpointRemoval', 'login or none'],
+    ['POST', '/dashboard/webhooks/:endpointId/deliveries/:deliveryId/resend', 'sendResend', 'login or none'],
     ['GET', '/dashboard/grant', 'getGrant', 'login or none', () => app.register(grantRoutes, { context, facts })],
     ['POST', '/dashboard/grant', 'sendGrant', 'login or none'],
   ];

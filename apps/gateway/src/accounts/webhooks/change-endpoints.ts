@@ -33,6 +33,8 @@ export async function addEndpoint(
   { url, event_types: eventTypes = [...WEBHOOK_EVENT_TYPES], description = '' }: WebhookEndpointRequest,
 ): Promise<{ endpoint: StoredWebhookEndpoint; secret: string }> {
   const { id, secret, sealed } = newEndpoint(webhooksOf(context));
+  if (eventTypes.length === 0)
+    throw invalid([{ pointer: '#/event_types', detail: 'event_types must name at least one' }]);
   const receiver = readReceiver(context, url);
   const endpoint = { id, url: receiver, description, eventTypes, secret: sealed };
   if (!(await insertWebhookEndpoint(context.storage, accountId, endpoint)))

@@ -8,6 +8,7 @@ const TABS = [
   { path: '/dashboard/batches', name: 'Batches' },
   { path: '/dashboard/usage', name: 'Usage' },
   { path: '/dashboard/keys', name: 'API keys' },
+  { path: '/dashboard/webhooks', name: 'Webhooks' },
 ];
 
 interface DashboardPage {
