@@ -14,6 +14,7 @@ import { spellObjectParameters } from './description/object-parameters.ts';
 import { withOneAnswer } from './description/one-answer.ts';
 import type { OpenApiDocument } from './description/shapes.ts';
 import { dropUnusedShapes } from './description/unused.ts';
+import { describedWebhooks } from './description/webhooks.ts';
 
 // The description of the service is read from the routes that serve it. Every named shape of the contract is a
 // component under its own name.
@@ -71,5 +72,5 @@ function finished(document: object): OpenApiDocument {
   shareErrorAnswers(copy);
   declareHeaders(copy);
   dropUnusedShapes(copy);
-  return copy;
+  return { ...copy, webhooks: describedWebhooks() };
 }

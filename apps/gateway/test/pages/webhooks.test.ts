@@ -116,7 +116,7 @@ t.test('without scripts an endpoint is added, tested, disabled, given a new secr
   await page.getByText('Show the secret').click();
   t.not(await page.getByRole('region', { name: 'The signing secret' }).textContent(), secret);
   await page.getByRole('button', { name: 'Disable' }).click();
-  await page.getByText('disabled by you').waitFor();
+  await page.getByText('by you').waitFor();
   await page.getByRole('button', { name: 'Enable' }).click();
   await page
     .getByRole('row', { name: /webhook\.test/ })
@@ -136,7 +136,7 @@ async function filled(): Promise<{ accountId: string; failing: string }> {
   const ids: string[] = [];
   for (const url of [
     URL_,
-    'https://hooks.a-rather-long-name-of-a-company.example.com/services/T0/B0/abcdefghijklmnop',
+    'https://hooks.a-rather-long-name-of-a-customer.example.com/services/T0/B0/abcdefghijklmnop',
     'https://old.example.com/',
   ])
     ids.push((await send('POST', API, { url, description: ids.length === 0 ? 'Production' : '' })).endpoint_id);

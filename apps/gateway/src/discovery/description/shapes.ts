@@ -1,6 +1,8 @@
 /** An OpenAPI document as far as it is rewritten here; everything else in it is kept. */
 export interface OpenApiDocument {
   paths: Record<string, Record<string, OperationEntry>>;
+  /** Beside the paths: what is sent to callers. */
+  webhooks?: Record<string, object>;
   components: {
     schemas: Record<string, DescribedSchema>;
     responses?: Record<string, DescribedAnswer>;

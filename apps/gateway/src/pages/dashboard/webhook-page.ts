@@ -24,6 +24,7 @@ export const webhookPage = (baseUrl: string, view: WebhookView): string => {
     path,
     heading: endpoint.url === null ? 'Single polls and batches' : 'Webhook endpoint',
     main: html`<p><a href="${WEBHOOKS_PATH}">All endpoints</a></p>
+<div class="webhook-cards">
 ${endpoint.url === null ? html`<p class="lead">What is sent to the <code>webhook_url</code> of a poll or batch is signed with this secret.</p>` : aboutEndpoint(endpoint, path)}
 <section class="card stack" aria-labelledby="secret-title">
 <h2 id="secret-title">Signing secret</h2>
@@ -35,7 +36,7 @@ ${endpoint.previousUntil ? html`<p class="small muted">The secret before it sign
 </details>
 </section>
 ${logSection(view, path)}
-${endpoint.url === null ? '' : dangerSection(endpoint, path)}`,
+${endpoint.url === null ? '' : dangerSection(endpoint, path)}</div>`,
   });
 };
 
@@ -85,12 +86,12 @@ const TONES = { pending: 'neutral', delivered: 'good', failed: 'bad' } as const;
 const logTable = (deliveries: readonly StoredDelivery[], path: string): Html =>
   table(
     'Deliveries, newest first',
-    html`<tr><th scope="col">Event</th><th scope="col">State</th><th scope="col">Last attempt</th><th scope="col" class="wide-only">When</th><th scope="col"><span class="hidden-text">Action</span></th></tr>`,
+    html`<tr><th scope="col">Event</th><th scope="col">State</th><th scope="col" class="wide-only">Last attempt</th><th scope="col" class="wide-only">When</th><th scope="col"><span class="hidden-text">Action</span></th></tr>`,
     deliveries.map(
       ({ id, type, eventId, status, attempts, log, nextAttemptAt, createdAt, data }) => html`<tr>
-<th scope="row">${type}<br><span class="mono muted small">${subjectOf(data) ?? eventId}</span></th>
-<td>${badge(status, TONES[status])}<br><span class="small muted">${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}</span></td>
-<td class="small">${lastAttempt(log.at(-1))}${nextAttemptAt && attempts > 0 ? html`<br><span class="muted">next ${localTime(nextAttemptAt.toISOString(), 'short')}</span>` : ''}</td>
+<th scope="row">${type}<br><span class="mono muted small break-anywhere">${subjectOf(data) ?? eventId}</span></th>
+<td>${badge(status, TONES[status])}<br><span class="small muted">${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}</span><span class="narrow-only small">${lastAttempt(log.at(-1))}</span></td>
+<td class="small wide-only">${lastAttempt(log.at(-1))}${nextAttemptAt && attempts > 0 ? html`<br><span class="muted">next ${localTime(nextAttemptAt.toISOString(), 'short')}</span>` : ''}</td>
 <td class="when wide-only">${localTime(createdAt.toISOString(), 'short')}</td>
 <td class="number"><form method="post" action="${path}/deliveries/${id}/resend"><button class="button secondary small">Resend<span class="hidden-text"> ${type} ${eventId}</span></button></form></td>
 </tr>

@@ -28,12 +28,13 @@ export const webhooksPage = (
     path: WEBHOOKS_PATH,
     heading: 'Webhooks',
     main: html`<p class="lead">A server of yours hears when polls and batches end. <a href="/guides/webhooks">How to receive and verify</a></p>
+<div class="webhook-cards">
 <section class="card stack" aria-labelledby="endpoints-title">
 <h2 id="endpoints-title">Endpoints</h2>
 ${endpoints.length === 0 ? html`<p class="muted">None yet.</p>` : endpointTable(endpoints)}
 <p class="small"><a href="${WEBHOOKS_PATH}/${ACCOUNT_ENDPOINT}">Secret and log of single polls and batches</a> that were sent with a <code>webhook_url</code>.</p>
 </section>
-${endpoints.length >= LIMITS.webhooks.endpoints ? html`<p class="muted">An account has at most ${LIMITS.webhooks.endpoints} endpoints.</p>` : newForm(form)}`,
+${endpoints.length >= LIMITS.webhooks.endpoints ? html`<p class="muted">An account has at most ${LIMITS.webhooks.endpoints} endpoints.</p>` : newForm(form)}</div>`,
   });
 
 export const webhooksOffPage = (baseUrl: string): string =>
@@ -59,10 +60,11 @@ const endpointTable = (endpoints: readonly StoredWebhookEndpoint[]): Html =>
     ),
   );
 
-const WHY = { owner: 'disabled by you', gone: 'disabled: it answered 410', failing: 'disabled: failed for three days' };
+const WHY = { owner: 'by you', gone: 'it answered 410', failing: 'it failed for three days' };
 
 export function stateOf({ disabledWhy, failingSince }: StoredWebhookEndpoint): Html {
-  if (disabledWhy) return badge(WHY[disabledWhy], disabledWhy === 'owner' ? 'neutral' : 'bad');
+  if (disabledWhy)
+    return html`${badge('disabled', disabledWhy === 'owner' ? 'neutral' : 'bad')} <span class="small muted">${WHY[disabledWhy]}</span>`;
   return failingSince
     ? html`${badge('failing', 'warn')} <span class="small muted">since ${localTime(failingSince.toISOString(), 'short')}</span>`
     : badge('works', 'good');

@@ -8,6 +8,7 @@ import { operating } from './operating.ts';
 import { ownData } from './own-data.ts';
 import { readingResults } from './reading-results.ts';
 import { streaming } from './streaming.ts';
+import { receivingWebhooks } from './webhooks.ts';
 
 export const GUIDES: readonly Guide[] = [
   firstPoll,
@@ -15,6 +16,7 @@ export const GUIDES: readonly Guide[] = [
   manyPolls,
   ownData,
   keepAndDelete,
+  receivingWebhooks,
   streaming,
   agents,
   limitsAndUsage,

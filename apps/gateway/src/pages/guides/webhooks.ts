@@ -1,0 +1,74 @@
+import { LIMITS } from '@eloquentpoll/contracts';
+import { code } from '../components.ts';
+import { PLACEHOLDER } from '../connect/own-key.ts';
+import { html } from '../html.ts';
+import { type Guide, shell } from './guide.ts';
+
+const TYPESCRIPT = `import { createServer } from 'node:http';
+import { Webhook } from 'standardwebhooks'; // npm install standardwebhooks
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET); // whsec_…
+const seen = new Set(); // In production: a table with a unique id.
+
+createServer(async (request, response) => {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  try {
+    const { type, data } = webhook.verify(body, request.headers); // The body as it came, not parsed and written again.
+    if (!seen.has(request.headers['webhook-id'])) console.log(type, data.session_id, data.status);
+    seen.add(request.headers['webhook-id']);
+    response.writeHead(204).end();
+  } catch {
+    response.writeHead(400).end();
+  }
+}).listen(3000);`;
+
+const PYTHON = `from http.server import BaseHTTPRequestHandler, HTTPServer
+import os
+from standardwebhooks import Webhook, WebhookVerificationError  # pip install standardwebhooks
+
+webhook = Webhook(os.environ["WEBHOOK_SECRET"])  # whsec_…
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        try:
+            event = webhook.verify(body, headers)
+            print(event["type"], event["data"].get("session_id"))
+            self.send_response(204)
+        except WebhookVerificationError:
+            self.send_response(400)
+        self.end_headers()
+
+
+HTTPServer(("", 3000), Receiver).serve_forever()`;
+
+export const receivingWebhooks: Guide = {
+  name: 'webhooks',
+  title: 'Webhooks',
+  description: 'Have a server of yours hear when polls and batches end, instead of asking.',
+  content: (baseUrl) => html`${shell(
+    `KEY=${PLACEHOLDER}
+curl -sS ${baseUrl}/api/webhook-endpoints -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+  -d '{"url": "https://app.example.com/hooks", "event_types": ["poll.completed", "poll.failed", "batch.completed"]}'`,
+    'an endpoint',
+  )}
+<p>The answer has the signing secret. Or send <code>webhook_url</code> with a session, a stream or a batch: its end goes there, signed with the secret of
+<code>GET /api/webhook-endpoints/account/secret</code>. Both are on the <a href="/dashboard/webhooks">dashboard</a> too, with a log, a test event and a button to send again.</p>
+<h2>Verify</h2>
+<p>Messages are <a href="https://www.standardwebhooks.com">Standard Webhooks</a>; any of its libraries verifies them, and so do our clients.</p>
+${code(TYPESCRIPT, 'TypeScript: a receiver')}
+${code(PYTHON, 'Python: a receiver')}
+<h2>What to know</h2>
+<ul>
+<li>Answer 2xx within 15 seconds, and work afterwards. Anything else is tried again after 5 s, 1 min, 5 min, 30 min, 2 h and so on for three days; <code>Retry-After</code> is heeded up to an hour.</li>
+<li>A message comes at least once, in no order. <code>webhook-id</code> is the same in every attempt: keep those you have dealt with.</li>
+<li>410 disables the endpoint at once, three days without a success do too; the account’s other endpoints hear of it by <code>endpoint.disabled</code>. What waited is in the log and can be sent again.</li>
+<li>The body has ids, figures, links and your <code>metadata</code>; never the question or the answer. Read the result by its link, with your key.</li>
+<li>Polls of a batch send nothing of their own to endpoints: <code>batch.completed</code> is one message for all of them. A row with a <code>webhook_url</code> is sent to that.</li>
+<li>Addresses are https on port 443 or 8443, and public; redirects are not followed. With more than ${LIMITS.webhooks.pending} messages waiting, an endpoint gets no new ones and counts what it missed.</li>
+<li>Replacing a secret: for a day both sign, so change over whenever you like.</li>
+</ul>`,
+};
