@@ -186,35 +186,38 @@ t.test('one account cannot take all places, nor can receivers that answer badly'
   t.equal((await claim({ slow: 3 })).length, 3, 'none of them has answered well yet');
 });
 
-t.test('410 and three days of failure disable an endpoint, end what waits, and are events for the others', async (t) => {
-  await clear();
-  const accountId = await funded(storage, 0n);
-  const [gone, failing] = [
-    (await endpoint(accountId, ['poll.completed']))!,
-    (await endpoint(accountId, ['poll.completed']))!,
-  ];
-  await endpoint(accountId, ['endpoint.disabled']);
-  await note(accountId, 3);
-  await spreadWebhookEvents(storage, 100);
-  const taken = await claim();
-  const of = (id: string) => taken.find(({ endpointId }) => endpointId === id)!;
-  await endAttempt(storage, of(gone), 'w1', { kind: 'gone', entry: { ...entry, http_status: 410 }, isQuick: false });
-  await query("update webhook_endpoints set failing_since = now() - interval '73 hours' where id = $1", [failing]);
-  await endAttempt(storage, of(failing), 'w1', failed);
-  t.match(await findWebhookEndpoint(storage, accountId, gone), { disabledWhy: 'gone', pending: 0 });
-  t.match(await findWebhookEndpoint(storage, accountId, failing), { disabledWhy: 'failing', pending: 0 });
-  t.same(
-    (await eventsOf(accountId)).slice(-2).map(({ data }) => data.reason),
-    ['gone', 'failing'],
-  );
-  const [last] = await listDeliveries(storage, accountId, gone, { limit: 1 });
-  t.equal(await resendDelivery(storage, accountId, gone, last!.id), 'disabled');
-  t.equal(await testWebhookEndpoint(storage, accountId, gone), null);
-  t.ok(await changeWebhookEndpoint(storage, accountId, gone, { isEnabled: true }));
-  t.equal(await resendDelivery(storage, accountId, gone, last!.id), 'resent');
-  t.ok(await testWebhookEndpoint(storage, accountId, gone));
-  t.equal((await claim()).filter(({ endpointId }) => endpointId === gone).length, 1);
-});
+t.test(
+  '410 and three days of failure disable an endpoint, end what waits, and are events for the others',
+  async (t) => {
+    await clear();
+    const accountId = await funded(storage, 0n);
+    const [gone, failing] = [
+      (await endpoint(accountId, ['poll.completed']))!,
+      (await endpoint(accountId, ['poll.completed']))!,
+    ];
+    await endpoint(accountId, ['endpoint.disabled']);
+    await note(accountId, 3);
+    await spreadWebhookEvents(storage, 100);
+    const taken = await claim();
+    const of = (id: string) => taken.find(({ endpointId }) => endpointId === id)!;
+    await endAttempt(storage, of(gone), 'w1', { kind: 'gone', entry: { ...entry, http_status: 410 }, isQuick: false });
+    await query("update webhook_endpoints set failing_since = now() - interval '73 hours' where id = $1", [failing]);
+    await endAttempt(storage, of(failing), 'w1', failed);
+    t.match(await findWebhookEndpoint(storage, accountId, gone), { disabledWhy: 'gone', pending: 0 });
+    t.match(await findWebhookEndpoint(storage, accountId, failing), { disabledWhy: 'failing', pending: 0 });
+    t.same(
+      (await eventsOf(accountId)).slice(-2).map(({ data }) => data.reason),
+      ['gone', 'failing'],
+    );
+    const [last] = await listDeliveries(storage, accountId, gone, { limit: 1 });
+    t.equal(await resendDelivery(storage, accountId, gone, last!.id), 'disabled');
+    t.equal(await testWebhookEndpoint(storage, accountId, gone), null);
+    t.ok(await changeWebhookEndpoint(storage, accountId, gone, { isEnabled: true }));
+    t.equal(await resendDelivery(storage, accountId, gone, last!.id), 'resent');
+    t.ok(await testWebhookEndpoint(storage, accountId, gone));
+    t.equal((await claim()).filter(({ endpointId }) => endpointId === gone).length, 1);
+  },
+);
 
 t.test('endpoints, what waits for each, and what is kept are bounded', async (t) => {
   await clear();
