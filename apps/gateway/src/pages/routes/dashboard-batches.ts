@@ -99,7 +99,6 @@ export async function dashboardBatchRoutes(
       summary,
       security: access.sessionOptional,
       querystring: Type.Object({ form: Type.Optional(Type.String({ description: 'Names this form.' })) }),
-      body: { content: { [FORM_TYPE]: { schema: Type.Object({}) } } },
       ...more,
       response: { ...response, ...FORM_ERRORS },
     },
