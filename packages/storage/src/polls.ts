@@ -23,11 +23,11 @@ export interface Poll {
 }
 
 export async function findPoll({ db }: Queries, pollId: string): Promise<Poll | null> {
-  return toPollOrNull(await pollColumns({ db }).where('id', '=', pollId).executeTakeFirst());
+  return toPollOrNull(await pollColumns({ db }).where('id', '=', pollId).where(isInTime).executeTakeFirst());
 }
 
 export async function findPollByResult({ db }: Queries, resultId: string): Promise<Poll | null> {
-  return toPollOrNull(await pollColumns({ db }).where('result_id', '=', resultId).executeTakeFirst());
+  return toPollOrNull(await pollColumns({ db }).where('result_id', '=', resultId).where(isInTime).executeTakeFirst());
 }
 
 /** A poll whose time is over is gone before a worker has emptied it; one that runs ends first. */

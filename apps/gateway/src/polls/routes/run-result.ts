@@ -45,7 +45,8 @@ export function runResultRoute(app: FastifyInstance, context: PollsContext): voi
           : await whyWithoutResult(context, pollId, 'poll_failed');
         throw new ApiError(code, why);
       }
-      if (!result) throw new ApiError('internal_error', { cause: new Error('a completed poll has no result') });
+      // Deleted a moment ago, and this process has not heard of it.
+      if (!result) throw new ApiError('session_not_found');
       return atNoCost(result.detail);
     },
   );
