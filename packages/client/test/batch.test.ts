@@ -128,6 +128,18 @@ t.test('standard input, standard output, CSV, and a batch by its id', async (t) 
   t.notOk(existsSync(`${table}.part`));
 });
 
+t.test('watch follows a batch to its end', async (t) => {
+  const { exit, out, err } = await used(t, ['watch', 'pb_1']);
+  t.equal(exit, EXIT.winner);
+  t.equal(out, 'pb_1 completed: 3 of 3 rows answered\nCost: $0.0300\n');
+  t.match(err, /^0 of 3 rows/);
+  t.match(await used(t, ['watch', 'pb_1', 'ps_1']), {
+    exit: EXIT.usage,
+    err: /one batch \(pb_…\) at a time/,
+    asked: [],
+  });
+});
+
 t.test('a terminal shows a bar on standard error, and takes it away', async (t) => {
   const drawn = screen(60);
   const { out } = await used(t, ['batch', rowsIn(t)], threeRows(), { err: drawn.out });

@@ -116,7 +116,10 @@ function readDeletable(words: readonly string[]): string {
 /** Each once. */
 function readIds(words: readonly string[]): string[] {
   const unknown = words.find((word) => !/^(ps_|pb_|EP-)/.test(word));
-  if (unknown !== undefined) throw new UsageError(`watch takes ids (ps_…); ${unknown} is none.`);
+  if (unknown !== undefined) throw new UsageError(`watch takes ids (ps_…, or one pb_…); ${unknown} is none.`);
+  if (words.length > 1 && words.some((word) => word.startsWith('pb_'))) {
+    throw new UsageError('watch follows one batch (pb_…) at a time.');
+  }
   return [...new Set(words)];
 }
 

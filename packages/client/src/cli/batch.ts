@@ -25,7 +25,7 @@ export async function batchCommand(invocation: Invocation, command: MakingComman
     print(terminal.out, json ? JSON.stringify(await run.status({ signal: terminal.signal })) : run.id);
     return EXIT.winner;
   }
-  const batch = await followBatch(invocation, run, command);
+  const batch = await followBatch(invocation, run, command.name);
   const lines = await saveResults(invocation, run, out);
   if (json) print(out === '-' ? terminal.err : terminal.out, JSON.stringify(batch));
   else print(out === '-' ? terminal.err : terminal.out, ...summaryOf(invocation, batch, out, lines));
@@ -75,7 +75,7 @@ function refuseToMix(out: string): void {
   throw new UsageError(`${out} has other results. Name another file with --out, or remove it and ${stateFile(out)}.`);
 }
 
-export async function followBatch(invocation: Invocation, run: BatchRun, command: MakingCommand): Promise<Batch> {
+export async function followBatch(invocation: Invocation, run: BatchRun, name: string): Promise<Batch> {
   const { terminal } = invocation;
   const view = batchView(invocation);
   try {
@@ -85,7 +85,7 @@ export async function followBatch(invocation: Invocation, run: BatchRun, command
     if (terminal.signal.aborted) {
       const program = programOf(terminal);
       print(terminal.err, 'The batch goes on, and its answers are charged. To go on with it:');
-      print(terminal.err, `  ${program} ${command.name} ${run.id}`, `To stop it: ${program} cancel ${run.id}`);
+      print(terminal.err, `  ${program} ${name} ${run.id}`, `To stop it: ${program} cancel ${run.id}`);
     }
     throw error;
   } finally {

@@ -21,7 +21,7 @@ export async function evalCommand(invocation: Invocation, command: MakingCommand
     print(terminal.out, json ? JSON.stringify(await run.status({ signal: terminal.signal })) : run.id);
     return EXIT.winner;
   }
-  const batch = await followBatch(invocation, run, command);
+  const batch = await followBatch(invocation, run, command.name);
   if (!batch.has_gold) throw new UsageError(`${run.id} has no right answers: give its rows the field gold.`);
   // The report is what standard output is for.
   const lines = out === '-' ? 0 : await saveResults(invocation, run, out);

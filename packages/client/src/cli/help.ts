@@ -7,7 +7,7 @@ Commands
   ask TEXT       run a poll: a question, then its options in square brackets, separated by commas;
                  on a terminal you are asked for what is missing
   result ID      show a result (EP-…), or wait for a poll that is running (ps_…)
-  watch ID...    follow running polls (ps_…) to their ends; without an id all of yours that run
+  watch ID...    follow running polls (ps_…) or a batch (pb_…) to the end; without an id all polls of yours that run
   batch FILE     run a file of polls, JSON lines or CSV (- is standard input), and write their results beside it;
                  interrupted, the same command goes on where it was, as does batch pb_…
   eval FILE      the same for rows with right answers (gold): how often it was right, by model, threshold, confidence

@@ -1,4 +1,5 @@
 import type { EloquentPoll } from '../eloquentpoll.ts';
+import { exitOfBatch, followBatch, summaryOf } from './batch.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { followEvents } from './follow-events.ts';
 import type { Invocation } from './invocation.ts';
@@ -15,9 +16,17 @@ export async function watchCommand(invocation: Invocation, ids: readonly string[
     if (!json) print(terminal.err, 'No poll of yours runs.');
     return EXIT.winner;
   }
+  if (id.startsWith('pb_')) return watchBatch(invocation, id);
   if (watched.length > 1) return watchMany(invocation, watched);
   if (id.startsWith('ps_')) return followEvents(polls.session(id).stream({ signal: terminal.signal }), invocation);
   return showOutcome(await polls.result(id, { signal: terminal.signal }), invocation);
+}
+
+async function watchBatch(invocation: Invocation, id: string): Promise<Exit> {
+  const { polls, terminal, json } = invocation;
+  const batch = await followBatch(invocation, polls.batchRun(id), 'watch');
+  print(terminal.out, ...(json ? [JSON.stringify(batch)] : summaryOf(invocation, batch, '-', 0)));
+  return exitOfBatch(batch);
 }
 
 /** The newest last, so that those that are likely to end first are shown first. */
