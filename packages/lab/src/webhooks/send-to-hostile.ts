@@ -81,7 +81,7 @@ export async function sendToHostile(
     due.recovering += 1 + (kind === 'recovering' ? 1 : 0);
     await stores.query(
       `select note_webhook_event($1, 'poll.completed', jsonb_build_object('session_id', $2::text), $3)`,
-      [accountId, `ps_${event}`, kind && receivers.urlOf(kind, 1_000 + (event % 50))],
+      [accountId, `ps_${event}`, kind && receivers.urlOf(kind, 10_000 + (event % 50))],
     );
     if (lost > 0 && event > events / 4) lost -= await takeAndDie(stores, lost);
     progress.show(`webhooks: ${event + 1} of ${events} events, ${receivers.heard.size} messages heard`);
