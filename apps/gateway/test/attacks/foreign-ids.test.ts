@@ -211,6 +211,18 @@ const ACCESS: Record<string, Access> = {
     others: 303,
     ask: async (of) => ({ url: `/dashboard/keys/${await keyIdOf(of.headers.key, of.mark)}/revoke` }),
   },
+  'GET /dashboard/webhooks/{endpointId}': {
+    kind: 'own',
+    by: ['cookie'],
+    ask: async (owner) => ({ url: (await endpointOf(owner)).replace('/api/webhook-endpoints', '/dashboard/webhooks') }),
+  },
+  // Forms of that page, by the functions of the operations above.
+  'POST /dashboard/webhooks/{endpointId}/test': { kind: 'own' },
+  'POST /dashboard/webhooks/{endpointId}/rotate': { kind: 'own' },
+  'POST /dashboard/webhooks/{endpointId}/enable': { kind: 'own' },
+  'POST /dashboard/webhooks/{endpointId}/disable': { kind: 'own' },
+  'POST /dashboard/webhooks/{endpointId}/remove': { kind: 'own' },
+  'POST /dashboard/webhooks/{endpointId}/deliveries/{deliveryId}/resend': { kind: 'own' },
   'GET /dashboard/batches/{batchId}': { kind: 'own' },
   // Lead back whatever they did: that it was nothing is shown in dashboard-batches.test.ts.
   'POST /dashboard/batches/{batchId}/cancel': { kind: 'own' },

@@ -99,7 +99,15 @@ t.test('one gateway for all of these', async (t) => {
       .filter(({ operation }) => operation.requestBody && !SAMPLES[operation.operationId]?.body)
       .map(({ operation }) => operation.operationId);
     // Signed by a wallet, sent by a page, or with the ids of the models that a service has.
-    const reasons = ['deposit', 'redeemGrant', 'revokeKeyByWallet', 'rotateKeysByWallet', 'savePanel', 'verifyWallet'];
+    const reasons = [
+      'deleteAccountByWallet',
+      'deposit',
+      'redeemGrant',
+      'revokeKeyByWallet',
+      'rotateKeysByWallet',
+      'savePanel',
+      'verifyWallet',
+    ];
     t.same(without.sort(), reasons);
     for (const id of Object.keys(SAMPLES))
       t.ok(

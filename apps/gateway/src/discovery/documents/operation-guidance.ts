@@ -224,6 +224,10 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     effects: ['sets a session cookie', 'a new wallet gets an account and an API key'],
   },
   'POST /api/wallet/revoke-key': { use: 'One key of a wallet is to end.', effects: ['the key stops working at once'] },
+  'POST /api/wallet/delete-account': {
+    use: 'The account of a wallet is to be deleted, with all its polls and results.',
+    effects: ['cannot be undone', 'keys and results are gone at once'],
+  },
   'POST /api/wallet/rotate-key': {
     use: 'All keys of a wallet are to end, and a new one is needed.',
     effects: ['every key of the wallet stops working at once', 'creates a key, shown once'],
