@@ -92,6 +92,15 @@ async function newEndpointOf({ headers, mark }: Person): Promise<string> {
   return `/api/webhook-endpoints/${made.json().endpoint_id}`;
 }
 
+/** The same on the dashboard. */
+const onPage = (path: string): string => path.replace('/api/webhook-endpoints', '/dashboard/webhooks');
+
+/** A form that leads back to the endpoint. */
+function endpointForm(name: string): Access {
+  const ask = async (owner: Person) => ({ url: `${onPage(await endpointOf(owner))}/${name}` });
+  return { kind: 'own', opens: 303, by: ['cookie'], ask };
+}
+
 async function deliveryOf(owner: Person): Promise<string> {
   const url = await endpointOf(owner);
   const sent = await app.inject({ method: 'POST', url: `${url}/test`, headers: owner.headers.key });
@@ -214,15 +223,24 @@ const ACCESS: Record<string, Access> = {
   'GET /dashboard/webhooks/{endpointId}': {
     kind: 'own',
     by: ['cookie'],
-    ask: async (owner) => ({ url: (await endpointOf(owner)).replace('/api/webhook-endpoints', '/dashboard/webhooks') }),
+    ask: async (owner) => ({ url: onPage(await endpointOf(owner)) }),
   },
-  // Forms of that page, by the functions of the operations above.
-  'POST /dashboard/webhooks/{endpointId}/test': { kind: 'own' },
-  'POST /dashboard/webhooks/{endpointId}/rotate': { kind: 'own' },
-  'POST /dashboard/webhooks/{endpointId}/enable': { kind: 'own' },
-  'POST /dashboard/webhooks/{endpointId}/disable': { kind: 'own' },
-  'POST /dashboard/webhooks/{endpointId}/remove': { kind: 'own' },
-  'POST /dashboard/webhooks/{endpointId}/deliveries/{deliveryId}/resend': { kind: 'own' },
+  'POST /dashboard/webhooks/{endpointId}/test': endpointForm('test'),
+  'POST /dashboard/webhooks/{endpointId}/rotate': endpointForm('rotate'),
+  'POST /dashboard/webhooks/{endpointId}/deliveries/{deliveryId}/resend': {
+    kind: 'own',
+    opens: 303,
+    by: ['cookie'],
+    ask: async (owner) => ({ url: `${onPage(await deliveryOf(owner))}/resend` }),
+  },
+  'POST /dashboard/webhooks/{endpointId}/disable': endpointForm('disable'),
+  'POST /dashboard/webhooks/{endpointId}/enable': endpointForm('enable'),
+  'POST /dashboard/webhooks/{endpointId}/remove': {
+    kind: 'own',
+    opens: 303,
+    by: ['cookie'],
+    ask: async (owner) => ({ url: `${onPage(await newEndpointOf(owner))}/remove` }),
+  },
   'GET /dashboard/batches/{batchId}': { kind: 'own' },
   // Lead back whatever they did: that it was nothing is shown in dashboard-batches.test.ts.
   'POST /dashboard/batches/{batchId}/cancel': { kind: 'own' },
