@@ -29,7 +29,12 @@ export interface Allowed {
 }
 
 /** Files whose secrets are made up, each with the reason why they cannot be made up while the test runs. */
-const ALLOWED: Allowed[] = [];
+const ALLOWED: Allowed[] = [
+  {
+    path: 'packages/client/test/webhook.test.ts',
+    reason: 'the secret of the example in the Standard Webhooks specification, whose signature only it makes',
+  },
+];
 
 const MAX_BYTES = 4 * 2 ** 20;
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { LIMIT_RESETS } from './account.ts';
 import { LIMITS } from './limits.ts';
 import { Metadata } from './metadata.ts';
 import { PANEL_NAMES } from './poll.ts';
@@ -235,7 +236,11 @@ export const WEBHOOK_DATA = {
     { $id: 'BatchCompletedEvent' },
   ),
   'balance.low': Type.Object(
-    { available_usd: Type.Number(), low_balance_usd: Usd, funds_url: link('Where the balance is filled.') },
+    {
+      balance_usd: Type.Number({ description: 'Paid in and not spent; running polls may hold a part of it.' }),
+      low_balance_usd: Usd,
+      funds_url: link('Where the balance is filled.'),
+    },
     { $id: 'BalanceLowEvent' },
   ),
   'key.limit_reached': Type.Object(
@@ -243,6 +248,9 @@ export const WEBHOOK_DATA = {
       key_id: Type.String(),
       label: Type.String(),
       limit_usd: Usd,
+      limit_reset: literals(LIMIT_RESETS),
+      spent_usd: Usd,
+      held_usd: { ...Usd, description: 'For running polls and open batches.' },
       resets_at: nullable(DateTime),
       keys_url: link('Where the limit is raised.'),
     },

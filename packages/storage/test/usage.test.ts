@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { WEBHOOK_DATA } from '@eloquentpoll/contracts';
 import t from 'tap';
 import {
   acceptPoll,
@@ -240,4 +241,12 @@ t.test('a balance that falls below its mark, and a limit that refuses, are said 
   await ask();
   await ask();
   t.equal((await events()).length, 4, 'once a day');
+  for (const { type, ...data } of await events()) {
+    const named = Object.keys(WEBHOOK_DATA[type as (typeof eventTypes)[number]].properties);
+    t.same(
+      Object.keys(data).toSorted(),
+      named.filter((name) => !name.endsWith('_url')).toSorted(),
+      `${type}, as published`,
+    );
+  }
 });

@@ -9,8 +9,9 @@ import { standInWorker } from '../fixtures/stand-in-worker.ts';
 const NOT_SET_UP = ['listModels', 'getReceipt', 'getReceiptKeys', 'listReceiptDays'];
 
 t.test('one gateway for all of these', async (t) => {
-  const { app, context, keyWith, sessionFor } = await build(t);
-  const { bearer, accountId } = await keyWith(10);
+  const webhooks = { sealingKeys: ['a sealing key of at least 32 characters'], toLoopback: false };
+  const { app, context, keyWith, sessionFor } = await build(t, { webhooks });
+  const { bearer, accountId } = await keyWith(20);
   const session = await sessionFor(accountId);
   await standInWorker(t, context);
   const document: ApiDocument = (await app.inject('/api/openapi.json')).json();
@@ -18,6 +19,19 @@ t.test('one gateway for all of these', async (t) => {
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
   const page = (await app.inject('/api/docs')).body;
+
+  const made = async (operation: string, url: string) => {
+    const payload = SAMPLES[operation]!.body!;
+    return (await app.inject({ method: 'POST', url, headers: { ...bearer, ...session }, payload })).json();
+  };
+  /** What the samples name, as it is called here. */
+  const ids: Record<string, string> = {
+    keyId: (await made('createKey', '/api/keys')).id,
+    batchId: (await made('createBatch', '/api/batches')).batch_id,
+    endpointId: (await made('createWebhookEndpoint', '/api/webhook-endpoints')).endpoint_id,
+  };
+  const addressOf = (path: string, steps: Readonly<Record<string, string>> = {}) =>
+    path.replace(/{(\w+)}/g, (_, name: string) => ids[name] ?? steps[name]!);
 
   await t.test(
     '[§4.7-docs] every operation and every shape is on the page once, and every link on it leads somewhere',
@@ -43,13 +57,13 @@ t.test('one gateway for all of these', async (t) => {
     ).json();
     let sent = 0;
     for (const { path, method, operation } of operations) {
-      const body = SAMPLES[operation.operationId]?.body;
+      const { body, path: steps } = SAMPLES[operation.operationId] ?? {};
       // No card processor is set up here; its sample is checked as a request by checkout.test.ts.
       if (!body || operation.operationId === 'createCheckout') continue;
       const byLogin = operation.security?.every((one) => !('apiKey' in one)) ?? false;
       const answer = await app.inject({
         method: method as 'POST',
-        url: path,
+        url: addressOf(path, steps),
         headers: { ...(byLogin ? session : bearer), accept: 'application/json, text/event-stream' },
         payload: 'poll_id' in body ? { ...body, poll_id } : body,
       });
@@ -69,7 +83,7 @@ t.test('one gateway for all of these', async (t) => {
     ).json();
     const models = poll.votes.slice(0, 3).map((vote: { model_id: string }) => vote.model_id);
     await app.inject({ method: 'PUT', url: '/api/panels/night-checks', headers: bearer, payload: { models } });
-    const ids: Record<string, string> = { resultId: poll.poll_id, pollId: poll.poll_id, id: run.session_id };
+    Object.assign(ids, { resultId: poll.poll_id, pollId: poll.poll_id, id: run.session_id });
     for (const { path, method, operation } of operations) {
       const { path: steps = {}, query = {} } = SAMPLES[operation.operationId] ?? {};
       for (const { name, example } of operation.parameters ?? [])
@@ -80,7 +94,7 @@ t.test('one gateway for all of these', async (t) => {
             `${operation.operationId} ${name}`,
           );
       if (method !== 'GET' || Object.keys({ ...steps, ...query }).length === 0) continue;
-      const address = path.replace(/{(\w+)}/g, (_, name: string) => ids[name] ?? steps[name]!);
+      const address = addressOf(path, steps);
       const byLogin = operation.security?.some((one) => 'session' in one) ?? false;
       const answer = await app.inject({
         url: `${address}?${new URLSearchParams(query)}`,

@@ -11,7 +11,7 @@ import {
 import { listWebhookEndpoints } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../http/access.ts';
+import { access, accountOf, requireUnrestricted } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { addEndpoint, changeEndpoint, removeEndpoint } from '../webhooks/change-endpoints.ts';
@@ -57,11 +57,19 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: AccountsCon
         body: Type.Ref(WebhookEndpointRequest),
         response: {
           201: jsonAnswer('The endpoint with its secret.', NewWebhookEndpoint),
-          ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'webhook_limit_reached', 'not_configured'),
+          ...errors(
+            ...READS_BODY,
+            ...NEEDS_KEY,
+            'restricted_key',
+            'forbidden_origin',
+            'webhook_limit_reached',
+            'not_configured',
+          ),
         },
       },
     },
     async (request, reply): Promise<NewWebhookEndpoint> => {
+      requireUnrestricted(request.principal);
       const { endpoint, secret } = await addEndpoint(context, accountOf(request), request.body);
       reply.code(201).header('location', `${context.config.baseUrl}${path}/${endpoint.id}`);
       return { ...toWebhookEndpoint(endpoint), secret };
@@ -97,11 +105,12 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: AccountsCon
         body: Type.Ref(WebhookEndpointChange),
         response: {
           200: jsonAnswer('The endpoint as it is now.', WebhookEndpoint),
-          ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'forbidden_origin'),
+          ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'restricted_key', 'forbidden_origin'),
         },
       },
     },
     async (request): Promise<WebhookEndpoint> => {
+      requireUnrestricted(request.principal);
       const { url, description, event_types: eventTypes, status } = request.body;
       const isEnabled = status && status === 'enabled';
       const change = { url, description, eventTypes, isEnabled };
@@ -120,11 +129,12 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: AccountsCon
         params: EndpointParams,
         response: {
           200: jsonAnswer('The endpoint is gone, with its log and what waited.', WebhookEndpointRemoval),
-          ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'forbidden_origin'),
+          ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'restricted_key', 'forbidden_origin'),
         },
       },
     },
     async (request): Promise<WebhookEndpointRemoval> => {
+      requireUnrestricted(request.principal);
       await removeEndpoint(context, accountOf(request), request.params.endpointId);
       return { removed: true };
     },

@@ -1,7 +1,7 @@
 import { EndpointParams, SecretRotation, WebhookSecret } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../http/access.ts';
+import { access, accountOf, requireUnrestricted } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { rotateSecret, secretOf } from '../webhooks/change-endpoints.ts';
@@ -25,10 +25,14 @@ export function webhookSecretRoutes(app: FastifyInstance, context: AccountsConte
         description:
           'What verifies its messages. `account` names the secret of everything that goes to a `webhook_url`.',
         params: EndpointParams,
-        response: { 200: jsonAnswer('The secret.', WebhookSecret), ...errors(...NEEDS_KEY, ...missing) },
+        response: {
+          200: jsonAnswer('The secret.', WebhookSecret),
+          ...errors(...NEEDS_KEY, ...missing, 'restricted_key'),
+        },
       },
     },
     async (request, reply): Promise<WebhookSecret> => {
+      requireUnrestricted(request.principal);
       reply.header('cache-control', 'no-store');
       const endpoint = await endpointOf(context, accountOf(request), request.params.endpointId);
       return toSecret(toWebhookEndpoint(endpoint), await secretOf(context, endpoint));
@@ -49,11 +53,12 @@ export function webhookSecretRoutes(app: FastifyInstance, context: AccountsConte
         body: Type.Ref(SecretRotation),
         response: {
           200: jsonAnswer('The new secret.', WebhookSecret),
-          ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'forbidden_origin'),
+          ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'restricted_key', 'forbidden_origin'),
         },
       },
     },
     async (request, reply): Promise<WebhookSecret> => {
+      requireUnrestricted(request.principal);
       reply.header('cache-control', 'no-store');
       const { endpointId } = request.params;
       const { endpoint, secret } = await rotateSecret(context, accountOf(request), endpointId, request.body?.overlap_s);
