@@ -3,6 +3,7 @@ import { PollResponse } from '@eloquentpoll/contracts';
 import { findPoll } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import t from 'tap';
 import { inlined } from '../../src/discovery/documents/inlined.ts';
 import { build } from '../fixtures/build.ts';
@@ -14,7 +15,7 @@ import { stored } from '../fixtures/stored.ts';
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 const { app, context, keyWith } = await build(t);
 const { ran } = await standInWorker(t, context);
-const isResponse = new Ajv2020({ allowUnionTypes: true }).compile(inlined(PollResponse));
+const isResponse = formats.default(new Ajv2020({ allowUnionTypes: true })).compile(inlined(PollResponse));
 
 const send = (payload: object, headers: Record<string, string>) =>
   app.inject({ method: 'POST', url: '/api/a2a/tasks/send', headers, payload });
