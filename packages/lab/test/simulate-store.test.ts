@@ -262,7 +262,7 @@ async function leftIn({ real, model, accountId, run }: Sides): Promise<[unknown,
     { rows, balance },
     {
       rows: modelled,
-      balance: { postedU, heldU, availableU: postedU - heldU, heldBackU: 0n, reservedU: 0n, usageU: usedU },
+      balance: { postedU, heldU, availableU: postedU - heldU, heldBackU: 0n, reservedU: 0n, lowU: null, usageU: usedU },
     },
   ];
 }

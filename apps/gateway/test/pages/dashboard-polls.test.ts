@@ -183,7 +183,7 @@ async function runningPolls(): Promise<[string, object]> {
   await live.getByText('2 of 9').waitFor();
   for (let i = 0; i < 7; i++) await worker.vote();
   await worker.end();
-  await live.getByText('9:0 unanimous').waitFor();
+  await live.getByRole('cell', { name: '9:0 unanimous' }).waitFor();
   await live.locator('body').press('/');
   const focused = await live.locator(':focus').getAttribute('name');
   const box = live.getByLabel('Check all');

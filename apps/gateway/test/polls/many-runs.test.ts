@@ -37,23 +37,18 @@ t.test('reading running and ended runs is one Redis round trip and no Postgres q
   const ask = (url: string) => app.inject({ url, headers: bearer });
   for (const { url } of [running, ended]) t.equal((await ask(url)).statusCode, 200);
 
+  // What is sent in one turn of the event loop is one write, which the connection is held back for.
   let trips = 0;
-  const { redis } = context.bus;
-  const pipeline = redis.pipeline.bind(redis);
-  redis.pipeline = (...args) => {
+  const { stream } = context.bus.redis;
+  const cork = stream.cork.bind(stream);
+  stream.cork = () => {
     trips++;
-    return pipeline(...args);
-  };
-  const sent = redis.sendCommand.bind(redis);
-  let alone = 0;
-  redis.sendCommand = (command, stream) => {
-    if (stream === undefined) alone++;
-    return sent(command, stream);
+    cork();
   };
   questions = 0;
   for (let i = 1; i <= 20; i++) {
     for (const { url } of [running, ended]) t.equal((await ask(url)).statusCode, 200);
-    t.same([trips, alone, questions], [2 * i, 0, 0]);
+    t.same([trips, questions], [2 * i, 0]);
   }
   await Promise.all(Array.from({ length: 50 }, () => ask(running.url)));
   t.ok(trips <= 42 + 5, `${trips - 40} trips for 50 requests at once`);
