@@ -29,18 +29,6 @@ t.test('workers that are killed under load lose nothing and bill nothing twice',
   for (const { rule, examples } of workers.rules) t.same(examples, [], rule);
 });
 
-t.test(
-  'batches lose no row, run and bill none twice, while processes are killed and Redis loses everything',
-  async (t) => {
-    const { stdout } = await run('--only', 'batches', '--minutes', '0.1', '--kills', '2', '--seed', 'short', '--json');
-    const { holds, batches } = JSON.parse(stdout);
-    t.equal(holds, true);
-    t.ok(batches.figures['polls of batches'] > 0, 'rows were run');
-    t.match(batches.figures, { 'polls lost': 0, 'double captures': 0, 'open holds': 0, 'given up': 0 });
-    for (const { rule, examples } of batches.rules) t.same(examples, [], rule);
-  },
-);
-
 t.test('a mistake in its settings is one sentence, and starts nothing', async (t) => {
   await t.rejects(run('--only', 'tea'), { code: 2, stderr: /there is no experiment "tea"/ });
 });
