@@ -1,6 +1,7 @@
 import {
   DeliveryParams,
   EndpointParams,
+  type ErrorCode,
   LIMITS,
   WEBHOOK_EVENT_TYPES,
   type WebhookEndpointRequest,
@@ -31,16 +32,13 @@ import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { signInPage } from '../sign-in-page.ts';
 import { serveAccountPage } from './serve-account-page.ts';
 
-const FORM_ERRORS = orPage(
-  errors(
-    'authentication_required',
-    'forbidden_origin',
-    'payload_too_large',
-    'unsupported_media_type',
-    'not_configured',
-  ),
-);
-const MISSING = orPage(errors('webhook_endpoint_not_found'));
+const FORM_ERRORS = [
+  'authentication_required',
+  'forbidden_origin',
+  'payload_too_large',
+  'unsupported_media_type',
+  'not_configured',
+] as const satisfies ErrorCode[];
 const ONE = `${WEBHOOKS_PATH}/:endpointId` as const;
 
 /** What the buttons of an endpoint do. */
@@ -113,7 +111,7 @@ export async function dashboardWebhookRoutes(
         response: {
           303: redirect('To the endpoint.'),
           400: textAnswer('The form, with what is wrong.', 'text/html'),
-          ...FORM_ERRORS,
+          ...orPage(errors(...FORM_ERRORS)),
         },
       },
     },
@@ -149,8 +147,7 @@ export async function dashboardWebhookRoutes(
         }),
         response: {
           200: textAnswer('The page.', 'text/html'),
-          ...orPage(errors('authentication_required', 'not_configured')),
-          ...MISSING,
+          ...orPage(errors('authentication_required', 'not_configured', 'webhook_endpoint_not_found')),
         },
       },
     },
@@ -194,8 +191,9 @@ const actionSchema = (operationId: string, summary: string, params: TObject) => 
   params,
   response: {
     303: redirect('To the endpoint.'),
-    ...FORM_ERRORS,
-    ...orPage(errors('webhook_endpoint_not_found', 'webhook_delivery_not_found', 'webhook_disabled')),
+    ...orPage(
+      errors(...FORM_ERRORS, 'webhook_endpoint_not_found', 'webhook_delivery_not_found', 'webhook_disabled'),
+    ),
   },
 });
 
