@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { METRICS, openLog } from '@eloquentpoll/ops';
 import { checkLedgerInTurn, claimScan } from '@eloquentpoll/storage';
 import t, { type Test } from 'tap';
+import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
 import { openOps } from '../../src/operators/open-ops.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
@@ -51,6 +52,7 @@ t.test('requests are counted by operation, status and error code', async (t) => 
 t.test('/metrics contains every gateway metric of the table', async (t) => {
   const { app, context, get } = await withOps(t);
   openLog(context.metrics, 'silent');
+  await using _ = keepBatchesRunning(context);
   await checkLedgerInTurn(context.storage, 60_000);
   await claimScan(context.storage, 'chain of a test', async () => 1n);
   await app.inject({ url: '/api/no-such-page' });
