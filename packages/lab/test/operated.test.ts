@@ -5,6 +5,7 @@ import { checkLedgerInTurn } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { readConfig } from '@eloquentpoll/worker/config';
 import { openOps } from '@eloquentpoll/worker/open-ops';
+import { openWebhookDelivery } from '@eloquentpoll/worker/open-webhook-delivery';
 import t, { type Test } from 'tap';
 import { wholeService } from './whole-service.ts';
 
@@ -115,11 +116,15 @@ t.test('a caller that does not want to be traced is not, and nothing is lost wit
 });
 
 t.test('a worker shows every metric of the table that it has', async (t) => {
-  const { app, headers, worker, settings } = await wholeService(t, RECORDED);
+  const sealing = { WEBHOOK_SEALING_KEYS: 'a sealing key of at least 32 characters' };
+  const { app, headers, worker, settings } = await wholeService(t, RECORDED, {}, sealing);
   const { metrics, storage } = worker.resources;
-  const ops = await openOps(readConfig({ ...settings, OPS_PORT: '0' }), worker);
+  const config = readConfig({ ...settings, OPS_PORT: '0' });
+  const ops = await openOps(config, worker);
   t.teardown(() => ops?.[Symbol.asyncDispose]());
   ops?.began({ flexAllowed: 5 });
+  const delivery = openWebhookDelivery(config, worker);
+  t.teardown(() => delivery?.[Symbol.asyncDispose]());
   openLog(metrics, 'silent');
   await checkLedgerInTurn(storage, 60_000);
   const answer = await app.inject({ method: 'POST', url: '/api/poll', headers, payload: POLL });

@@ -14,6 +14,7 @@ import type { Config } from '../config.ts';
 import type { OpenContext } from '../context.ts';
 import type { Serving } from '../serve-polls.ts';
 import { type LivenessLimits, livenessCheck } from './liveness.ts';
+import { webhookFigures } from './webhook-figures.ts';
 
 // The worker's ops port. A worker can do nothing without Postgres or Redis, so each check is vital.
 
@@ -41,6 +42,7 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
     money: () => readMoneyFigures(storage),
   };
   const fleet = fleetFigures(metrics, sources);
+  webhookFigures(metrics, storage);
   metrics.reading('eloquentpoll_polls_running', () => [
     [['standard'], activity.standard.running],
     [['flex'], activity.flex.running],

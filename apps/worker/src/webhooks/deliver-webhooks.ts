@@ -7,7 +7,6 @@ import {
   type ClaimedDelivery,
   claimDeliveries,
   endAttempt,
-  readWebhookFigures,
   type Storage,
   spreadWebhookEvents,
 } from '@eloquentpoll/storage';
@@ -43,7 +42,7 @@ export function deliverWebhooks(parts: Delivering): AsyncDisposable {
   const cut = new AbortController();
   const underWay = new Map<Promise<void>, ClaimedDelivery>();
   let wake = () => {};
-  const observed = observe(metrics, storage, () => underWay.size);
+  const observed = observe(metrics, () => underWay.size);
 
   async function look(): Promise<boolean> {
     const events = await spreadWebhookEvents(storage, EVENTS_AT_ONCE);
@@ -119,16 +118,11 @@ export function deliverWebhooks(parts: Delivering): AsyncDisposable {
 
 const OUTCOMES = ['delivered', 'status', 'gone', ...WEBHOOK_ERRORS] as const;
 
-function observe(metrics: Delivering['metrics'], storage: Storage, underWay: () => number) {
+function observe(metrics: Delivering['metrics'], underWay: () => number) {
   for (const outcome of OUTCOMES) metrics.counter('eloquentpoll_webhook_attempts_total', outcome);
   const failed = metrics.counter('eloquentpoll_webhooks_failed_total');
   const delay = metrics.histogram('eloquentpoll_webhook_delay_seconds');
   metrics.reading('eloquentpoll_webhooks_under_way', underWay);
-  metrics.reading('eloquentpoll_webhooks_pending', async () => (await readWebhookFigures(storage)).pending);
-  metrics.reading('eloquentpoll_webhooks_late_seconds', async () => {
-    const { oldestDueAt } = await readWebhookFigures(storage);
-    return oldestDueAt ? Math.max(0, Date.now() - oldestDueAt.getTime()) / 1_000 : 0;
-  });
   return {
     ended({ attempt, happenedAt }: ClaimedDelivery, outcome: AttemptOutcome): void {
       if (outcome.kind === 'released') return;
