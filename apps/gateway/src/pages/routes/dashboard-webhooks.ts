@@ -191,9 +191,7 @@ const actionSchema = (operationId: string, summary: string, params: TObject) => 
   params,
   response: {
     303: redirect('To the endpoint.'),
-    ...orPage(
-      errors(...FORM_ERRORS, 'webhook_endpoint_not_found', 'webhook_delivery_not_found', 'webhook_disabled'),
-    ),
+    ...orPage(errors(...FORM_ERRORS, 'webhook_endpoint_not_found', 'webhook_delivery_not_found', 'webhook_disabled')),
   },
 });
 
