@@ -44,6 +44,7 @@ const NO_LIMITS = [
   'deposit',
   'checkout',
   'webhook',
+  'webhook_test',
 ];
 
 const SECRETS = {
@@ -51,6 +52,7 @@ const SECRETS = {
   COOKIE_SECRETS: 'cookie-canary-77e2d90b4c6f41a3b8',
   STRIPE_SECRET_KEY: 'sk_test_12345678',
   X402_FACILITATOR_TOKEN: 'facilitator-canary-19c4e5',
+  WEBHOOK_SEALING_KEYS: 'sealing-canary-3a7c51d2e89f4b06a5c4',
 };
 
 export async function fuzzedService(options: ServiceOptions): Promise<Service> {
