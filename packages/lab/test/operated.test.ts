@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { METRICS, openLog } from '@eloquentpoll/ops';
 import { checkLedgerInTurn } from '@eloquentpoll/storage';
+import { asOwner } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { readConfig } from '@eloquentpoll/worker/config';
 import { openOps } from '@eloquentpoll/worker/open-ops';
@@ -156,4 +157,20 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
   text = await shown();
   for (const [name, { on, type }] of Object.entries(METRICS))
     if (on.some((process) => process === 'worker')) t.ok(text.includes(`# TYPE ${name} ${type}\n`), name);
+});
+
+t.test('a worker that sends no webhooks shows how late they are', async (t) => {
+  const { worker, settings, accountId } = await wholeService(t, RECORDED);
+  const config = readConfig({ ...settings, OPS_PORT: '0' });
+  t.equal(openWebhookDelivery(config, worker), null);
+  const ops = await openOps(config, worker);
+  t.teardown(() => ops?.[Symbol.asyncDispose]());
+  await asOwner(
+    settings.DATABASE_URL,
+    `insert into webhook_events (account_id, type, data, url, created_at)
+     values ('${accountId}', 'poll.completed', '{}', 'https://receiver.example', now() - interval '90 seconds')`,
+  );
+  const text = await (await fetch(`${ops?.url}/metrics`)).text();
+  t.match(text, /^eloquentpoll_webhooks_late_seconds (9|1\d)\d(\.\d+)?$/m);
+  t.match(text, /^eloquentpoll_webhooks_pending 0$/m);
 });
