@@ -42,7 +42,7 @@ const DOCUMENTS = [
 /** Need more than their address: a login, an identity provider, or an id that the document made up. */
 const CONDITIONAL = [
   /^\/api\/auth\/(login|callback|logout)$/,
-  /^\/api\/(keys|polls)$/,
+  /^\/api\/(keys|polls|batches)$/,
   /^\/api\/(wallet\/challenge|deposit)$/,
   /^\/\.well-known\/openid-configuration$/,
   /^(\/api\/results|\/result)\/EP-/,
@@ -73,6 +73,7 @@ t.test('what needs more than its address is there all the same', async (t) => {
     '/api/auth/login',
     '/api/keys',
     '/api/polls',
+    '/api/batches',
     '/api/wallet/challenge',
     '/api/deposit',
     '/.well-known/openid-configuration',

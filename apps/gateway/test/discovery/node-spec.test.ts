@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
@@ -9,6 +10,7 @@ const { app, context, keyWith } = await build(t);
 const answer = await app.inject({ url: '/api/graph/node-spec' });
 const spec = answer.json();
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+formats.default(ajv);
 const input = ajv.compile(spec.json_schema.input);
 const output = ajv.compile(spec.json_schema.output);
 

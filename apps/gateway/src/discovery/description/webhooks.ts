@@ -27,6 +27,7 @@ function described(type: WebhookEventType): object {
   return {
     operationId: `receive${type.replace(/(^|[._])(\w)/g, (_, _before, letter: string) => letter.toUpperCase())}`,
     tags: ['Webhooks'],
+    security: [], // What authenticates a message is its signature, a header below.
     summary: SUMMARIES[type],
     description:
       'By Standard Webhooks 1.0. Sent at least once, in no order; tried again for three days until it is answered with 2xx. 410 disables the endpoint; redirects are not followed.',
