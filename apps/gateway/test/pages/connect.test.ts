@@ -11,7 +11,8 @@ import { canRun, SYSTEM_PATH } from '../fixtures/system-programs.ts';
 // /connect and the guides: what they print runs as it is, a pasted key stays in the page, and the tests test.
 
 const run = promisify(execFile);
-const site = await openSite(t);
+const webhooks = { sealingKeys: ['a sealing key of at least 32 characters'], toLoopback: false };
+const site = await openSite(t, { webhooks });
 await standInWorker(t, site.context);
 const { key } = await site.keyWith(10);
 const hasCurl = await canRun('curl');
@@ -20,13 +21,18 @@ t.test('every sample of the guides runs as it is printed, with a key in its plac
   const page = await site.open('/logo.svg');
   for (const { name } of GUIDES) {
     await page.goto(`/guides/${name}`);
-    t.ok((await page.locator('main').boundingBox())!.height < 1_500, `${name} is one screen, nearly`);
+    const { height } = (await page.locator('main').boundingBox())!;
+    t.ok(height < 1_500, `${name} is one screen, nearly: ${height} px`);
     for (const sample of await page.locator('pre[aria-label^="Shell: "]').allTextContents()) {
       t.match(sample, 'curl -sS');
       if (!hasCurl) continue;
       const script = sample.replaceAll('YOUR_API_KEY', key);
       const { stdout } = await run('sh', ['-euc', script], { timeout: 30_000, env: { PATH: SYSTEM_PATH } });
-      t.match(stdout, /"(answer|outcome|status|key_prefix)"|event: complete/, `${name}: ${stdout.slice(0, 200)}`);
+      t.match(
+        stdout,
+        /"(answer|outcome|status|key_prefix|endpoint_id|available_usd)"|event: complete/,
+        `${name}: ${stdout.slice(0, 200)}`,
+      );
       t.notMatch(stdout, /"isError":true/, name);
     }
   }

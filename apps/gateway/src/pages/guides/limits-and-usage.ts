@@ -16,18 +16,17 @@ curl -sS --fail-with-body '${baseUrl}/api/usage?group_by=day&format=csv' -H 'Aut
 <h2>Limits</h2>
 <ul>
 <li><code>POST /api/keys</code> with <code>{"label": "nightly", "limit_usd": 25, "limit_reset": "monthly"}</code>: its polls are charged at most $25 per month. <code>daily</code> starts again at midnight UTC, <code>never</code> does not.</li>
-<li>What running polls and batches have set aside counts, so polls in parallel do not overspend by a micro-dollar. It comes back when they end.</li>
+<li>What running polls and batches have set aside counts until they end, so polls in parallel do not overspend.</li>
 <li>Beyond the limit a poll is refused: 402 <code>key_budget_reached</code>, with <code>resets_at</code>. The webhook event <code>key.limit_reached</code> is sent once per period.</li>
 <li><code>PATCH /api/keys/{id}</code> changes <code>limit_usd</code>, <code>limit_reset</code>, <code>expires_at</code>, <code>read_only</code> and <code>label</code>, at once.</li>
-<li>A key with <code>"read_only": true</code> reads results and usage; it neither asks nor changes anything.</li>
-<li>A key that has a limit, expires or reads only makes and changes no keys and revokes only itself: 403 <code>restricted_key</code>. Use a login, or a key without restrictions.</li>
+<li>A <code>read_only</code> key reads results and usage, and neither asks nor changes anything.</li>
+<li>A key that has a limit, expires or reads only makes and changes no keys and revokes only itself: 403 <code>restricted_key</code>. Use a login or an unrestricted key.</li>
 </ul>
 <h2>Usage</h2>
 <ul>
 <li><code>group_by</code>: <code>day</code>, <code>key</code>, <code>preset</code>, <code>surface</code>, or <code>metadata.NAME</code> for a label that you send with your polls, such as <code>metadata.customer</code>.</li>
-<li>A poll counts on the UTC day of its end. The sum of <code>cost_usd</code> is what was charged, to the micro-dollar.</li>
-<li><code>saved_usd</code> is an estimate: what the models that were not asked would usually have cost, at the prices of when each poll was accepted. Only polls count that stopped because the outcome was certain enough.</li>
-<li>Medians are within 5%. <code>previous</code> is the same for as many days before.</li>
+<li>A poll counts on the UTC day of its end. The sum of <code>cost_usd</code> is what was charged. Medians are within 5%. <code>previous</code> is the same for as many days before.</li>
+<li><code>saved_usd</code> is an estimate: what the models that were not asked would usually have cost, in polls that stopped because the outcome was certain enough.</li>
 </ul>
 <h2>A low balance</h2>
 <p><code>PUT /api/usage/low-balance</code> with <code>{"low_balance_usd": 5}</code>: the webhook event <code>balance.low</code> is sent once, when a charge takes the balance below it.</p>`,

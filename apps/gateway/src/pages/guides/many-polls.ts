@@ -22,14 +22,13 @@ curl -sS --fail-with-body "${baseUrl}/api/polls/$ID/result" -H "Authorization: B
 )}
 <h2>Retries</h2>
 <ul>
-<li>Give each poll an <code>Idempotency-Key</code> made from its row, not from the clock. The same key and body, sent to the same address, join the same poll and are charged once.</li>
+<li>Give each poll an <code>Idempotency-Key</code> made from its row, not from the clock. The same key and body at the same address join that poll and are charged once.</li>
 <li>Retry 429, 502, 503, 504 and broken connections: after <code>Retry-After</code> seconds where it is sent, else with a growing, random wait. An error’s <code>retryable</code> says so too.</li>
-<li>Slow down before that: <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code> say what is left and when it begins again. The clients for <a href="/eloquentpoll.ts">TypeScript</a> and <a href="/eloquentpoll.py">Python</a> pace themselves by them.</li>
+<li>Slow down before that, by <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code>; the clients for <a href="/eloquentpoll.ts">TypeScript</a> and <a href="/eloquentpoll.py">Python</a> do.</li>
 </ul>
 <h2>A file of them</h2>
-<p>Hundreds or thousands whose answers may be late are one request: send a file of JSON lines or CSV to <code>POST ${baseUrl}/api/batches</code>, with
-<code>custom_id</code>, <code>question</code> and <code>options</code> in each row. Every row is checked before any runs, and a wrong one is named by line and field.
-They cost less, because they run when no other poll waits, within 24 hours. <code>GET /api/batches/{id}/results</code> has the answers as they come.</p>
+<p>Thousands whose answers may be late are one request: send JSON lines or CSV to <code>POST ${baseUrl}/api/batches</code>, with
+<code>custom_id</code>, <code>question</code> and <code>options</code> in each row. Every row is checked before any runs. They cost less and run when no other poll waits, within 24 hours. <code>GET /api/batches/{id}/results</code> has the answers so far.</p>
 <h2>Cost</h2>
 <p><code>max_cost_usd</code> is reserved when a poll is made and the rest is returned when it ends, so set it near the <a href="/pricing">price</a> if many run at once.
 A balance that is too small is a 402 and nothing has run. <a href="/guides/own-data">Your own data</a> say which preset and threshold are worth it.</p>`,

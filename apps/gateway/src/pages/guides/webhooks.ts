@@ -51,24 +51,25 @@ export const receivingWebhooks: Guide = {
   description: 'Have a server of yours hear when polls and batches end, instead of asking.',
   content: (baseUrl) => html`${shell(
     `KEY=${PLACEHOLDER}
-curl -sS ${baseUrl}/api/webhook-endpoints -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+curl -sS --fail-with-body ${baseUrl}/api/webhook-endpoints \\
+  -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
   -d '{"url": "https://app.example.com/hooks", "event_types": ["poll.completed", "poll.failed", "batch.completed"]}'`,
     'an endpoint',
   )}
 <p>The answer has the signing secret. Or send <code>webhook_url</code> with a session, a stream or a batch: its end goes there, signed with the secret of
 <code>GET /api/webhook-endpoints/account/secret</code>. Both are on the <a href="/dashboard/webhooks">dashboard</a> too, with a log, a test event and a button to send again.</p>
 <h2>Verify</h2>
-<p>Messages are <a href="https://www.standardwebhooks.com">Standard Webhooks</a>; any of its libraries verifies them, and so do our clients.</p>
-${code(TYPESCRIPT, 'TypeScript: a receiver')}
-${code(PYTHON, 'Python: a receiver')}
+<p>Messages are <a href="https://www.standardwebhooks.com">Standard Webhooks</a>; its libraries verify them, and so do our clients.</p>
+<details><summary>A receiver in TypeScript</summary>${code(TYPESCRIPT, 'TypeScript: a receiver')}</details>
+<details><summary>A receiver in Python</summary>${code(PYTHON, 'Python: a receiver')}</details>
 <h2>What to know</h2>
 <ul>
-<li>Answer 2xx within 15 seconds, and work afterwards. Anything else is tried again after 5 s, 1 min, 5 min, 30 min, 2 h and so on for three days; <code>Retry-After</code> is heeded up to an hour.</li>
+<li>Answer 2xx within 15 seconds, and work afterwards. Anything else is tried again after 5 s, 1 min, 5 min and so on for three days; <code>Retry-After</code> is heeded up to an hour.</li>
 <li>A message comes at least once, in no order. <code>webhook-id</code> is the same in every attempt: keep those you have dealt with.</li>
 <li>410 disables the endpoint at once, three days without a success do too; the account’s other endpoints hear of it by <code>endpoint.disabled</code>. What waited is in the log and can be sent again.</li>
 <li>The body has ids, figures, links and your <code>metadata</code>; never the question or the answer. Read the result by its link, with your key.</li>
-<li>Polls of a batch send nothing of their own to endpoints: <code>batch.completed</code> is one message for all of them. A row with a <code>webhook_url</code> is sent to that.</li>
+<li>Endpoints get one <code>batch.completed</code> for a batch, nothing for each of its polls. A row’s own <code>webhook_url</code> gets its poll.</li>
 <li>Addresses are https on port 443 or 8443, and public; redirects are not followed. With more than ${LIMITS.webhooks.pending} messages waiting, an endpoint gets no new ones and counts what it missed.</li>
-<li>Replacing a secret: for a day both sign, so change over whenever you like.</li>
+<li>For a day after a secret is replaced, both sign.</li>
 </ul>`,
 };
