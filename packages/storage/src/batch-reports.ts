@@ -34,7 +34,17 @@ export async function readGoldRows(
   { afterLine, limit }: { afterLine: number; limit: number },
 ): Promise<GoldRow[]> {
   const rows = await db
-    .selectFrom('batch_rows as r')
+    // Limited before it is joined, as in readBatchLines.
+    .selectFrom((batch) =>
+      batch
+        .selectFrom('batch_rows')
+        .select(['line', 'gold', 'outcome', 'poll_id'])
+        .where('batch_id', '=', batchId)
+        .where('line', '>', afterLine)
+        .orderBy('line')
+        .limit(limit)
+        .as('r'),
+    )
     .leftJoin('polls as p', 'p.id', 'r.poll_id')
     .leftJoin('results', (join) =>
       join.onRef('results.poll_id', '=', 'r.poll_id').on('emptied_at', 'is', null).on(isResultInTime),
@@ -48,10 +58,7 @@ export async function readGoldRows(
       sql<JudgedPoll['trackRecord']>`results.detail->'track_record'`.as('trackRecord'),
       sql<JudgedPoll['asking']>`results.detail->'asking'`.as('asking'),
     ])
-    .where('r.batch_id', '=', batchId)
-    .where('r.line', '>', afterLine)
     .orderBy('r.line')
-    .limit(limit)
     .execute();
   return rows.map(({ line, gold, outcome, canceled_at, votes_u, spec, votes, arrivals, ...end }) => ({
     ...{ line, gold, outcome, isCanceled: canceled_at !== null },

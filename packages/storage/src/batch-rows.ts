@@ -27,8 +27,10 @@ export const readBatchRows = (
 ): Promise<StoredBatchRow[]> =>
   read(
     queries,
-    sql`select ${COLUMNS} from batch_rows r left join polls p on p.id = r.poll_id
-         where r.batch_id = ${batchId} and r.line > ${afterLine} order by r.line limit ${limit}`,
+    // Limited before it is joined, as in readBatchLines.
+    sql`select ${COLUMNS}
+          from (select * from batch_rows where batch_id = ${batchId} and line > ${afterLine} order by line limit ${limit}) r
+          left join polls p on p.id = r.poll_id order by r.line`,
   );
 
 /** The newest close calls of a batch that began at this time, by the account's index of them. */

@@ -123,17 +123,24 @@ export async function readBatchLines(
   { afterLine, limit, isOver }: { afterLine: number; limit: number; isOver: boolean },
 ): Promise<BatchLine[]> {
   const rows = await db
-    .selectFrom('batch_rows')
-    .leftJoin('results', (join) =>
-      join.onRef('results.poll_id', '=', 'batch_rows.poll_id').on('emptied_at', 'is', null).on(isResultInTime),
+    // Limited before it is joined: with statistics from before its upload the rest of the batch would be joined and sorted.
+    .selectFrom((batch) =>
+      batch
+        .selectFrom('batch_rows')
+        .select(['line', 'custom_id', 'gold', 'poll_id', 'outcome', 'error'])
+        .where('batch_id', '=', batchId)
+        .where('line', '>', afterLine)
+        .$if(!isOver, (query) => query.where('outcome', 'is not', null))
+        .orderBy('line')
+        .limit(limit)
+        .as('r'),
     )
-    .select(['line', 'custom_id', 'gold', 'batch_rows.poll_id', 'outcome', 'error'])
+    .leftJoin('results', (join) =>
+      join.onRef('results.poll_id', '=', 'r.poll_id').on('emptied_at', 'is', null).on(isResultInTime),
+    )
+    .select(['r.line', 'r.custom_id', 'r.gold', 'r.poll_id', 'r.outcome', 'r.error'])
     .select(['detail', 'votes_u', 'failed_calls_u'])
-    .where('batch_id', '=', batchId)
-    .where('line', '>', afterLine)
-    .$if(!isOver, (query) => query.where('outcome', 'is not', null))
-    .orderBy('line')
-    .limit(limit)
+    .orderBy('r.line')
     .execute();
   return rows.map(({ line, custom_id, gold, poll_id, outcome, error, detail, votes_u, failed_calls_u }) => ({
     line,
