@@ -22,5 +22,5 @@ async function growth(args: Arguments, run: CommandRun): Promise<number> {
 
 async function measured({ group, signal }: CommandRun) {
   await using stage = await openStage(await bundledStage(await group(), { durable: false }));
-  return checkHere(stage, signal);
+  return await checkHere(stage, signal);
 }
