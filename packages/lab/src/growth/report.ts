@@ -48,7 +48,7 @@ export function checkReport({ costs, cores, predictedPerSecond, measuredPerSecon
   const { gatewayUs, workerUs, postgresUs, redisUs } = costs;
   const us = (value: number) => `${value.toFixed(0)} us`;
   return [
-    `One poll here, ten a second: gateway ${us(gatewayUs)}, worker ${us(workerUs)}, Postgres ${us(postgresUs)}, Redis ${us(redisUs)}.`,
+    `One poll here, forty a second: gateway ${us(gatewayUs)}, worker ${us(workerUs)}, Postgres ${us(postgresUs)}, Redis ${us(redisUs)}.`,
     `That is ${predictedPerSecond.toFixed(0)} polls per second for ${cores} cores; with all it could do the machine carried ${measuredPerSecond.toFixed(0)} (${(measuredPerSecond / predictedPerSecond).toFixed(2)} of it).`,
     '',
     '',
