@@ -1,38 +1,14 @@
-import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 import { openBus } from '../src/index.ts';
+import { snapshot as snapshotAt, vote as voteOf } from './fixtures.ts';
 
 // What is in Redis may be damaged, or written by something else. None of it reaches a vote or a reader.
 
 const POLL = 'ps_a';
-const snapshot: ProgressSnapshot = {
-  seq: 1,
-  poll_id: POLL,
-  status: 'running',
-  models_requested: 3,
-  progress: { received: 1, succeeded: 1, failed: 0, total: 3 },
-  tally: [1, 0],
-  leader: 0,
-  confidence: null,
-  vote: null,
-  result_id: null,
-  result: null,
-  elapsed_ms: 1,
-};
-const vote: Vote = {
-  seat: 0,
-  model_id: 'sim/m0',
-  option: 0,
-  error: null,
-  latency_ms: 5,
-  billed_u: 10,
-  provider_cost_u: null,
-  labels: ['QJ', 'ZR'],
-  calls: 1,
-  searched: false,
-};
+const snapshot = snapshotAt(1);
+const vote = voteOf(0);
 
 async function open(t: Test) {
   const { url, prefix } = testRedis(t);

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { openBus } from '../src/index.ts';
+import { snapshot, vote } from './fixtures.ts';
 
 async function bus(t: Test) {
   const { url, prefix } = testRedis(t);
@@ -13,35 +13,6 @@ async function bus(t: Test) {
   t.teardown(() => bus[Symbol.asyncDispose]());
   return { bus, url, prefix };
 }
-
-const snapshot = (seq: number, more: Partial<ProgressSnapshot> = {}): ProgressSnapshot => ({
-  seq,
-  poll_id: 'ps_a',
-  status: 'running',
-  models_requested: 3,
-  progress: { received: seq, succeeded: seq, failed: 0, total: 3 },
-  tally: [seq, 0],
-  leader: seq ? 0 : null,
-  confidence: null,
-  vote: null,
-  result_id: null,
-  result: null,
-  elapsed_ms: 1,
-  ...more,
-});
-
-const vote = (seat: number): Vote => ({
-  seat,
-  model_id: `sim/m${seat}`,
-  option: 0,
-  error: null,
-  latency_ms: 5,
-  billed_u: 10,
-  provider_cost_u: null,
-  labels: ['QJ', 'ZR'],
-  calls: 1,
-  searched: false,
-});
 
 t.test('a poll that is enqueued reaches one consumer, twice enqueued still once', async (t) => {
   const { bus: b } = await bus(t);

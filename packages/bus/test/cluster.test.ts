@@ -1,44 +1,15 @@
-import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import { startRedisCluster } from '@eloquentpoll/services/redis-cluster';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { openBus } from '../src/index.ts';
+import { snapshot, vote } from './fixtures.ts';
 
 // slow: 25 s
 
 // A real cluster: what holds on one Redis holds on three masters, and goes on when one of them dies.
 
 const IDS = Array.from({ length: 40 }, (_, i) => `ps_${i}`);
-
-const snapshot = (seq: number, others: Partial<ProgressSnapshot> = {}): ProgressSnapshot => ({
-  seq,
-  poll_id: 'ps_x',
-  status: 'running',
-  models_requested: 3,
-  progress: { received: 0, succeeded: 0, failed: 0, total: 3 },
-  tally: [0, 0],
-  leader: null,
-  confidence: 0.5,
-  vote: null,
-  result_id: null,
-  result: null,
-  elapsed_ms: 1,
-  ...others,
-});
-
-const vote: Vote = {
-  seat: 0,
-  model_id: 'sim/m0',
-  option: 0,
-  error: null,
-  latency_ms: 5,
-  billed_u: 10,
-  provider_cost_u: null,
-  labels: ['QJ', 'ZR'],
-  calls: 1,
-  searched: false,
-};
 
 t.test('records, channels and queues on a cluster, and after a master has died', async (t) => {
   await using group = await openThrowAwayGroup('a cluster');
@@ -60,13 +31,13 @@ t.test('records, channels and queues on a cluster, and after a master has died',
       ),
     );
     await Promise.all(ids.map((id) => bus.runs.open(id, 1, 'acc', snapshot(1))));
-    await Promise.all(ids.map((id) => bus.runs.vote(id, 1, vote, snapshot(2))));
+    await Promise.all(ids.map((id) => bus.runs.vote(id, 1, vote(0), snapshot(2))));
     const briefs = await bus.runs.briefs([...ids, 'ps_unknown']);
     t.same(
       briefs.map((brief) => brief?.seq ?? null),
       [...ids.map(() => 2), null],
     );
-    t.same(await bus.runs.votes(ids[0]!), [vote]);
+    t.same(await bus.runs.votes(ids[0]!), [vote(0)]);
     await Promise.all(ids.map((id) => bus.runs.end(id, 1, 'acc', snapshot(3, { status: 'failed' }))));
     await eventually('every watcher heard everything', () => ids.every((id) => heard.get(id)?.join(',') === '1,2,3'));
     for (const watch of watches) watch.close();

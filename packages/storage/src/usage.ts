@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
+import type { UsageCounts } from './tables/usage.ts';
 
 // What an account asked and was charged, from the rows that count_usage keeps. Days are UTC days, the last one included.
 
@@ -103,19 +104,10 @@ const inRange = (accountId: string, { from, to }: UsageRange): Sql[] => [
   sql`day between ${from}::date and ${to}::date`,
 ];
 
-interface Row {
+interface Row extends UsageCounts {
   /** Null for the total, and for the groups that are summed up. */
   shown: string | null;
-  polls: number;
-  completed: number;
-  failed: number;
-  canceled: number;
-  split_or_partial: number;
-  cost_u: bigint;
-  saved_u: bigint;
-  ms_counts: string;
   ms_digits: number;
-  cost_counts: string;
   cost_digits: number;
 }
 

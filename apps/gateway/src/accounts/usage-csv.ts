@@ -1,8 +1,8 @@
 import type { UsageFigures, UsageReport } from '@eloquentpoll/contracts';
+import { csvLine } from '../http/csv.ts';
 
-// The groups of GET /api/usage as a table, without the period before.
-
-const FIGURES = [
+/** The columns of every table of usage, in their order. */
+export const USAGE_FIGURES = [
   'polls',
   'completed',
   'failed',
@@ -14,18 +14,12 @@ const FIGURES = [
   'median_cost_usd',
 ] as const satisfies (keyof UsageFigures)[];
 
-export function usageCsv({ group_by, groups, total }: UsageReport): string {
-  const lines: (string | number | null)[][] = [
-    [group_by, 'label', ...FIGURES],
-    ...groups.map((group) => [group.group, group.label ?? '', ...FIGURES.map((name) => group[name])]),
-    ['total', '', ...FIGURES.map((name) => total[name])],
-  ];
-  return lines.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('');
-}
+export const usageCells = (figures: UsageFigures): (number | null)[] => USAGE_FIGURES.map((name) => figures[name]);
 
-/** A text that a spreadsheet would take for a formula is marked as a text. */
-function cellOf(value: string | number | null): string {
-  if (typeof value !== 'string') return value === null ? '' : String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+/** The groups of GET /api/usage as a table, without the period before. */
+export const usageCsv = ({ group_by, groups, total }: UsageReport): string =>
+  [
+    csvLine([group_by, 'label', ...USAGE_FIGURES]),
+    ...groups.map((group) => csvLine([group.group, group.label ?? '', ...usageCells(group)])),
+    csvLine(['total', '', ...usageCells(total)]),
+  ].join('');

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-interface Counts {
+export interface UsageCounts {
   polls: number;
   completed: number;
   failed: number;
@@ -12,7 +12,7 @@ interface Counts {
   cost_counts: string;
 }
 
-export interface UsageDaysTable extends Counts {
+export interface UsageDaysTable extends UsageCounts {
   account_id: string;
   day: string;
   key_id: string;
@@ -20,7 +20,7 @@ export interface UsageDaysTable extends Counts {
   surface: string;
 }
 
-export interface UsageLabelsTable extends Counts {
+export interface UsageLabelsTable extends UsageCounts {
   account_id: string;
   day: string;
   name: string;

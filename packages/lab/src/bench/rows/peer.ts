@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answers, connected, hammer } from '../hammer.ts';
+import { hammer } from '../hammer.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
 import { pollRequest } from '../polls.ts';
 import { cpuUs } from '../processes-cpu.ts';
 import { info, type Line, ms, type Row } from '../rows.ts';
@@ -19,17 +20,9 @@ export const peer: Row = {
     const each = sized(course, EACH);
     await using gateway = await stage.gateway();
     await using worker = await stage.worker();
-    const socket = await connected(gateway.port);
-    const read = answers(socket);
-    const poll = async (): Promise<number> => {
-      const begun = performance.now();
-      socket.write(pollRequest(stage, '/api/poll'));
-      const status = await read();
-      if (status !== 200) throw new Error(`a poll was answered with ${status}`);
-      return performance.now() - begun;
-    };
+    using polls = await oneAtATime(stage, gateway);
     // The first poll leaves the body that the calls through the peer repeat.
-    for (let i = 0; i < each; i++) await poll();
+    await polls.poll(each);
     const portkey = await stage.peer();
     await portkey.calls(`/u7?n=${each}`);
 
@@ -38,8 +31,7 @@ export const peer: Row = {
     const found = await interleaved(
       {
         'one poll at a time': async () => {
-          const took: number[] = [];
-          for (let i = 0; i < each; i++) took.push(await poll());
+          const took = await polls.poll(each);
           return { p25: lowerQuartile(took), p50: median(took) };
         },
         'one set at a time': () => portkey.calls(`/u7?n=${each}`),
@@ -52,7 +44,6 @@ export const peer: Row = {
       },
       course,
     );
-    socket.destroy();
     const [oneOurs, oneTheirs] = [found['one poll at a time']!, found['one set at a time']!];
     const [ours, theirs] = [found[`${AT_ONCE} polls at once`]!, found[`${AT_ONCE} sets at once`]!];
     return [

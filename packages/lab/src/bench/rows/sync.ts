@@ -1,5 +1,4 @@
-import { answers, connected } from '../hammer.ts';
-import { pollRequest } from '../polls.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
 import { ms, type Row } from '../rows.ts';
 import { interleaved, median, sized } from '../windows.ts';
 
@@ -13,28 +12,15 @@ export const sync: Row = {
     const each = sized(course, EACH);
     await using gateway = await stage.gateway();
     await using _worker = await stage.worker();
-    const socket = await connected(gateway.port);
-    const read = answers(socket);
-    const poll = async (): Promise<number> => {
-      const begun = performance.now();
-      socket.write(pollRequest(stage, '/api/poll'));
-      const status = await read();
-      if (status !== 200) throw new Error(`a poll was answered with ${status}`);
-      return performance.now() - begun;
-    };
-    for (let i = 0; i < each; i++) await poll();
+    using polls = await oneAtATime(stage, gateway);
+    await polls.poll(each);
     const found = await interleaved(
       {
         U7: () => stage.calls(`/u7?n=${each}`),
-        async poll() {
-          const took: number[] = [];
-          for (let i = 0; i < each; i++) took.push(await poll());
-          return { p50: median(took) };
-        },
+        poll: async () => ({ p50: median(await polls.poll(each)) }),
       },
       course,
     );
-    socket.destroy();
     const [u7, ours] = [found.U7!.p50!, found.poll!.p50!];
     return [
       {

@@ -1,0 +1,28 @@
+import { answers, connected } from './hammer.ts';
+import { pollRequest } from './polls.ts';
+import type { Stage } from './stage.ts';
+
+/** Polls on one connection, each after the end of the one before. */
+export interface OneAtATime extends Disposable {
+  /** Milliseconds that each of so many took. */
+  poll(times: number): Promise<number[]>;
+}
+
+export async function oneAtATime(stage: Stage, { port }: { port: number }): Promise<OneAtATime> {
+  const socket = await connected(port);
+  const read = answers(socket);
+  return {
+    async poll(times) {
+      const took: number[] = [];
+      for (let i = 0; i < times; i++) {
+        const begun = performance.now();
+        socket.write(pollRequest(stage, '/api/poll'));
+        const status = await read();
+        if (status !== 200) throw new Error(`a poll was answered with ${status}`);
+        took.push(performance.now() - begun);
+      }
+      return took;
+    },
+    [Symbol.dispose]: () => void socket.destroy(),
+  };
+}
