@@ -55,7 +55,10 @@ export function messageSender({
       const url = new URL(message.url);
       const addresses = await withinTime(resolveReceiver(url, rules, resolve), ended);
       const options = { ...(ca && { ca }), agent: url.protocol === 'https:' ? agent : false };
-      const answer = await post(url, message, { ...options, lookup: answering(addresses), signal: ended });
+      const answer = await withinTime(
+        post(url, message, { ...options, lookup: answering(addresses), signal: ended }),
+        ended,
+      );
       return { ...answer, error: null, tookMs: tookMs() };
     } catch (error) {
       return { status: null, error: errorOf(error, ended), retryAfterMs: 0, tookMs: tookMs() };
@@ -90,10 +93,17 @@ function post(
       },
       ...(url.protocol === 'https:' && { rejectUnauthorized: true }),
     });
+    const answered = (answer: IncomingMessage) =>
+      resolve({ status: answer.statusCode ?? 0, retryAfterMs: retryAfterOf(answer) });
     request.on('error', reject);
     request.on('response', (answer) => {
-      resolve({ status: answer.statusCode ?? 0, retryAfterMs: retryAfterOf(answer) });
+      answered(answer);
       discard(answer);
+    });
+    // 101 is no 'response', and without a listener the request would end without any event.
+    request.on('upgrade', (answer, socket) => {
+      answered(answer);
+      socket.destroy();
     });
     request.end(body);
   });
@@ -117,7 +127,7 @@ const retryAfterOf = ({ headers }: IncomingMessage): number => {
   return /^\d{1,6}$/.test(text) ? Number(text) * 1_000 : 0;
 };
 
-/** A look at a name cannot be aborted; it is left to itself. */
+/** Also where the work goes on: a look at a name cannot be aborted. */
 function withinTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(new Unsendable('timed_out'));

@@ -89,6 +89,17 @@ t.test('time and size are bounded, whatever the receiver does', async (t) => {
   t.match(await post(undefined, huge.port), { status: 200 });
   const wide = await receiver(t, (response) => void response.writeHead(200, { 'x-wide': 'x'.repeat(20_000) }).end());
   t.match(await post(undefined, wide.port), { status: null, error: 'bad_answer' });
+  const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+  const upgrading = await receiver(t, (response) => void response.socket?.write(upgrade));
+  t.match(await post(sender(undefined, 1_000), upgrading.port), { status: 101, error: null });
+  const early = await receiver(t, (response) => response.writeEarlyHints({ link: '</a>; rel=preload' }));
+  t.match(await post(sender(undefined, 300), early.port), { status: null, error: 'timed_out' });
+  const endless = await receiver(t, ({ socket }) => {
+    socket?.write('HTTP/1.1 200 OK\r\n');
+    const timer = setInterval(() => socket?.write('x'), 20);
+    socket?.on('close', () => clearInterval(timer));
+  });
+  t.match(await post(sender(undefined, 300), endless.port), { status: null, error: 'timed_out' });
   const gone = await receiver(t, (response) => void response.destroy());
   t.match(await post(undefined, gone.port), { status: null, error: 'connection_failed' });
   t.match(await post(sender(undefined, 300), 1), { error: 'connection_failed' });
