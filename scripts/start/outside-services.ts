@@ -1,9 +1,8 @@
-import { mastersOf, producer } from '@eloquentpoll/bus';
+import { mastersOf, producer, type RedisClient } from '@eloquentpoll/bus';
 import { Failure } from '@eloquentpoll/launch/failure';
 import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
 import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import { recentEnough } from '@eloquentpoll/services/redis-program';
-import type { Redis } from 'ioredis';
 import pg from 'pg';
 
 // The user's own Postgres and Redis, checked before the product relies on them: reachable, recent enough, and set up so
@@ -51,7 +50,7 @@ export async function checkRedis(url: string): Promise<string> {
   }
 }
 
-async function usableVersion(master: Redis): Promise<string> {
+async function usableVersion(master: RedisClient): Promise<string> {
   const version = /redis_version:(\d+)\.(\d+)\S*/.exec(await master.info('server'));
   if (version && !recentEnough(Number(version[1]), Number(version[2])))
     throw new Failure(`REDIS_URL leads to Redis ${version[0].slice(14)}: 6.2 or newer is needed.`);

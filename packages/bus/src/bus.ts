@@ -1,11 +1,11 @@
 import type { ServiceTier } from '@eloquentpoll/contracts';
-import type { Redis } from 'ioredis';
 import { isCluster, mastersOf, producer, quit } from './connections.ts';
 import { type ConsumerOptions, consumeQueue, type PollConsumer } from './consume-queue.ts';
 import { keysUnder } from './keys.ts';
 import { type Backlog, type Enqueued, type EnqueueOptions, openQueue, type QueueCounts } from './poll-queue.ts';
 import { type OnNews, openChannels, type Watch } from './progress-channels.ts';
 import type { OnRefused } from './read-stored.ts';
+import type { RedisClient } from './redis-client.ts';
 import { refuseEviction } from './refuse-eviction.ts';
 import { type RunRecord, runRecord } from './run-record.ts';
 
@@ -36,7 +36,7 @@ export interface Bus {
   onDeletion(listener: (pollId: string) => void): void;
   readonly runs: RunRecord;
   /** For what else lives in this Redis under the same prefix: limiter, breakers, key cache. Fails fast. */
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly prefix: string;
   watched(): number;
   /** Of the lane; `standard` without it. */

@@ -2,6 +2,7 @@ import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
 import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { cork } from './cork.ts';
+import type { RedisClient } from './redis-client.ts';
 
 // The options of every connection to Redis. A producer fails at once while Redis is away, so that a request never hangs
 // on it; a consumer waits as long as it takes; a subscriber reconnects. `socketTimeout` detects half-open connections. Of a
@@ -30,7 +31,7 @@ interface Manner {
   cluster: Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>;
 }
 
-export const producer = (url: string): Redis =>
+export const producer = (url: string): RedisClient =>
   open(url, {
     redis: {
       socketTimeout: SOCKET_TIMEOUT_MS,
@@ -41,13 +42,13 @@ export const producer = (url: string): Redis =>
     cluster: { enableOfflineQueue: false },
   });
 
-export const consumer = (url: string): Redis =>
+export const consumer = (url: string): RedisClient =>
   open(url, {
     redis: { socketTimeout: CONSUMER_SOCKET_TIMEOUT_MS, maxRetriesPerRequest: null },
     cluster: { enableOfflineQueue: true },
   });
 
-export const subscriber = (url: string, connectionName: string): Redis =>
+export const subscriber = (url: string, connectionName: string): RedisClient =>
   open(url, {
     redis: {
       socketTimeout: SOCKET_TIMEOUT_MS,
@@ -59,7 +60,7 @@ export const subscriber = (url: string, connectionName: string): Redis =>
     cluster: { enableOfflineQueue: false, shardedSubscribers: true },
   });
 
-function open(url: string, { redis, cluster }: Manner): Redis {
+function open(url: string, { redis, cluster }: Manner): RedisClient {
   const address = readRedisAddress(url);
   const common = { connectTimeout: CONNECT_TIMEOUT_MS, lazyConnect: true, ...redis };
   if (!address || address.kind === 'server') return cork(new Redis(url, { ...common, retryStrategy: reconnect }));
@@ -93,19 +94,19 @@ function open(url: string, { redis, cluster }: Manner): Redis {
     redisOptions: ofNodes,
   });
   client.on('+node', cork);
-  // What is used here is common to both; `mastersOf` is for the rest.
-  return client as unknown as Redis;
+  // Its listeners are typed by what they return.
+  return client as unknown as RedisClient;
 }
 
 /** Whether channels belong to a slot: messages of other channels go through every node of a cluster. */
-export const isCluster = (redis: Redis): boolean => (redis as object) instanceof Cluster;
+export const isCluster = (redis: RedisClient): boolean => redis instanceof Cluster;
 
 /** Each server that takes writes. */
-export const mastersOf = (redis: Redis): Redis[] =>
-  (redis as object) instanceof Cluster ? (redis as unknown as Cluster).nodes('master') : [redis];
+export const mastersOf = (redis: RedisClient): RedisClient[] =>
+  redis instanceof Cluster ? redis.nodes('master') : [redis];
 
 /** Sends QUIT, and disconnects if Redis does not reply. */
-export async function quit(redis: Redis, withinMs = 500): Promise<void> {
+export async function quit(redis: RedisClient, withinMs = 500): Promise<void> {
   if (redis.status === 'end') return;
   if (redis.status === 'ready') await withTimeout(redis.quit(), withinMs).catch(() => undefined);
   redis.disconnect();

@@ -1,13 +1,13 @@
 import calculateSlot from 'cluster-key-slot';
-import type { Redis } from 'ioredis';
 import { isCluster } from './connections.ts';
+import type { RedisClient } from './redis-client.ts';
 
 /**
  * What `read` says of many keys, in their order. A command touches one slot of a cluster, so it is sent once for each;
  * on a single Redis once for all.
  */
 export async function eachSlot(
-  redis: Redis,
+  redis: RedisClient,
   keys: readonly string[],
   read: (keys: readonly string[], places: readonly number[]) => Promise<unknown>,
 ): Promise<unknown[]> {

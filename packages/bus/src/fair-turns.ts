@@ -1,4 +1,5 @@
-import type { Redis, Result } from 'ioredis';
+import type { Result } from 'ioredis';
+import type { RedisClient } from './redis-client.ts';
 
 // Start-time fair queueing in BullMQ's priorities. Time is counted in turns: in each turn every tenant with waiting polls
 // has one of them taken. A poll's turn is the present one plus its rank among its tenant's waiting polls, so a tenant with
@@ -45,7 +46,7 @@ export interface FairTurns {
   before(ranks: readonly number[]): Promise<number[]>;
 }
 
-export function fairTurns(redis: Redis, prioritizedKey: string, turnKey: string): FairTurns {
+export function fairTurns(redis: RedisClient, prioritizedKey: string, turnKey: string): FairTurns {
   redis.defineCommand('epPresentTurn', { lua: PRESENT_TURN });
   const present = () => redis.epPresentTurn(2, prioritizedKey, turnKey);
   return {

@@ -5,5 +5,6 @@ export { eachSlot } from './each-slot.ts';
 export type { Backlog, Enqueued, EnqueueOptions, QueueCounts } from './poll-queue.ts';
 export type { OnNews, Watch } from './progress-channels.ts';
 export { STORED_KINDS, type StoredKind } from './read-stored.ts';
+export type { RedisClient } from './redis-client.ts';
 export type { Brief } from './run-brief.ts';
 export type { RunRecord, RunState } from './run-record.ts';

@@ -1,8 +1,8 @@
 import type { ServiceTier } from '@eloquentpoll/contracts';
 import { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { type FairPlace, fairTurns, priorityOf } from './fair-turns.ts';
 import type { Keys } from './keys.ts';
+import type { RedisClient } from './redis-client.ts';
 
 // The queue carries ids. The row in Postgres holds the poll, and claiming it there decides who runs it; a job that comes
 // twice, late or for nothing is harmless. Only this must hold: a running poll without a worker gets a job again.
@@ -71,7 +71,7 @@ export interface PollQueue {
 }
 
 export function openQueue(
-  connection: Redis,
+  connection: RedisClient,
   keys: Keys,
   lane: ServiceTier,
   onError: (error: Error) => void,

@@ -1,10 +1,11 @@
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import { responseJson } from '@eloquentpoll/polls';
-import type { Redis, Result } from 'ioredis';
+import type { Result } from 'ioredis';
 import { isCluster } from './connections.ts';
 import { eachSlot } from './each-slot.ts';
 import type { Keys } from './keys.ts';
 import { type OnRefused, readSnapshot, readVote } from './read-stored.ts';
+import type { RedisClient } from './redis-client.ts';
 import { type Brief, briefOf, readBrief } from './run-brief.ts';
 
 // A running poll in one hash: owner, newest snapshot, its brief, and votes. A worker writes vote, snapshot and message in
@@ -92,7 +93,7 @@ export interface RunRecord {
   briefs(pollIds: readonly string[]): Promise<(Brief | null)[]>;
 }
 
-export function runRecord(redis: Redis, keys: Keys, onRefused: OnRefused): RunRecord {
+export function runRecord(redis: RedisClient, keys: Keys, onRefused: OnRefused): RunRecord {
   const publish = isCluster(redis) ? 'SPUBLISH' : 'PUBLISH';
   redis.defineCommand('epRecord', { numberOfKeys: 1, lua: record(publish) });
   redis.defineCommand('epTakeOver', { numberOfKeys: 1, lua: TAKE_OVER });

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 
 /** Batches of the keys that match; a key may come twice. */
-export async function* scanKeys(redis: Redis, pattern = '*'): AsyncGenerator<string[]> {
+export async function* scanKeys(redis: Pick<Redis, 'scan'>, pattern = '*'): AsyncGenerator<string[]> {
   let cursor = '0';
   do {
     const [next, keys] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', 1_000);
@@ -10,6 +10,6 @@ export async function* scanKeys(redis: Redis, pattern = '*'): AsyncGenerator<str
   } while (cursor !== '0');
 }
 
-export async function deleteKeys(redis: Redis, pattern: string): Promise<void> {
+export async function deleteKeys(redis: Pick<Redis, 'scan' | 'unlink'>, pattern: string): Promise<void> {
   for await (const keys of scanKeys(redis, pattern)) await redis.unlink(...keys);
 }

@@ -1,4 +1,5 @@
 import { mock } from 'node:test';
+import type { RedisClient } from '@eloquentpoll/bus';
 import { openBus } from '@eloquentpoll/bus';
 import { createAccount, insertKey, openStorage, revokeKey } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
@@ -42,7 +43,7 @@ async function open(t: Test) {
   };
 }
 
-const remembered = (redis: Redis, place: string): Promise<string> =>
+const remembered = (redis: RedisClient, place: string): Promise<string> =>
   eventually('the key is cached', () => redis.get(place));
 
 t.test('a key that was found is cached for ten seconds, and onUse is called each time', async (t) => {

@@ -1,5 +1,6 @@
 import { listKeys, openStorage, type Storage } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
+import type { Redis } from 'ioredis';
 import { Redis } from 'ioredis';
 import t from 'tap';
 import { revokeKeyEverywhere } from '../../src/accounts/keys/revoke-key.ts';
@@ -39,7 +40,7 @@ t.test('reading running and ended runs is one Redis round trip and no Postgres q
 
   // What is sent in one turn of the event loop is one write, which the connection is held back for.
   let trips = 0;
-  const { stream } = context.bus.redis;
+  const { stream } = context.bus.redis as Redis;
   const cork = stream.cork.bind(stream);
   stream.cork = () => {
     trips++;

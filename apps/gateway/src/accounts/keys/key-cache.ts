@@ -1,6 +1,5 @@
-import { eachSlot } from '@eloquentpoll/bus';
+import { eachSlot, type RedisClient } from '@eloquentpoll/bus';
 import { findKeyByHash, type Storage } from '@eloquentpoll/storage';
-import type { Redis } from 'ioredis';
 import { type KeyOwner, ownerSeal } from './cached-owner.ts';
 import { type HashedKey, nameOfHash } from './hashed-key.ts';
 
@@ -22,7 +21,7 @@ export interface KeyCache {
 }
 
 export interface KeyCacheOptions {
-  redis: Redis;
+  redis: RedisClient;
   prefix: string;
   storage: Storage;
   /** Of the keys; what is cached is sealed under a key made from it. */

@@ -1,5 +1,5 @@
-import { eachSlot } from '@eloquentpoll/bus';
-import type { Redis, Result } from 'ioredis';
+import { eachSlot, type RedisClient } from '@eloquentpoll/bus';
+import type { Result } from 'ioredis';
 import type { BudgetName, Policies, Policy, Window, WindowState } from '../../config/rate-limit-policies.ts';
 import { localBudget } from './local-budget.ts';
 
@@ -48,7 +48,7 @@ declare module 'ioredis' {
   }
 }
 
-export function rateLimiter(redis: Redis, prefix: string, policies: Policies): RateLimiter {
+export function rateLimiter(redis: RedisClient, prefix: string, policies: Policies): RateLimiter {
   redis.defineCommand('epTake', { lua: TAKE });
   const local = localBudget();
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { RedisClient } from '@eloquentpoll/bus';
 import type { FastifyRequest } from 'fastify';
-import type { Redis, Result } from 'ioredis';
+import type { Result } from 'ioredis';
 import { ApiError } from '../api-error.ts';
 import { principalOf } from '../hooks/rate-limit.ts';
 
@@ -37,7 +38,7 @@ declare module 'ioredis' {
   }
 }
 
-export function streamSlots(redis: Redis, prefix: string, { perAccount, perNetwork }: StreamLimits): StreamSlots {
+export function streamSlots(redis: RedisClient, prefix: string, { perAccount, perNetwork }: StreamLimits): StreamSlots {
   redis.defineCommand('epTakeStream', { numberOfKeys: 1, lua: TAKE });
   const here = slotsHere();
   const gateway = randomBytes(6).toString('base64url');
