@@ -1,6 +1,5 @@
 import { listKeys, openStorage, type Storage } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
-import type { Redis } from 'ioredis';
 import { Redis } from 'ioredis';
 import t from 'tap';
 import { revokeKeyEverywhere } from '../../src/accounts/keys/revoke-key.ts';
