@@ -1,7 +1,7 @@
 -- Accepts polls of a batch, in the order of their lines, as far as its reservation covers them: each row has its poll and
 -- its hold, or neither. Safe to repeat with the same ids. Fenced: only the runner with the batch's current epoch may.
 -- p: batch_id, epoch, spend (hour_cap_u, day_cap_u) where providers have a ceiling, and polls: an array of line, id,
--- result_id, spec, hold_u, deadline_ms, provider_max_u, entry_point, and what else insert_polls takes.
+-- result_id, spec, hold_u, deadline_ms, provider_max_u, entry_point, and what else insert_poll takes.
 -- One row for each of them:
 --   accepted      poll_id answers the line
 --   ended         the line has ended without one
@@ -22,6 +22,9 @@ declare
   v_refusal text;
   v_wait_s integer;
   v_new jsonb;
+  -- Without them a plan that expects few rows reads every row of the batch, in each statement of each call.
+  v_first integer;
+  v_last integer;
   v_shard smallint;
   v_held_u bigint;
   v_left_ms integer;
@@ -43,17 +46,18 @@ begin
     return query select (e ->> 'line')::integer, v_refusal, null::text, null::integer from jsonb_array_elements(p -> 'polls') e;
     return;
   end if;
+  select min((e ->> 'line')::integer), max((e ->> 'line')::integer) into v_first, v_last from jsonb_array_elements(p -> 'polls') e;
 
   return query
   select r.line, case when r.poll_id is null then 'ended' else 'accepted' end, r.poll_id, null::integer
     from jsonb_array_elements(p -> 'polls') e join batch_rows r on r.batch_id = v_id and r.line = (e ->> 'line')::integer
-   where r.poll_id is not null or r.outcome is not null;
+   where r.line between v_first and v_last and (r.poll_id is not null or r.outcome is not null);
 
   select jsonb_agg(e order by line) into v_new
     from (select e, r.line, sum((e ->> 'hold_u')::bigint) over (order by r.line) as upto_u
             from jsonb_array_elements(p -> 'polls') e
             join batch_rows r on r.batch_id = v_id and r.line = (e ->> 'line')::integer
-           where r.poll_id is null and r.outcome is null) waiting
+           where r.line between v_first and v_last and r.poll_id is null and r.outcome is null) waiting
    where upto_u <= least(v_batch.reserved_u, v_balance.posted_u - v_balance.held_u) and not v_balance.allow_negative;
   v_refusal := 'uncovered';
   if v_new is not null and p ? 'spend' then
@@ -81,16 +85,20 @@ begin
       from jsonb_array_elements(v_new) e;
     select sum((e ->> 'hold_u')::bigint) into v_held_u from jsonb_array_elements(v_new) e;
     update balances set reserved_u = reserved_u - v_held_u, held_u = held_u + v_held_u where account_id = v_account;
-    update batches set reserved_u = reserved_u - v_held_u, running = running + jsonb_array_length(v_new) where id = v_id;
+    update batches
+       set reserved_u = reserved_u - v_held_u, running = running + jsonb_array_length(v_new), moved_at = now()
+     where id = v_id;
     update batch_rows r set poll_id = e ->> 'id', request = null
-      from jsonb_array_elements(v_new) e where r.batch_id = v_id and r.line = (e ->> 'line')::integer;
+      from jsonb_array_elements(v_new) e
+     where r.batch_id = v_id and r.line = (e ->> 'line')::integer and r.line between v_first and v_last;
     v_left_ms := extract(epoch from v_batch.expires_at - now()) * 1000;
-    perform insert_polls((
-      select jsonb_agg(e || jsonb_build_object(
-               'account_id', v_account, 'tenant', v_account::text, 'key_id', v_batch.key_id, 'batch_id', v_id,
-               -- The last one that begins in time may still run.
-               'deadline_ms', least((e ->> 'deadline_ms')::integer, v_left_ms + coalesce((e ->> 'run_limit_ms')::integer, 0))))
-        from jsonb_array_elements(v_new) e), v_shard);
+    perform insert_poll(
+      (select jsonb_agg(e || jsonb_build_object(
+                'account_id', v_account, 'tenant', v_account::text, 'key_id', v_batch.key_id, 'batch_id', v_id,
+                -- The last one that begins in time may still run.
+                'deadline_ms', least((e ->> 'deadline_ms')::integer, v_left_ms + coalesce((e ->> 'run_limit_ms')::integer, 0))))
+         from jsonb_array_elements(v_new) e),
+      v_shard);
   end if;
 
   return query
@@ -98,5 +106,5 @@ begin
     from jsonb_array_elements(p -> 'polls') e
     join batch_rows r on r.batch_id = v_id and r.line = (e ->> 'line')::integer
     left join (select new ->> 'id' as id from jsonb_array_elements(v_new) new) n on n.id = r.poll_id
-   where r.outcome is null and (r.poll_id is null or n.id is not null);
+   where r.line between v_first and v_last and r.outcome is null and (r.poll_id is null or n.id is not null);
 end $$;

@@ -17,7 +17,12 @@
 create or replace function accept_poll(p jsonb)
 returns table (outcome text, poll_id text, available_u bigint, retry_after_s integer, running integer, waiting integer,
   settling_u bigint)
-language plpgsql security definer set search_path = public, pg_temp as $$
+language plpgsql security definer set search_path = public, pg_temp
+-- Its statements find rows by key: a plan for any value is pruned to one month, and need not be made each time.
+set plan_cache_mode = force_generic_plan
+-- Running polls are counted in the order of the index of their tenant. By the statistics of a quiet hour, reading all
+-- running polls of all tenants looks as cheap; sorting them, which that takes, does not.
+set enable_sort = off as $$
 #variable_conflict use_column
 declare
   v_id constant text := p ->> 'id';
@@ -40,6 +45,17 @@ declare
   v_refusal text;
   v_shard smallint;
   v_retry_s integer;
+  v_is_there boolean;
+  v_is_stopped boolean;
+  v_is_open boolean;
+  v_is_limited boolean;
+  v_is_near boolean;
+  v_some_shard constant smallint := floor(random() * 16);
+  v_first_id text;
+  v_next_id text;
+  v_reserve_u constant bigint := (p #>> '{spend,reserve_u}')::bigint;
+  v_hour_cap_u constant bigint := (p #>> '{spend,hour_cap_u}')::bigint;
+  v_day_cap_u constant bigint := (p #>> '{spend,day_cap_u}')::bigint;
 begin
   if v_key is not null then
     insert into idempotency as i (principal, entry_point, key, fingerprint, poll_id, expires_at)
@@ -63,38 +79,51 @@ begin
     end if;
   end if;
 
-  perform 1 from polls where id = v_id;
-  if found then
+  -- Whether it was accepted before, and all that may refuse it and is no lock of others. Freezing and moving lock the row of the account against this: they wait
+  -- for polls that are being accepted. The ceiling may be near when one row of provider_spend, picked at random, is full.
+  select exists (select from polls where id = v_id),
+         c.polls_stopped or (c.free_polls_stopped and p ? 'free_daily_cap_u'), a.is_open,
+         p ? 'spend' and not exists (
+           select from provider_spend
+            where shard = v_some_shard
+              and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16
+              and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)
+    into v_is_there, v_is_stopped, v_is_open, v_is_near
+    from controls c
+    left join (select true as is_open from accounts
+                where id = v_account and frozen_at is null and deleted_at is null and moving_at is null
+                  for key share) a on true;
+  if v_is_there then
     return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
     return;
   end if;
-
-  perform 1 from controls where polls_stopped or (free_polls_stopped and p ? 'free_daily_cap_u');
-  if found then
+  if v_is_stopped or (v_account is not null and v_is_open is null) then
+    if not v_is_stopped then
+      perform refuse_moved(v_account);
+    end if;
     delete from idempotency i
      where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
-    return query select 'stopped', null::text, null::bigint, null::integer, null::integer, null::integer, null::bigint;
+    return query select case when v_is_stopped then 'stopped' else 'frozen' end, null::text, null::bigint, null::integer,
+      null::integer, null::integer, null::bigint;
     return;
-  end if;
-
-  -- Freezing locks the row against this: it waits for polls that are being accepted, and then ends them.
-  if v_account is not null then
-    perform 1 from accounts where id = v_account and frozen_at is null and deleted_at is null for key share;
-    if not found then
-      delete from idempotency i
-       where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
-      return query select 'frozen', null::text, null::bigint, null::integer, null::integer, null::integer, null::bigint;
-      return;
-    end if;
   end if;
 
   -- The lock makes the counts exact: polls of one tenant are accepted one after the other.
   if p ? 'max_running' then
-    perform pg_advisory_xact_lock(hashtextextended(v_tenant, 0));
-    select count(*), count(*) filter (where key_id = v_key_id), count(*) filter (where lease_owner is null)
-      into v_running, v_of_key, v_waiting
-      from (select key_id, lease_owner from polls where tenant = v_tenant and lane = v_lane and status = 'running'
-             limit (p ->> 'max_running')::integer) r;
+    if not pg_try_advisory_xact_lock(hashtextextended(v_tenant, 0)) then
+      perform pg_advisory_xact_lock(hashtextextended(v_tenant, 0));
+    end if;
+    v_first_id := month_ids(now() - interval '3 days');
+    v_next_id := month_ids(now() + interval '1 month 1 day');
+    -- Whether the key has a limit is read after the row of its account was locked, which setting one does too.
+    select count(*), count(*) filter (where key_id = v_key_id), count(*) filter (where lease_owner is null),
+           exists (select from key_limits where key_id = v_key_id)
+      into v_running, v_of_key, v_waiting, v_is_limited
+      from (select key_id, lease_owner from polls
+             where tenant >= v_tenant and tenant <= v_tenant and lane >= v_lane and lane <= v_lane and status = 'running'
+               -- No month but those that running polls can be of.
+               and id >= v_first_id and id < v_next_id
+             order by tenant, lane limit (p ->> 'max_running')::integer) r;
     v_refusal := case
       when v_running >= (p ->> 'max_running')::integer then 'too_many'
       when v_of_key >= (p ->> 'max_running_of_key')::integer then 'too_many_of_key'
@@ -113,12 +142,13 @@ begin
         case v_refusal when 'too_many_of_key' then v_of_key else v_running end, v_waiting, null::bigint;
       return;
     end if;
+  elsif v_key_id is not null then
+    v_is_limited := exists (select from key_limits where key_id = v_key_id);
   end if;
 
   -- Before anything is written, because at the ceiling every caller comes here.
-  if p ? 'spend' then
-    v_retry_s := spend_wait((p #>> '{spend,reserve_u}')::bigint, (p #>> '{spend,hour_cap_u}')::bigint,
-                            (p #>> '{spend,day_cap_u}')::bigint);
+  if v_is_near then
+    v_retry_s := spend_wait(v_reserve_u, v_hour_cap_u, v_day_cap_u);
     if v_retry_s is not null then
       raise exception 'the ceiling of provider spend is reached' using errcode = 'EP006', detail = v_retry_s;
     end if;
@@ -132,7 +162,7 @@ begin
     perform top_up_pool(v_payer, 'free_pool', (p ->> 'free_daily_cap_u')::bigint);
   end if;
 
-  if v_payer = v_account and not take_key_limit(v_account, v_key_id, (p ->> 'hold_u')::bigint) then
+  if v_is_limited and v_payer = v_account and not take_key_limit(v_account, v_key_id, (p ->> 'hold_u')::bigint) then
     perform 1 from polls where id = v_id;
     if found then
       return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
@@ -145,7 +175,7 @@ begin
   end if;
 
   if not ledger_hold(v_payer, (p ->> 'hold_u')::bigint, 'hold:' || v_id, v_id) then
-    if v_payer = v_account and v_key_id is not null then
+    if v_is_limited and v_payer = v_account then
       perform settle_key_limit(v_key_id, (p ->> 'hold_u')::bigint, 0);
     end if;
     perform 1 from polls where id = v_id;
@@ -168,14 +198,12 @@ begin
 
   -- The last lock that is taken, because polls of other payers share the row.
   if p ? 'spend' then
-    select shard, retry_after_s into v_shard, v_retry_s
-      from take_spend((p #>> '{spend,reserve_u}')::bigint, (p #>> '{spend,hour_cap_u}')::bigint,
-                      (p #>> '{spend,day_cap_u}')::bigint);
+    select shard, retry_after_s into v_shard, v_retry_s from take_spend(v_reserve_u, v_hour_cap_u, v_day_cap_u);
     if v_shard is null then
       raise exception 'the ceiling of provider spend is reached' using errcode = 'EP006', detail = v_retry_s;
     end if;
   end if;
 
-  perform insert_polls(jsonb_build_array(p), v_shard);
+  perform insert_poll(p, v_shard);
   return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
 end $$;

@@ -33,7 +33,8 @@ begin
   perform end_batch_poll(v_poll, 'canceled', (select amount_u from transfers where idem = 'hold:' || p_id), 0);
   perform settle_key_limit(v_poll.key_id, amount_u, 0) from transfers
     where idem = 'hold:' || p_id and debit = v_poll.account_id and v_poll.key_id is not null and v_poll.batch_id is null;
-  perform count_usage(v_poll, null, 0, 0);
+  perform count_usage(v_poll.account_id, v_poll.key_id, v_poll.spec ->> 'panel_name', v_poll.entry_point, v_poll.metadata,
+    0, 1, 0, 0, 0, 0);
   perform note_poll_ended(v_poll, 'failed', false, 0);
   if v_poll.spend_shard is not null then
     perform settle_spend(v_poll.spend_shard, v_poll.created_at, v_poll.provider_max_u, 0);

@@ -10,7 +10,7 @@ declare
   v_captured_u bigint;
   v_free_u bigint;
 begin
-  select case when used_on = v_today then used_today_u + used_yesterday_u * v_left_ppm / 1000000
+  select case when used_on >= v_today then used_today_u + used_yesterday_u * v_left_ppm / 1000000
               when used_on = v_today - 1 then used_today_u * v_left_ppm / 1000000 else 0 end
     into v_captured_u from balances where account_id = p_account for update;
   if not found then

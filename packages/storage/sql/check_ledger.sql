@@ -9,6 +9,8 @@ select * from check_transfers(closed_to(), 9223372036854775807, true)
 union all
 select * from check_running()
 union all
+select * from check_moves()
+union all
 select * from check_key_limits()
 union all
 select * from check_keys(now() + interval '23 hours 50 minutes', 'infinity')

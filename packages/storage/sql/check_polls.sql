@@ -8,6 +8,7 @@ begin
 select 'poll_hold', p.id, 'without a hold'
   from polls p where p.id > p_after and p.id <= p_to
    and not exists (select from transfers h where h.idem = 'hold:' || p.id)
+   and not exists (select from moved_results m where m.poll_id = p.id)
 union all
 select 'poll_settled', p.id, format('%s, and its hold is not resolved', p.status)
   from polls p join transfers h on h.idem = 'hold:' || p.id

@@ -63,6 +63,12 @@ select 'chain_credit', coalesce(t.account_id, d.account_id)::text, format('ledge
          coalesce(t.chain_u, 0), coalesce(d.credited_u, 0))
   from totals t full join chain d using (account_id) where coalesce(t.chain_u, 0) <> coalesce(d.credited_u, 0)
 union all
+select 'moves', 'all accounts', format('ledger %s, moves %s', l.posted_u, m.amount_u)
+  from (select coalesce(sum(posted_u), 0) as posted_u from totals where account_id = '00000000-0000-4000-8000-000000000007') l,
+       (select coalesce(sum(case direction when 'out' then amount_u else -amount_u end), 0) as amount_u
+          from account_moves where state in ('left', 'arrived')) m
+ where l.posted_u <> m.amount_u
+union all
 select 'held_back', account_id::text, format('running %s, checkouts %s', coalesce(b.held_back_u, 0), coalesce(c.held_back_u, 0))
   from (select account_id, held_back_u from balances where held_back_u > 0) b
   full join (select account_id, sum(held_back_u) as held_back_u from checkouts where held_back_u > 0 group by account_id) c

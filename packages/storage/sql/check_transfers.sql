@@ -1,5 +1,5 @@
 -- What is wrong with the transfers with ids in (p_after, p_to], and with the polls that they settled.
--- p_polls_kept: a poll that is not there is damage, not pruned.
+-- p_polls_kept: a poll that is not there is damage, not pruned. One of a month that was dropped never is.
 create or replace function check_transfers(p_after bigint, p_to bigint, p_polls_kept boolean)
 returns table (rule text, subject text, found text)
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$
@@ -49,6 +49,7 @@ select 'poll_hold', h.poll_id, format('its hold is named %s', h.idem)
 union all
 select 'hold_without_poll', h.id::text, h.poll_id
   from range h where p_polls_kept and h.kind = 'hold' and h.poll_id is not null
+   and h.poll_id >= coalesce((select max(next_poll) from months where polls_dropped_at is not null), '')
    and not exists (select from touched p where p.id = h.poll_id)
 union all
 select 'poll_max_cost', p.id, format('hold %s, max cost %s', h.amount_u, p.max_cost_u)

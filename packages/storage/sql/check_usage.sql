@@ -21,7 +21,11 @@ captured as (
    group by t.debit
 ),
 counted as (
-  select account_id, sum(cost_u) as cost_u from usage_days where day = p_day group by account_id
+  select account_id, sum(cost_u) as cost_u
+    from (select account_id, cost_u from usage_days where day = p_day
+          union all
+          select account_id, -cost_u from moved_usage where day = p_day) parts
+   group by account_id
 )
 select 'usage_cost', coalesce(c.account_id, u.account_id)::text,
        format('%s: captured %s, usage says %s', p_day, coalesce(c.cost_u, 0), coalesce(u.cost_u, 0))

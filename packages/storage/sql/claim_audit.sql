@@ -14,6 +14,7 @@ declare
   v_reason text;
   v_shard smallint;
   v_hold text;
+  v_settles boolean := false;
 begin
   select * into v_job from audit_jobs where lease_until <= now() order by lease_until limit 1 for update skip locked;
   if not found then
@@ -31,10 +32,15 @@ begin
     return;
   end if;
   if v_job.lease_epoch > 0 then
-    perform settle_audit(v_job, v_job.max_u);
+    v_settles := ledger_resolve('hold:audit:' || v_job.poll_id || ':' || v_job.lease_epoch, v_job.max_u);
   end if;
 
   perform top_up_pool(v_pool, 'audit_pool', (p ->> 'day_cap_u')::bigint);
+  if v_settles and v_job.spend_shard is not null then
+    -- As settle_audit does. Two rows of provider_spend may be needed: all are locked in their order, after those of the ledger.
+    perform 1 from provider_spend order by shard for update;
+    perform settle_spend(v_job.spend_shard, v_job.held_at, v_job.max_u, v_job.max_u);
+  end if;
   v_hold := 'hold:audit:' || v_job.poll_id || ':' || v_job.lease_epoch + 1;
   if (p ? 'hour_spend_u' and spend_wait(v_job.max_u, (p ->> 'hour_spend_u')::bigint, (p ->> 'day_spend_u')::bigint) is not null)
      or not ledger_hold(v_pool, greatest(v_job.max_u, 1), v_hold, null) then

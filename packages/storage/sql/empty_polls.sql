@@ -6,6 +6,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_ids text[];
   v_pair record;
+  v_counted usage_labels;
 begin
   -- In one order, so that two that delete the same polls do not wait for each other in a circle.
   select coalesce(array_agg(id), '{}') into v_ids
@@ -13,22 +14,61 @@ begin
            order by id for update) p;
   if v_ids = '{}' then return; end if;
 
+  -- Locks are taken in the order of accept_poll: keys, accounts, balances.
+  perform 1 from idempotency where poll_id = any(v_ids) order by principal, entry_point, key for update;
+  delete from idempotency where poll_id = any(v_ids);
+  -- No poll of these accounts counts beside this, as in count_usage: it would have found a pair that is deleted here. In days that
+  -- are over none counts any more.
+  perform 1 from accounts a join balances b on b.account_id = a.id
+   where a.id in (
+           select p.account_id from polls p
+            where p.id = any(v_ids) and p.metadata is not null
+              and (p.finished_at at time zone 'utc')::date >= (now() at time zone 'utc' - interval '1 hour')::date)
+   order by a.id for key share of a for no key update of b;
+
   delete from poll_labels l using polls p, jsonb_each_text(p.metadata) pair
    where p.id = any(v_ids) and l.account_id = p.account_id and l.label = label_of(pair.key, pair.value)
      and l.created_at = p.created_at and l.poll_id = p.id;
   -- What is counted for a pair of metadata goes with the last poll that has it: the sums of a day stay, the text does not.
+  -- Days that are over are being added to their months, or were; see sum_usage_months.
+  perform 1 from usage_names n
+   where (n.account_id, n.day, n.name) in (
+           select p.account_id, (p.finished_at at time zone 'utc')::date, pair.key
+             from polls p, jsonb_each_text(p.metadata) pair where p.id = any(v_ids))
+     and n.day < (now() at time zone 'utc')::date
+   order by n.account_id, n.day, n.name for update;
   for v_pair in
-    select distinct p.account_id, (p.finished_at at time zone 'utc')::date as day, pair.key, pair.value
+    select distinct p.account_id, (p.finished_at at time zone 'utc')::date as day,
+           pair.key collate "C" as key, pair.value collate "C" as value,
+           date_trunc('month', p.finished_at at time zone 'utc')::date as month
       from polls p, jsonb_each_text(p.metadata) pair where p.id = any(v_ids) and p.account_id is not null
-     order by 1, 2, 3, 4
+     order by p.account_id, month, key, value, day
   loop
     if not exists (
-      select from poll_labels l
+      select from poll_labels l join polls p on p.id = l.poll_id
        where l.account_id = v_pair.account_id and l.label = label_of(v_pair.key, v_pair.value)
          and l.created_at >= (v_pair.day - 2)::timestamp at time zone 'utc'
-         and l.created_at < (v_pair.day + 1)::timestamp at time zone 'utc') then
+         and l.created_at < (v_pair.day + 1)::timestamp at time zone 'utc'
+         and l.poll_id >= month_ids((v_pair.day - 3)::timestamp at time zone 'utc')
+         and l.poll_id < month_ids((v_pair.day + 2)::timestamp at time zone 'utc' + interval '1 month')
+         and (p.finished_at at time zone 'utc')::date = v_pair.day) then
       delete from usage_labels u
-       where u.account_id = v_pair.account_id and u.day = v_pair.day and u.name = v_pair.key and u.value = v_pair.value;
+       where u.account_id = v_pair.account_id and u.day = v_pair.day and u.name = v_pair.key and u.value = v_pair.value
+      returning * into v_counted;
+      if found and exists (select from usage_names n where n.account_id = v_pair.account_id and n.day = v_pair.day
+                                                       and n.name = v_pair.key and n.summed) then
+        update usage_label_months m
+           set polls = m.polls - v_counted.polls, completed = m.completed - v_counted.completed,
+               failed = m.failed - v_counted.failed, canceled = m.canceled - v_counted.canceled,
+               split_or_partial = m.split_or_partial - v_counted.split_or_partial,
+               cost_u = m.cost_u - v_counted.cost_u, saved_u = m.saved_u - v_counted.saved_u,
+               ms_counts = m.ms_counts - v_counted.ms_counts, cost_counts = m.cost_counts - v_counted.cost_counts
+         where m.account_id = v_pair.account_id and m.name = v_pair.key and m.month = v_pair.month
+           and m.value = v_pair.value;
+        delete from usage_label_months m
+         where m.account_id = v_pair.account_id and m.name = v_pair.key and m.month = v_pair.month
+           and m.value = v_pair.value and m.polls = 0;
+      end if;
       delete from usage_names n
        where n.account_id = v_pair.account_id and n.day = v_pair.day and n.name = v_pair.key
          and not exists (select from usage_labels u where u.account_id = n.account_id and u.name = n.name and u.day = n.day);
@@ -48,7 +88,9 @@ begin
   delete from feedback where poll_id = any(v_ids);
   -- What was not delivered yet has nothing left to report.
   delete from webhook_events where data ? 'session_id' and data ->> 'session_id' = any(v_ids);
-  delete from idempotency where poll_id = any(v_ids);
+  -- Redis keeps a record for a quarter of an hour after the end of its run.
+  insert into deleted_runs (poll_id)
+  select id from polls where id = any(v_ids) and finished_at > now() - interval '1 hour' on conflict do nothing;
   update dead_letters set seen_at = coalesce(seen_at, now()) where poll_id = any(v_ids);
   return query select unnest(v_ids);
 end $$;

@@ -34,7 +34,10 @@ begin
   perform note_webhook_event(v_batch.account_id, 'batch.completed', jsonb_build_object(
     'batch_id', p_id, 'status', v_batch.status, 'counts', jsonb_build_object(
       'total', v_batch.total, 'success', v_batch.succeeded, 'partial', v_batch.partial, 'failed', v_batch.failed,
-      'canceled', v_batch.canceled, 'not_run', v_batch.not_run), 'cost_usd', trim_scale(v_batch.cost_u / 1000000.0),
+      -- As the API counts them: rows that were not run because the batch was canceled are canceled.
+      'canceled', v_batch.canceled + case when v_batch.not_run_reason = 'canceled' then v_batch.not_run else 0 end,
+      'not_run', case when v_batch.not_run_reason = 'canceled' then 0 else v_batch.not_run end),
+    'not_run_reason', v_batch.not_run_reason, 'cost_usd', trim_scale(v_batch.cost_u / 1000000.0),
     'metadata', coalesce(v_batch.metadata, '{}'),
     'created_at', to_char(v_batch.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'ended_at', to_char(v_batch.ended_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), v_batch.webhook_url);

@@ -15,7 +15,8 @@ begin
          partial = partial + (p_outcome = 'partial')::integer,
          failed = failed + (p_outcome = 'failed')::integer,
          canceled = canceled + (p_outcome = 'canceled')::integer,
-         cost_u = cost_u + p_captured_u, reserved_u = reserved_u + p_hold_u - p_captured_u
+         cost_u = cost_u + p_captured_u, reserved_u = reserved_u + p_hold_u - p_captured_u,
+         moved_at = now()
    where id = p_poll.batch_id;
   update batch_rows set outcome = p_outcome where batch_id = p_poll.batch_id and line = p_poll.batch_line;
 end $$;

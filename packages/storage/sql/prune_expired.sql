@@ -5,6 +5,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_pruned integer := 0;
   v_rows integer;
+  v_audits text[];
 begin
   delete from idempotency where ctid = any(array(
     select ctid from idempotency where expires_at <= now() limit p_limit for update skip locked));
@@ -18,6 +19,12 @@ begin
 
   delete from logins where ctid = any(array(
     select ctid from logins where expires_at <= now() limit p_limit for update skip locked));
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
+  -- Left where no worker repeats deletions: Redis has nothing of them any more.
+  delete from deleted_runs where ctid = any(array(
+    select ctid from deleted_runs where deleted_at < now() - interval '1 hour' limit p_limit for update skip locked));
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
@@ -42,17 +49,23 @@ begin
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
-  -- No worker asks for them any more: audits were switched off.
-  perform drop_audit(poll_id) from (
-    select poll_id from audit_jobs where created_at < now() - interval '2 days' and lease_until < now()
-     limit p_limit for update skip locked) j;
-  get diagnostics v_rows = row_count;
-  v_pruned := v_pruned + v_rows;
-
   -- Failed payments are kept for questions; their authorizations are long over.
   delete from deposits where ctid = any(array(
     select ctid from deposits where state = 'failed' and closed_at < now() - interval '90 days'
      limit p_limit for update skip locked));
   get diagnostics v_rows = row_count;
-  return v_pruned + v_rows + prune_webhooks(p_limit) + prune_batches(p_limit) + prune_usage(p_limit);
+  v_pruned := v_pruned + v_rows + prune_webhooks(p_limit) + prune_batches(p_limit) + prune_usage(p_limit)
+              + sum_usage_months(p_limit);
+
+  -- No worker asks for them any more: audits were switched off. Last, because every poll shares the rows of provider_spend:
+  -- all are locked in their order, after the audit pool, as claim_audit does.
+  v_audits := array(
+    select poll_id from audit_jobs where created_at < now() - interval '2 days' and lease_until < now()
+     limit p_limit for update skip locked);
+  if v_audits <> '{}' then
+    perform 1 from balances where account_id = '00000000-0000-4000-8000-000000000006' for no key update;
+    perform 1 from provider_spend order by shard for update;
+    perform drop_audit(poll_id) from unnest(v_audits) poll_id;
+  end if;
+  return v_pruned + cardinality(v_audits);
 end $$;

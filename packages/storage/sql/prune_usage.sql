@@ -1,15 +1,20 @@
--- Deletes usage by metadata of more than 400 days ago, at most p_limit rows of each kind; returns how many.
+-- Deletes usage by metadata of months before first_usage_month, about p_limit rows at most; returns how many.
 create or replace function prune_usage(p_limit integer) returns integer language plpgsql as $$
 declare
-  v_before constant date := (now() at time zone 'utc')::date - 400;
-  v_labels integer;
-  v_names integer;
+  v_day usage_names;
+  v_rows integer;
+  v_pruned integer := 0;
 begin
-  delete from usage_labels where ctid = any(array(
-    select ctid from usage_labels where day < v_before limit p_limit for update skip locked));
-  get diagnostics v_labels = row_count;
-  delete from usage_names where ctid = any(array(
-    select ctid from usage_names where day < v_before limit p_limit for update skip locked));
-  get diagnostics v_names = row_count;
-  return v_labels + v_names;
+  for v_day in
+    select * from usage_names where day < first_usage_month() order by day limit p_limit for update skip locked
+  loop
+    delete from usage_label_months
+     where account_id = v_day.account_id and name = v_day.name and month = date_trunc('month', v_day.day::timestamp)::date;
+    delete from usage_labels where account_id = v_day.account_id and name = v_day.name and day = v_day.day;
+    get diagnostics v_rows = row_count;
+    delete from usage_names where account_id = v_day.account_id and name = v_day.name and day = v_day.day;
+    v_pruned := v_pruned + 1 + v_rows;
+    exit when v_pruned >= p_limit;
+  end loop;
+  return v_pruned;
 end $$;

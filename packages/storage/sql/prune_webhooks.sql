@@ -1,22 +1,23 @@
--- Ends deliveries whose three days are over, and deletes events with their deliveries after 30 days; at most p_limit of
--- each. Returns how many.
+-- Ends deliveries whose three days are over, and deletes receivers that are not used any more; at most p_limit of each.
+-- Returns how many. Events and deliveries go with their month: see drop_month.
 create or replace function prune_webhooks(p_limit integer) returns integer
 language plpgsql set search_path = public, pg_temp as $$
 declare
   v_pruned integer;
   v_rows integer;
 begin
-  update webhook_deliveries set status = 'failed', ended_at = now(), lease_owner = null where ctid = any(array(
-    select ctid from webhook_deliveries where status = 'pending' and expires_at < now() - interval '1 hour'
+  update webhook_deliveries set status = 'failed', ended_at = now(), lease_owner = null where id = any(array(
+    select id from webhook_deliveries where status = 'pending' and expires_at < now() - interval '1 hour'
      limit p_limit for update skip locked));
   get diagnostics v_pruned = row_count;
-  delete from webhook_events where ctid = any(array(
-    select ctid from webhook_events where created_at < now() - interval '30 days'
-     order by created_at limit p_limit for update skip locked));
+  delete from webhook_receivers where ctid = any(array(
+    select ctid from webhook_receivers where used_at < now() - interval '65 days' limit p_limit for update skip locked));
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
-  delete from webhook_receivers where ctid = any(array(
-    select ctid from webhook_receivers where used_at < now() - interval '35 days' limit p_limit for update skip locked));
+  -- Of accounts that live in another cell: the deliveries that were under way have ended.
+  delete from webhook_endpoints where account_id = any(array(
+    select id from accounts a where moved_to is not null and keep_until < now()
+       and exists (select from webhook_endpoints e where e.account_id = a.id) limit p_limit));
   get diagnostics v_rows = row_count;
   return v_pruned + v_rows;
 end $$;

@@ -2,6 +2,8 @@
 -- running polls and batches hold count from then on, exactly: what is being accepted or ended is waited for.
 create or replace function set_key_limit(p_account uuid, p_key uuid, p_limit_u bigint, p_reset text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_period date;
 begin
   perform 1 from accounts where id = p_account for update;
   perform 1 from api_keys where id = p_key and account_id = p_account;
@@ -20,10 +22,17 @@ begin
    where p.tenant = p_account::text and p.status = 'running' and p.key_id = p_key
   on conflict (key_id) do nothing;
   perform 1 from key_limits where key_id = p_key for update;
+  -- Not key_period, which is of the time when this transaction began: one that it waited for may have counted in the next
+  -- period already, which would begin once more and forget that.
+  select greatest(case reset when p_reset then period end,
+                  case p_reset when 'daily' then (clock_timestamp() at time zone 'utc')::date
+                               when 'monthly' then date_trunc('month', clock_timestamp() at time zone 'utc')::date
+                               else '-infinity' end)
+    into v_period from key_limits where key_id = p_key;
   -- A statement of its own, which sees the usage that was counted while the one before it waited.
   update key_limits
-     set limit_u = p_limit_u, reset = p_reset, period = key_period(p_reset), reached_in = null,
+     set limit_u = p_limit_u, reset = p_reset, period = v_period, reached_in = null,
          spent_u = (select coalesce(sum(cost_u), 0) from usage_days
-                     where account_id = p_account and day >= key_period(p_reset) and key_id = p_key)
+                     where account_id = p_account and day >= v_period and key_id = p_key)
    where key_id = p_key;
 end $$;

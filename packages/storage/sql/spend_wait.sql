@@ -10,9 +10,9 @@ language sql as $$
       then ceil(extract(epoch from date_trunc('hour', now(), 'UTC') + interval '1 hour' - now()))::integer
     -- Spread, so that those who wait do not come back together.
     else 1 + floor(random() * 5)::integer end
-    from (select coalesce(sum(hour_u) filter (where hour = date_trunc('hour', now(), 'UTC')), 0) as hour_u,
-                 coalesce(sum(hour_held_u) filter (where hour = date_trunc('hour', now(), 'UTC')), 0) as hour_held_u,
-                 coalesce(sum(day_u) filter (where day = (now() at time zone 'utc')::date), 0) as day_u,
-                 coalesce(sum(day_held_u) filter (where day = (now() at time zone 'utc')::date), 0) as day_held_u
+    from (select coalesce(sum(hour_u) filter (where hour >= date_trunc('hour', now(), 'UTC')), 0) as hour_u,
+                 coalesce(sum(hour_held_u) filter (where hour >= date_trunc('hour', now(), 'UTC')), 0) as hour_held_u,
+                 coalesce(sum(day_u) filter (where day >= (now() at time zone 'utc')::date), 0) as day_u,
+                 coalesce(sum(day_held_u) filter (where day >= (now() at time zone 'utc')::date), 0) as day_held_u
             from provider_spend) s
 $$;

@@ -14,11 +14,15 @@ begin
   with taken as (
     update webhook_events set spread_at = now() where id = any(v_ids)
     returning id, account_id, type, url, created_at
+  ), endpoints as (
+    -- One that is being deleted is waited for: a delivery to it would be refused, and all others with it.
+    select id, account_id, url, event_types, created_at from webhook_endpoints
+     where account_id in (select account_id from taken) and disabled_at is null order by id for key share
   ), aimed as (
     select t.id as event_id, t.account_id, e.id as endpoint_id, case when e.url is null then t.url end as url,
            substring(coalesce(e.url, t.url) from '^[^/]*//[^/?#]*') as origin,
            row_number() over (partition by e.id order by t.created_at) as place
-      from taken t join webhook_endpoints e on e.account_id = t.account_id and e.disabled_at is null
+      from taken t join endpoints e on e.account_id = t.account_id
        and case when e.url is null then t.url is not null else t.type = any(e.event_types) and e.created_at <= t.created_at end
   ), space as (
     select endpoint_id, p_max_pending - (

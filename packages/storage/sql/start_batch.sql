@@ -9,6 +9,7 @@
 --   key_limit     the key has a limit, and the reservation does not fit into what is left of it
 --   insufficient  the account cannot cover the reservation; settling_u more is held back until its payment has settled
 --   gone          its upload was given up
+-- Raises EP007 where the account moves to another cell: the batch would have to end before it can leave.
 create or replace function start_batch(p jsonb)
 returns table (outcome text, batch_id text, available_u bigint, settling_u bigint)
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -45,6 +46,9 @@ begin
   elsif v_status <> 'loading' then
     return query select 'started', v_id, null::bigint, null::bigint;
     return;
+  end if;
+  if v_outcome is null then
+    perform refuse_moved(v_account);
   end if;
 
   if v_outcome is null and not take_key_limit(v_account, v_key_id, v_reserve_u) then

@@ -1,12 +1,14 @@
 import type { Metadata, PollSpec } from '@eloquentpoll/contracts';
 import { laneOf, runLimitMsOf } from '@eloquentpoll/polls';
-import { sql } from 'kysely';
+import { StorageRefused } from './errors.ts';
 import type { Storage } from './open-storage.ts';
 import { ceilingRetryS, type SpendCeiling } from './provider-spend.ts';
 import { repeatable } from './transaction.ts';
 
 // Accepts a poll: idempotency key, hold and poll row are stored together or not at all, in one call of the SQL function
 // accept_poll. Safe to repeat with the same poll id.
+
+const UNIQUE_VIOLATION = '23505';
 
 export interface NewPoll {
   id: string;
@@ -91,12 +93,52 @@ export type Accepted =
   /** Nothing was stored. `retryAfterS` says when the free pool may have some again; null for an account. */
   | { kind: 'insufficient'; availableU: bigint; settlingU: bigint; retryAfterS: number | null };
 
-export async function acceptPoll(
-  { db }: Storage,
-  { poll, holdU, idempotency, free, limits, providerMaxU, ceiling }: Acceptance,
-): Promise<Accepted> {
+export async function acceptPoll(storage: Storage, acceptance: Acceptance): Promise<Accepted> {
+  const request = acceptanceJson(acceptance);
+  let row: Row;
+  try {
+    const call = () => repeatable(() => storage.call<Row>('select * from accept_poll($1::jsonb)', [request]));
+    const rows = await call().catch((error: unknown) => {
+      // A lost first try of this very poll was committed while this one waited for its locks: it is found now.
+      if (error instanceof StorageRefused && error.code === UNIQUE_VIOLATION) return call();
+      throw error;
+    });
+    row = rows[0]!;
+  } catch (error) {
+    const retryAfterS = ceilingRetryS(error);
+    if (retryAfterS === null) throw error;
+    return { kind: 'over_ceiling', retryAfterS };
+  }
+  switch (row.outcome) {
+    case 'accepted':
+      return { kind: 'accepted', pollId: row.poll_id!, rank: row.waiting ?? 0 };
+    case 'joined':
+      return { kind: 'joined', pollId: row.poll_id! };
+    case 'too_many':
+    case 'too_many_of_key':
+      return { kind: row.outcome, running: row.running ?? 0 };
+    case 'too_late':
+      return { kind: 'too_late', waiting: row.waiting ?? 0 };
+    case 'reused':
+    case 'frozen':
+    case 'stopped':
+    case 'key_limit':
+      return { kind: row.outcome };
+    case 'insufficient':
+      return {
+        kind: 'insufficient',
+        availableU: row.available_u!,
+        settlingU: row.settling_u!,
+        retryAfterS: row.retry_after_s,
+      };
+  }
+}
+
+/** What accept_poll takes. */
+export function acceptanceJson(acceptance: Acceptance): string {
+  const { poll, holdU, idempotency, free, limits, providerMaxU, ceiling } = acceptance;
   if (free === undefined && poll.accountId === null) throw new TypeError('a poll without an account must be free');
-  const request = JSON.stringify({
+  return JSON.stringify({
     id: poll.id,
     result_id: poll.resultId,
     account_id: poll.accountId,
@@ -129,38 +171,6 @@ export async function acceptPoll(
         spend: { reserve_u: providerMaxU, hour_cap_u: String(ceiling.hourU), day_cap_u: String(ceiling.dayU) },
       }),
   });
-  let row: Row;
-  try {
-    const { rows } = await repeatable(() => sql<Row>`select * from accept_poll(${request}::jsonb)`.execute(db));
-    row = rows[0]!;
-  } catch (error) {
-    const retryAfterS = ceilingRetryS(error);
-    if (retryAfterS === null) throw error;
-    return { kind: 'over_ceiling', retryAfterS };
-  }
-  switch (row.outcome) {
-    case 'accepted':
-      return { kind: 'accepted', pollId: row.poll_id!, rank: row.waiting ?? 0 };
-    case 'joined':
-      return { kind: 'joined', pollId: row.poll_id! };
-    case 'too_many':
-    case 'too_many_of_key':
-      return { kind: row.outcome, running: row.running ?? 0 };
-    case 'too_late':
-      return { kind: 'too_late', waiting: row.waiting ?? 0 };
-    case 'reused':
-    case 'frozen':
-    case 'stopped':
-    case 'key_limit':
-      return { kind: row.outcome };
-    case 'insufficient':
-      return {
-        kind: 'insufficient',
-        availableU: row.available_u!,
-        settlingU: row.settling_u!,
-        retryAfterS: row.retry_after_s,
-      };
-  }
 }
 
 interface Row {

@@ -50,6 +50,9 @@ export function unfreezeAccount(storage: Storage, accountId: string): Promise<Bu
 export function closeAccount(storage: Storage, accountId: string): Promise<Shut | null> {
   return inTransaction(storage, async (tx) => {
     const { db } = tx;
+    // Idempotency keys before the account: polls that are being accepted lock them in this order.
+    await sql`
+      select from idempotency where principal = ${accountId} order by entry_point, key for update`.execute(db);
     if (!(await lockOpen(tx, accountId))) return null;
     const keys = await activeKeys(tx, accountId);
     const ended = await endPolls(tx, accountId);
@@ -68,7 +71,10 @@ export function closeAccount(storage: Storage, accountId: string): Promise<Shut 
     await db.deleteFrom('saved_panels').where('account_id', '=', accountId).execute();
     await db.deleteFrom('webhook_endpoints').where('account_id', '=', accountId).execute();
     await db.deleteFrom('webhook_events').where('account_id', '=', accountId).execute();
-    await db.deleteFrom('idempotency').where('principal', '=', accountId).execute();
+    // What is locked now belongs to a request that waits for the account: it will be refused, or its poll takes the key along.
+    await sql`
+      delete from idempotency where ctid = any(array(
+        select ctid from idempotency where principal = ${accountId} for update skip locked))`.execute(db);
     await db.deleteFrom('feedback').where('account_id', '=', accountId).execute();
     await db.deleteFrom('caller_days').where('account_id', '=', accountId).execute();
     await db.updateTable('checkouts').set({ url: null }).where('account_id', '=', accountId).execute();
@@ -87,21 +93,24 @@ export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<stri
     const { rows } = await sql<{ id: string }>`
       select p.id from accounts a join polls p on p.account_id = a.id
        where a.deleted_at is not null and a.emptied_at is null and p.status <> 'running'
+         and (a.keep_until is null or a.keep_until < now())
        limit ${limit} for update of p skip locked`.execute(db);
     const ids = rows.map(({ id }) => id);
     if (ids.length > 0) await sql`select empty_polls(${ids}::text[])`.execute(db);
     await sql`
       select delete_batch(b.id, b.account_id) from accounts a join batches b on b.account_id = a.id
-       where a.deleted_at is not null and a.emptied_at is null and b.ended_at is not null`.execute(db);
+       where a.deleted_at is not null and a.emptied_at is null and b.ended_at is not null
+         and (a.keep_until is null or a.keep_until < now())`.execute(db);
     // Labels are what its owner wrote; sums per day belong to the books.
     await sql`
       with emptied as (
         update accounts a set emptied_at = now()
-         where deleted_at is not null and emptied_at is null
+         where deleted_at is not null and emptied_at is null and (keep_until is null or keep_until < now())
            and not exists (select from polls p where p.account_id = a.id)
            and not exists (select from batches b where b.account_id = a.id and b.status <> 'deleted')
         returning id),
-      labels as (delete from usage_labels where account_id in (select id from emptied))
+      labels as (delete from usage_labels where account_id in (select id from emptied)),
+      months as (delete from usage_label_months where account_id in (select id from emptied))
       delete from usage_names where account_id in (select id from emptied)`.execute(db);
     return ids;
   });
@@ -132,6 +141,15 @@ async function activeKeys({ db }: Queries, accountId: string): Promise<Buffer[]>
 
 /** A worker takes each of them and stores what it has; its holder cannot store anything any more. */
 async function endPolls({ db }: Queries, accountId: string): Promise<Lease[]> {
+  // In the order in which polls that end together lock them.
+  await db
+    .selectFrom('polls')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('status', '=', 'running')
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
   return db
     .updateTable('polls')
     .set({ deadline_at: sql<Date>`now()`, lease_owner: null, lease_until: sql<Date>`now()` })

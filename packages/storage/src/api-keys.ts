@@ -152,7 +152,13 @@ export interface KeyOwnerRow {
   isReadOnly: boolean;
   /** It has a limit, expires or reads only: it manages no keys. */
   isRestricted: boolean;
+  /** Its account is about to move to another cell: it must not be found here from memory afterwards. */
+  isMoving: boolean;
 }
+
+const isLeaving = sql<boolean>`exists (
+  select from account_moves m
+   where m.account_id = accounts.id and m.direction = 'out' and m.state in ('copying', 'frozen', 'left'))`;
 
 /** The owner of a presented key; null when it is unknown, revoked or expired. */
 export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyOwnerRow | null> {
@@ -166,6 +172,7 @@ export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyO
       'read_only',
       sql<boolean>`read_only or expires_at is not null or limit_u is not null`.as('is_restricted'),
       sql<boolean>`frozen_at is not null`.as('is_frozen'),
+      isLeaving.as('is_moving'),
       sql<number | null>`extract(epoch from expires_at - clock_timestamp())::float8`.as('seconds_left'),
     ])
     .where('hash', '=', hash)
@@ -179,6 +186,7 @@ export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyO
         isFrozen: row.is_frozen,
         isReadOnly: row.read_only,
         isRestricted: row.is_restricted,
+        isMoving: row.is_moving,
       }
     : null;
 }

@@ -1,9 +1,8 @@
-import type { Metadata, PollSpec } from '@eloquentpoll/contracts';
+import type { Metadata, NotRunReason, PollSpec } from '@eloquentpoll/contracts';
 import { deadlineMsOf, laneOf, type PollOrder, runLimitMsOf } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import type { SpendCeiling } from './provider-spend.ts';
-import type { NotRunReason } from './tables/batches.ts';
 import { repeatable } from './transaction.ts';
 
 // What a batch's runner does with it: one process at a time has it, under an epoch that fences the one before.
@@ -42,14 +41,20 @@ export interface RunnersBatch {
   reservedU: bigint;
 }
 
-/** Keeps a batch for `leaseMs` more, or hands it back with 0; null when it has ended or another runner has it. */
+/**
+ * Keeps a batch for `leaseMs` more, or hands it back with 0; null when it has ended or another runner has it. One that is
+ * held back, by operators or by the ceiling of provider spend, does not count as one that stands still.
+ */
 export async function renewBatch(
   { db }: Queries,
   { id, epoch }: Pick<ClaimedBatch, 'id' | 'epoch'>,
   leaseMs: number,
+  isHeldBack = false,
 ): Promise<RunnersBatch | null> {
   const { rows } = await sql<RunnersBatch>`
-    update batches set runner_until = now() + ${leaseMs} * interval '1 millisecond'
+    update batches
+       set runner_until = now() + ${leaseMs} * interval '1 millisecond',
+           moved_at = case when ${isHeldBack} then now() else moved_at end
      where id = ${id} and runner_epoch = ${epoch} and status in ('running', 'canceling')
     returning status, running, reserved_u as "reservedU",
               total - running - succeeded - partial - failed - canceled as waiting`.execute(db);

@@ -1,9 +1,9 @@
-import type { BatchSkipped, BatchStatus, Metadata, PollResponse } from '@eloquentpoll/contracts';
+import type { BatchSkipped, BatchStatus, Metadata, NotRunReason, PollResponse } from '@eloquentpoll/contracts';
 import { withCharges } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import { chargesOf, isResultInTime } from './results.ts';
-import type { BatchRowsTable, NotRunReason } from './tables/batches.ts';
+import type { BatchRowsTable } from './tables/batches.ts';
 import { repeatable } from './transaction.ts';
 
 // Batches as their account reads them. One that is being uploaded, or was deleted, is not there.

@@ -35,7 +35,8 @@ export async function* checkWholeLedger({ db }: Queries): AsyncGenerator<LedgerC
   yield { step: 'days', done: 1, of: 1 };
 
   const [polls] = await list(sql<{ value: number }>`
-    select greatest(reltuples, 0)::float8 as value from pg_class where oid = 'polls'::regclass`);
+    select coalesce(sum(greatest(reltuples, 0)), 0)::float8 as value
+      from pg_class join pg_inherits on inhrelid = oid where inhparent = 'polls'::regclass`);
   const chunks = Math.ceil(polls! / POLLS_PER_CHUNK);
   let after = '';
   for (let chunk = 1; ; chunk++) {
@@ -70,6 +71,7 @@ export async function* checkWholeLedger({ db }: Queries): AsyncGenerator<LedgerC
     await add(sql`check_usage(${day})`);
     yield { step: 'usage', done: index + 1, of: days.length };
   }
+  await add(sql`check_usage_months()`);
   await add(sql`check_payments()`);
   yield { step: 'payments', done: 1, of: 1 };
   await add(sql`check_ledger()`);

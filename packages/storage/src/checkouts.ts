@@ -11,7 +11,7 @@ export interface StoredCheckout {
   id: string;
   accountId: string;
   amountCents: number;
-  state: 'created' | 'open' | 'credited' | 'expired';
+  state: 'created' | 'open' | 'credited' | 'expired' | 'moved';
   /** The processor's name of it; null until the processor answered. */
   processorId: string | null;
   reversedCents: number;

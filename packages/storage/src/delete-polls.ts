@@ -1,4 +1,4 @@
-import { isPollId } from '@eloquentpoll/polls';
+import { isPollId, pollIdsOfResult } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
@@ -16,10 +16,13 @@ export type PollDeletion =
 /** By the id of the poll or of its result. */
 export function deletePoll(storage: Storage, accountId: string, id: string): Promise<PollDeletion> {
   return inTransaction(storage, async (tx) => {
+    const { since, until } = pollIdsOfResult(id);
     const poll = await tx.db
       .selectFrom('polls')
       .select(['id', 'status'])
       .where(isPollId(id) ? 'id' : 'result_id', '=', id)
+      .where('id', '>=', since)
+      .where('id', '<', until)
       .where('account_id', '=', accountId)
       .executeTakeFirst();
     if (!poll) return { outcome: 'unknown' };

@@ -170,7 +170,7 @@ export async function noteSettled({ db }: Queries, id: string, txHash: Buffer): 
 export function creditDeposit(
   storage: Storage,
   id: string,
-  { txHash, key }: { txHash: Buffer; key?: { hash: Buffer; prefix: string; label?: string } },
+  { txHash, key }: { txHash: Buffer; key?: { accountId?: string; hash: Buffer; prefix: string; label?: string } },
 ): Promise<{ accountId: string; isNewAccount: boolean } | null> {
   return inTransaction(storage, async (tx) => {
     const row = await tx.db
@@ -180,10 +180,10 @@ export function creditDeposit(
       .forUpdate()
       .executeTakeFirstOrThrow();
     if (row.state === 'credited') return null;
-    const { accountId, isNewAccount } = await admitIdentity(tx, { kind: 'wallet', address: row.payer });
+    const { accountId, isNewAccount } = await admitIdentity(tx, { kind: 'wallet', address: row.payer }, key?.accountId);
     // The authorization was signed with the payer's own key.
     await noteOwnKey(tx, row.payer);
-    if (isNewAccount && key) await insertKey(tx, { accountId, ...key });
+    if (isNewAccount && key) await insertKey(tx, { ...key, accountId });
     await creditAccount(tx, { accountId, amountU: row.amount_u, source: 'chain', idem: `deposit:${id}` });
     await tx.db
       .updateTable('deposits')

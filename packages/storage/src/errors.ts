@@ -26,15 +26,32 @@ export class StorageRefused extends Error {
   }
 }
 
-export type StorageError = StorageUnavailable | StorageBusy | StorageRefused;
+/** The account is on its way to another cell, or there already (`movedTo`). Try again soon, or there (503). */
+export class AccountMoving extends Error {
+  override readonly name = 'AccountMoving';
+  readonly movedTo: string | null;
+
+  constructor(movedTo: string | null, options?: ErrorOptions) {
+    super('the account is being moved to another cell, or was', options);
+    this.movedTo = movedTo;
+  }
+}
+
+export type StorageError = StorageUnavailable | StorageBusy | StorageRefused | AccountMoving;
 
 export const isStorageError = (error: unknown): error is StorageError =>
-  error instanceof StorageUnavailable || error instanceof StorageBusy || error instanceof StorageRefused;
+  error instanceof StorageUnavailable ||
+  error instanceof StorageBusy ||
+  error instanceof StorageRefused ||
+  error instanceof AccountMoving;
 
 const BUSY = new Set(['40001', '40P01', '55P03', '57014']);
 // Class 08 connection, 53 resources, 57P shutdown and recovery, 58 system; 25006 read-only, 25P03 and 25P04 a transaction
 // that was given up for being slow, which ends its connection; 3D000 no such database.
 const UNAVAILABLE = /^(08...|53...|57P..|58...|25006|25P0[34]|28...|3D000|XX...)$/;
+
+/** Raised by refuse_moved and refuse_while_moving. */
+const MOVING = 'EP007';
 
 export function toStorageError(error: unknown): StorageError {
   if (isStorageError(error)) return error;
@@ -43,6 +60,7 @@ export function toStorageError(error: unknown): StorageError {
     if (BUSY.has(code)) return new StorageBusy(`the database is busy (${code})`, { cause: error });
     if (UNAVAILABLE.test(code))
       return new StorageUnavailable(`the database is unavailable (${code})`, { cause: error });
+    if (code === MOVING) return new AccountMoving(error.detail || null, { cause: error });
     return new StorageRefused(code, error.constraint, { cause: error });
   }
   // Everything else the driver throws is about the connection: refused, reset, timed out, ended.

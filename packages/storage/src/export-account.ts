@@ -1,5 +1,7 @@
+import { pollIdsSince } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
+import { isAmong } from './polls.ts';
 
 // What an account has here, read forwards in pages of a bounded size, each after the last row of the one before.
 
@@ -22,7 +24,8 @@ export async function pollsAfter(
     .where('account_id', '=', accountId)
     .$if(after !== null, (polls) =>
       polls.where(
-        sql<boolean>`(created_at, id) > ('epoch'::timestamptz + ${after?.createdUs}::bigint * interval '1 microsecond', ${after?.pollId})`,
+        sql<boolean>`(created_at, id) > ('epoch'::timestamptz + ${after?.createdUs}::bigint * interval '1 microsecond', ${after?.pollId})
+          and id >= ${pollIdsSince(new Date(Number(after?.createdUs ?? 0) / 1_000))}`,
       ),
     )
     .orderBy('created_at')
@@ -46,7 +49,7 @@ export async function batchPlacesOf({ db }: Queries, pollIds: readonly string[])
       join.onRef('batch_rows.batch_id', '=', 'polls.batch_id').onRef('batch_rows.line', '=', 'polls.batch_line'),
     )
     .select(['polls.id as pollId', 'batch_rows.batch_id as batchId', 'custom_id as customId', 'gold'])
-    .where((poll) => poll('polls.id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .where(isAmong('polls.id', pollIds))
     .execute();
 }
 

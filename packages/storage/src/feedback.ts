@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import { isResultInTime } from './results.ts';
+import { isOfResult, isResultInTime } from './results.ts';
 
 // What callers say about an outcome: one row per account and poll, the latest word counts.
 
@@ -28,8 +28,8 @@ export async function storeFeedback({ db }: Queries, feedback: Feedback): Promis
     insert into feedback (account_id, poll_id, outcome_correct, confidence, notes)
     select ${feedback.accountId}::uuid, poll_id, ${feedback.outcomeCorrect}::boolean,
            ${feedback.confidence}::double precision, ${feedback.notes}::text
-      from results r where result_id = ${feedback.resultId} and emptied_at is null and (expires_at is null or expires_at > now())
-       and not exists (select from accounts a where a.id = r.account_id and a.deleted_at is not null)
+      from results where ${isOfResult(feedback.resultId)} and emptied_at is null and ${isResultInTime}
+       and not exists (select from accounts a where a.id = results.account_id and a.deleted_at is not null)
     on conflict (account_id, poll_id) do update
       set outcome_correct = excluded.outcome_correct, confidence = excluded.confidence, notes = excluded.notes,
           updated_at = now()
@@ -40,8 +40,7 @@ export async function storeFeedback({ db }: Queries, feedback: Feedback): Promis
 export async function readFeedbackSummary({ db }: Queries, resultId: string): Promise<StoredFeedbackSummary> {
   const { rows } = await sql<SummaryRow>`
     with given as (
-      select f.* from feedback f join results r using (poll_id)
-       where r.result_id = ${resultId} and (r.expires_at is null or r.expires_at > now())
+      select f.* from feedback f join results using (poll_id) where ${isOfResult(resultId)} and ${isResultInTime}
     )
     select count(*)::integer as total,
            (count(*) filter (where outcome_correct))::integer as correct,
@@ -51,7 +50,7 @@ export async function readFeedbackSummary({ db }: Queries, resultId: string): Pr
     .selectFrom('feedback')
     .innerJoin('results', 'results.poll_id', 'feedback.poll_id')
     .select(['feedback.id', 'outcome_correct', 'confidence', 'feedback.created_at'])
-    .where('results.result_id', '=', resultId)
+    .where(isOfResult(resultId))
     .where(isResultInTime)
     .orderBy('feedback.created_at', 'desc')
     .orderBy('feedback.id')

@@ -1,11 +1,11 @@
 import type { CallCost, PollResponse, Vote } from '@eloquentpoll/contracts';
 import { responseJson, withCharges } from '@eloquentpoll/polls';
-import { sql } from 'kysely';
+import { gather } from './gather.ts';
 import { type HeardAudit, heardJson } from './heard-audit.ts';
 import type { Storage } from './open-storage.ts';
 import { repeatable } from './transaction.ts';
 
-// The end of a poll, in one call of the SQL function finish_poll: status, result, votes, and the hold captured for what
+// The end of a poll, in one call of the SQL function end_poll, or of finish_polls for several: status, result, votes, and the hold captured for what
 // they are billed, all fenced by the lease epoch. Safe to repeat.
 
 export interface FinishedPoll {
@@ -25,6 +25,8 @@ export interface FinishedPoll {
   savedU?: number;
   /** Of a poll that was drawn for an audit. */
   audit?: HeardAudit | undefined;
+  /** The account that pays for it; without one it is never ended together with others. */
+  payer?: string | undefined;
 }
 
 /** The calls of one seat. */
@@ -57,22 +59,58 @@ export type Finished =
   | { outcome: 'fenced' };
 
 export async function finishPoll(storage: Storage, poll: FinishedPoll): Promise<Finished> {
-  const { id, epoch, votes, aborted = [], response, receiptLeaf, freeFailures, savedU = 0, audit } = poll;
+  return toFinished(poll, await end(storage, toStored(poll)));
+}
+
+/** In one transaction. Where one of them cannot be ended, none is. */
+async function finishTogether(storage: Storage, polls: readonly FinishedPoll[]): Promise<Finished[]> {
+  // In the order in which all transactions lock what belongs to several accounts.
+  const order = polls.map((_, i) => i).sort((a, b) => compare(orderOf(polls[a]!), orderOf(polls[b]!)));
+  const rows = await endTogether(
+    storage,
+    order.map((i) => toStored(polls[i]!)),
+  );
+  const finished: Finished[] = [];
+  for (const [place, i] of order.entries()) finished[i] = toFinished(polls[i]!, rows[place]!);
+  return finished;
+}
+
+const orderOf = ({ payer, id }: FinishedPoll) => `${payer} ${id}`;
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Of one worker: polls that end while others are being stored are stored together. */
+export function pollFinisher(storage: Storage): (poll: FinishedPoll) => Promise<Finished> {
+  const alone = (poll: FinishedPoll) => finishPoll(storage, poll);
+  const gathered = gather({
+    alone,
+    together: (polls: readonly FinishedPoll[]) => finishTogether(storage, polls),
+    max: 16,
+    atOnce: 2,
+  });
+  return (poll) => (mayShare(poll) ? gathered(poll) : alone(poll));
+}
+
+/** What its questions made fail is charged by a sum over the account's other polls, which one transaction does not see. */
+const mayShare = ({ payer, votes }: FinishedPoll) =>
+  payer !== undefined && votes.every(({ cost }) => (cost?.fault_u ?? 0) === 0);
+
+function toStored(poll: FinishedPoll): StoredEnd {
+  const { id, epoch, votes, aborted = [], receiptLeaf, freeFailures, savedU = 0, audit } = poll;
   const freeOfCharge = freeFailures && {
     failures_free_u: String(freeFailures.atLeastU),
     failures_free_ppm: freeFailures.sharePpm,
   };
-  const row = await finish(
-    storage,
-    {
-      ...{ id, epoch, votes, aborted },
-      ...(receiptLeaf && { receipt: receiptLeaf.toString('hex') }),
-      ...freeOfCharge,
-      ...(savedU > 0 && { saved_u: savedU }),
-      ...(audit && { audit: heardJson(audit) }),
-    },
-    responseJson(response),
-  );
+  const stored = {
+    ...{ id, epoch, votes, aborted },
+    ...(receiptLeaf && { receipt: receiptLeaf.toString('hex') }),
+    ...freeOfCharge,
+    ...(savedU > 0 && { saved_u: savedU }),
+    ...(audit && { audit: heardJson(audit) }),
+  };
+  return { poll: stored, response: responseJson(poll.response) };
+}
+
+function toFinished({ votes, response }: FinishedPoll, row: Row): Finished {
   if (row.outcome === 'fenced') return { outcome: 'fenced' };
   const votesU = row.votes_u?.map(Number) ?? null;
   const failedCallsU = Number(row.failed_calls_u);
@@ -89,7 +127,8 @@ export async function bury(
   storage: Storage,
   { id, epoch, reason }: { id: string; epoch: number; reason: string },
 ): Promise<Finish> {
-  return (await finish(storage, { id, epoch, votes: [], aborted: [], dead_letter: reason }, null)).outcome;
+  const buried = { id, epoch, votes: [], aborted: [], dead_letter: reason };
+  return (await end(storage, { poll: buried, response: null })).outcome;
 }
 
 interface Row {
@@ -100,8 +139,23 @@ interface Row {
 }
 
 /** The response is a parameter of its own, so that its text is not escaped into another. */
-async function finish({ db }: Storage, poll: object, response: string | null): Promise<Row> {
-  const argument = sql`${JSON.stringify(poll)}::jsonb || jsonb_build_object('response', ${response}::text)`;
-  const { rows } = await repeatable(() => sql<Row>`select * from finish_poll(${argument})`.execute(db));
+interface StoredEnd {
+  poll: object;
+  response: string | null;
+}
+
+async function end(storage: Storage, { poll, response }: StoredEnd): Promise<Row> {
+  const values = [JSON.stringify(poll), response];
+  const rows = await repeatable(() =>
+    storage.call<Row>(`select ${COLUMNS} from end_poll($1::jsonb, $2::json, true)`, values),
+  );
   return rows[0]!;
+}
+
+const COLUMNS = 'outcome, votes_u, failed_calls_u, unvoted_u';
+
+function endTogether(storage: Storage, ends: readonly StoredEnd[]): Promise<Row[]> {
+  const polls = JSON.stringify(ends.map(({ poll }) => poll));
+  const responses = `[${ends.map(({ response }) => response ?? 'null').join(',')}]`;
+  return storage.call<Row>(`select ${COLUMNS} from finish_polls($1::jsonb, $2::json)`, [polls, responses]);
 }

@@ -13,11 +13,22 @@ export interface FleetFigures {
   overdue: number;
   /** Polls that were given up and that no operator has closed. */
   buried: number;
-  freePoolU: bigint;
+  /** Null before the first free poll of a UTC day, which fills the pool. */
+  freePoolU: bigint | null;
+  /** Seconds since anything happened to the open batch that has stood still the longest; 0 without one. */
+  batchIdleS: BatchIdle;
   /** What providers charge the fleet. */
   spend: ProviderSpend;
   /** checkedAt: when the books were proved last. failures: attempts that have failed since the last one that ended. */
   ledger: { checkedAt: Date; tookMs: number; violations: number; failures: number };
+  /** From then on a poll would have no partition to go to. */
+  monthsEndAt: Date;
+}
+
+/** By what it waits for: a gateway that makes polls of its rows, or workers that run those it has. */
+export interface BatchIdle {
+  gateway: number;
+  worker: number;
 }
 
 /** Reads what is unfinished only, so that it stays cheap however many polls have ended. */
@@ -25,24 +36,32 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
   const { db } = queries;
   const spend = await readProviderSpend(queries);
   const { rows } = await sql<Row>`
-    select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, l.checked_at, l.took_ms, l.violations, l.failures
+    select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, i.of_gateway, i.of_worker, l.checked_at, l.took_ms, l.violations, l.failures, m.months_end_at
       from (select count(*) filter (where lease_owner is not null and lease_until >= now())::integer as held,
                    count(*) filter (where (lease_owner is null or lease_until < now())
                                         and (lane = 'standard' or lease_epoch > 0))::integer as lapsed,
                    count(*) filter (where least(deadline_at, run_until) < now())::integer as overdue
               from polls where status = 'running') p
      cross join (select count(*)::integer as buried from dead_letters where seen_at is null) b
-     cross join (select posted_u - held_u as free_pool_u from balances where account_id = ${FREE_POOL}) f
-      cross join ledger_checks l`.execute(db);
-  const { held, lapsed, overdue, buried, free_pool_u, checked_at, took_ms, violations, failures } = rows[0]!;
+     cross join (select case when topped_up_on = (now() at time zone 'utc')::date then posted_u - held_u end as free_pool_u from balances where account_id = ${FREE_POOL}) f
+     cross join (select coalesce(max(idle_s) filter (where running = 0), 0)::float8 as of_gateway,
+                        coalesce(max(idle_s) filter (where running > 0), 0)::float8 as of_worker
+                   from (select running, extract(epoch from now() - moved_at) as idle_s
+                           from batches where status in ('running', 'canceling')) open) i
+     cross join ledger_checks l
+     cross join (select max(ends_at) as months_end_at from months) m`.execute(db);
+  const { held, lapsed, overdue, buried, free_pool_u, of_gateway, of_worker, months_end_at, ...ledger } = rows[0]!;
+  const { checked_at, took_ms, violations, failures } = ledger;
   return {
     held,
     lapsed,
     overdue,
     buried,
     freePoolU: free_pool_u,
+    batchIdleS: { gateway: of_gateway, worker: of_worker },
     spend,
     ledger: { checkedAt: checked_at, tookMs: took_ms, violations, failures },
+    monthsEndAt: months_end_at,
   };
 }
 
@@ -51,9 +70,12 @@ interface Row {
   lapsed: number;
   overdue: number;
   buried: number;
-  free_pool_u: bigint;
+  free_pool_u: bigint | null;
+  of_gateway: number;
+  of_worker: number;
   checked_at: Date;
   took_ms: number;
   violations: number;
   failures: number;
+  months_end_at: Date;
 }

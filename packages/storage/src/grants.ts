@@ -21,10 +21,12 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   balances: { gateway: 'insert (account_id), update (held_back_u, low_balance_u)' },
   polls: {
     gateway: 'update (lease_owner, lease_until, deadline_at)',
-    worker: 'update (lease_owner, lease_epoch, lease_until, run_until, claims)',
+    worker: 'update (lease_owner, lease_epoch, lease_until, run_until, claims, spend_again_u)',
   },
-  batches: { gateway: 'update (runner_owner, runner_epoch, runner_until)' },
+  deleted_runs: { worker: 'delete' },
+  batches: { gateway: 'update (runner_owner, runner_epoch, runner_until, moved_at)' },
   batch_reports: { gateway: 'insert, update' },
+  usage_label_months: { gateway: 'delete', worker: 'delete' },
   usage_labels: { gateway: 'delete', worker: 'delete' },
   usage_names: { gateway: 'delete', worker: 'delete' },
   feedback: { gateway: 'insert, update, delete' },
@@ -52,17 +54,20 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
 };
 
 /** What proves who a caller is; a worker has no use for it. */
-const UNREAD_BY_WORKERS = ['identities', 'api_keys', 'logins', 'nonces', 'idempotency'];
+const UNREAD_BY_WORKERS = ['identities', 'api_keys', 'logins', 'nonces', 'idempotency', 'moved_names'];
 
 /** Functions that run as the owner, and who may call them; one that nothing calls but other functions has none. */
 export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   accept_poll: ['gateway'],
+  accept_polls: ['gateway'],
+  claim_poll_again: ['worker'],
+  end_poll: ['worker'],
+  finish_polls: ['worker'],
   finish_poll: ['worker'],
   cancel_poll: ['gateway'],
   empty_polls: ['gateway', 'worker'],
   empty_expired_polls: ['worker'],
   expire_batch_polls: ['gateway'],
-  insert_polls: [],
   open_batch: ['gateway'],
   add_batch_rows: ['gateway'],
   start_batch: ['gateway'],
@@ -92,6 +97,9 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   disable_webhook_endpoint: ['gateway'],
   resend_webhook_delivery: ['gateway'],
   test_webhook_endpoint: ['gateway'],
+  delete_deliveries: [],
+  keep_months: ['worker'],
+  drop_month: ['worker'],
 };
 
 /** The statements that give each of `roles` exactly what is listed; the owner runs them. */
@@ -100,14 +108,15 @@ export function grantStatements(roles: readonly string[]): string {
   return [...apps.map((app) => readEverything(ROLES[app])), ...apps.flatMap(grantsOf)].join(';\n');
 }
 
-/** Only what we own: extensions may have put functions of theirs into the schema. */
+/** Only what we own: extensions may have put functions of theirs into the schema. Partitions are read by way of their table. */
 const readEverything = (role: string): string => `
 do $grants$
 declare
   v_name text;
 begin
   for v_name in select oid::regclass from pg_class
-                 where relnamespace = 'public'::regnamespace and relkind in ('r', 'v', 'S') and pg_has_role(relowner, 'USAGE') loop
+                 where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'S') and not relispartition
+                   and pg_has_role(relowner, 'USAGE') loop
     execute format('revoke all on %s from ${role}; grant select on %1$s to ${role}', v_name);
   end loop;
   for v_name in select oid::regprocedure from pg_proc
@@ -129,6 +138,6 @@ function grantsOf(app: App): string[] {
   ];
 }
 
-/** Changes with the statements, so that they are run again when they or the roles have changed. */
-export const grantsName = (statements: string): string =>
-  `grants-${createHash('sha256').update(statements).digest('hex').slice(0, 16)}`;
+/** Changes with the statements and the functions, so that they are run again when they or the roles have changed. */
+export const grantsName = (statements: string, functions: string): string =>
+  `grants-${createHash('sha256').update(functions).update(statements).digest('hex').slice(0, 16)}`;

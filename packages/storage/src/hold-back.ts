@@ -32,7 +32,7 @@ export async function holdBack(
     select count(*) filter (where settles_at <= now()) > 0 and coalesce(max(reversed_cents), 0) = 0 as is_known,
            coalesce(sum(amount_cents - reversed_cents) filter (where settles_at > now()), 0)::bigint * 10000 as unsettled_u,
            coalesce(sum(held_back_u), 0)::bigint as held_back_u
-      from checkouts where account_id = ${checkout.accountId} and state = 'credited'`.execute(db);
+      from checkouts where account_id = ${checkout.accountId} and state in ('credited', 'moved')`.execute(db);
   const { is_known, unsettled_u, held_back_u } = rows[0]!;
   if (is_known) return;
   const byShare = BigInt(Math.floor(Number(unsettled_u) * share));
@@ -78,9 +78,13 @@ export async function releaseHeldBack({ db }: Queries, limit = 500): Promise<num
        where held_back_u > 0 and settles_at <= now() order by id limit ${limit} for update skip locked),
     freed as (update checkouts c set held_back_u = 0 from due where c.id = due.id),
     sums as (select account_id, sum(held_back_u)::bigint as amount_u from due group by account_id),
+    -- The order in which polls of several accounts that end together lock them.
+    locked as (
+      select account_id from balances where account_id in (select account_id from sums)
+       order by account_id for no key update),
     released as (
       update balances b set held_back_u = b.held_back_u - s.amount_u
-        from sums s where b.account_id = s.account_id)
+        from sums s join locked using (account_id) where b.account_id = s.account_id)
     select count(*)::integer as released from due`.execute(db);
   return rows[0]!.released;
 }

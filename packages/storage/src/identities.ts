@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { nameOfIdentity, refuseMovedName } from './cells/moved-names.ts';
 import { StorageBusy } from './errors.ts';
 import type { Queries } from './open-storage.ts';
 
@@ -30,30 +31,32 @@ export async function findIdentity({ db }: Queries, identity: Identity): Promise
 }
 
 /**
- * The account of an identity, created on its first use; call it in a transaction. Concurrent first uses create one
+ * The account of an identity, created on its first use, with `newId` where one is given; call it in a transaction. Concurrent first uses create one
  * account: the identity is inserted first, and the loser of that race waits and creates nothing.
  */
 export async function admitIdentity(
   queries: Queries,
   identity: Identity,
+  newId?: string,
 ): Promise<KnownIdentity & { isNewAccount: boolean }> {
   const known = await findIdentity(queries, identity);
   if (known) return { ...known, isNewAccount: false };
-  const opened = await openIdentity(queries, identity);
+  await refuseMovedName(queries, nameOfIdentity(identity));
+  const opened = await openIdentity(queries, identity, newId);
   if (opened) return { ...opened, isNewAccount: true };
   const winner = await findIdentity(queries, identity);
   if (!winner) throw new StorageBusy('the identity was deleted while it was being admitted');
   return { ...winner, isNewAccount: false };
 }
 
-async function openIdentity({ db }: Queries, identity: Identity): Promise<KnownIdentity | null> {
+async function openIdentity({ db }: Queries, identity: Identity, newId?: string): Promise<KnownIdentity | null> {
   const { kind } = identity;
   const person = identity.kind === 'oidc' ? identity : null;
   const address = identity.kind === 'wallet' ? identity.address : null;
   const { rows } = await sql<{ id: string; account_id: string }>`
     with opened as (
       insert into identities (account_id, kind, issuer, subject, address)
-      values (gen_random_uuid(), ${kind}, ${person?.issuer ?? null}, ${person?.subject ?? null}, ${address})
+      values (coalesce(${newId ?? null}::uuid, gen_random_uuid()), ${kind}, ${person?.issuer ?? null}, ${person?.subject ?? null}, ${address})
       on conflict do nothing returning id, account_id),
     account as (insert into accounts (id, email) select account_id, ${person?.email ?? null}::text from opened),
     balance as (insert into balances (account_id) select account_id from opened)

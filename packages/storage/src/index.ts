@@ -6,6 +6,7 @@ export {
   type NewPoll,
   type TenantLimits,
 } from './accept-poll.ts';
+export { pollAccepter } from './accept-together.ts';
 export { type AccountRecord, readAccountRecord } from './account-record.ts';
 export {
   closeAccount,
@@ -104,6 +105,25 @@ export {
 } from './canaries.ts';
 export { type Cancellation, cancelPoll, wasCanceled } from './cancel-poll.ts';
 export { type NewCardMovement, storeCardMovements, type UnlikePayment, unlikePayments } from './card-movements.ts';
+export { compareCells } from './cells/compare-cells.ts';
+export {
+  type CellDatabase,
+  MoveRefused,
+  type MoveStep,
+  type MoveTerms,
+  moveAccount,
+  problemsWithMove,
+} from './cells/move-account.ts';
+export {
+  nameOfIdentity,
+  nameOfKey,
+  refuseMovedLogin,
+  refuseMovedName,
+  refuseMovedResult,
+} from './cells/moved-names.ts';
+export { abandonMove, findOpenMove } from './cells/moves.ts';
+export { routerMaps } from './cells/router-maps.ts';
+export { settleMoves } from './cells/settle-moves.ts';
 export { checkLedger, type LedgerViolation } from './check-ledger.ts';
 export { checkWholeLedger, type LedgerCheckStep } from './check-whole-ledger.ts';
 export {
@@ -119,11 +139,13 @@ export {
   recreateCheckout,
   type StoredCheckout,
 } from './checkouts.ts';
+export { type Claim, claimOverdue, claimPoll, DEATHS_BEFORE_SUSPECT, pollClaimer } from './claims.ts';
 export { storageTime } from './clock.ts';
 export { closeBooks } from './close-books.ts';
 export { type Controls, readControls, setControl } from './controls.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
 export { deletePoll, emptyExpiredPolls, emptyPolls, type PollDeletion } from './delete-polls.ts';
+export { repeatDeletions } from './deleted-runs.ts';
 export {
   bookTransfer,
   type IncomingTransfer,
@@ -149,7 +171,14 @@ export {
   type WatchedDeposit,
   watchedDeposits,
 } from './deposits.ts';
-export { isStorageError, StorageBusy, type StorageError, StorageRefused, StorageUnavailable } from './errors.ts';
+export {
+  AccountMoving,
+  isStorageError,
+  StorageBusy,
+  type StorageError,
+  StorageRefused,
+  StorageUnavailable,
+} from './errors.ts';
 export {
   type BatchPlace,
   batchPlacesOf,
@@ -161,6 +190,7 @@ export {
   transfersAfter,
 } from './export-account.ts';
 export { type Feedback, readFeedbackSummary, type StoredFeedbackSummary, storeFeedback } from './feedback.ts';
+export { primaryUrl } from './find-primary.ts';
 export {
   type AbortedCalls,
   bury,
@@ -169,6 +199,7 @@ export {
   type FinishedPoll,
   type FreeFailures,
   finishPoll,
+  pollFinisher,
 } from './finish-poll.ts';
 export { type FleetFigures, readFleetFigures } from './fleet-figures.ts';
 export { APP_ROLES, GATEWAY_ROLE, WORKER_ROLE } from './grants.ts';
@@ -201,14 +232,12 @@ export {
   readKeySpend,
 } from './key-limits.ts';
 export {
-  type Claim,
-  claimOverdue,
-  claimPoll,
   type FoundPoll,
   findLapsed,
   findOverdue,
   LEASE_MS,
   type Lease,
+  nextLapse,
   type Renewed,
   releaseLease,
   renewLeases,
@@ -231,6 +260,7 @@ export { closeLogin, closeLogins, findLogin, insertLogin, isRecentLogin, type St
 export { setLowBalance } from './low-balance.ts';
 export { meanRunMs } from './mean-run.ts';
 export { migrate, OtherSchema } from './migrate.ts';
+export { stepHashes } from './migrations/tables-hash.ts';
 export { closeMisfit, closeUnseenMisfits, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
 export {
   auditedVotes,
@@ -242,6 +272,7 @@ export {
 } from './model-evidence.ts';
 export { type MoneyInFigures, readMoneyFigures } from './money-figures.ts';
 export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan } from './money-scans.ts';
+export { dropMonths, makeMonths, withMonthsLock } from './months.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
 export { type LoggedAct, noteAct, type OperatorAct, readOperatorLog } from './operator-log.ts';
@@ -263,6 +294,14 @@ export {
   type StoredReceiptDay,
 } from './receipts.ts';
 export {
+  openReplica,
+  type PrimaryReason,
+  type Replica,
+  type ReplicaOptions,
+  type ReplicaRead,
+  type ReplicaState,
+} from './replica.ts';
+export {
   REPUTATION_DAYS,
   REPUTATION_POLLS,
   type ReputationRequest,
@@ -279,6 +318,7 @@ export {
   readHistory,
   readRecentResults,
 } from './results.ts';
+export { roleTimeouts } from './role-timeouts.ts';
 export { noteRosterVersion, type RosterVersion, readRosterVersions } from './roster-versions.ts';
 export { type FailedPoll, failedPolls, freeLease, type RunningPoll, runningPolls } from './running-polls.ts';
 export { pollsOfQuestion, type SameQuestion } from './same-question.ts';
@@ -293,7 +333,6 @@ export {
 export { sealReceipts } from './seal-receipts.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { AUDIT_POOL, FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
-export type { NotRunReason } from './tables/batches.ts';
 export {
   listTaskPolls,
   NAMED_TASK,

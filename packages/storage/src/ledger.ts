@@ -14,7 +14,7 @@ export interface LedgerBalance {
   availableU: bigint;
   /** Of it, what card payments have paid that have not settled; no hold takes it. */
   heldBackU: bigint;
-  /** Sum of everything captured so far. */
+  /** Sum of everything captured so far, in whichever cell. */
   usageU: bigint;
   /** The account's owner wants to know when less than this is posted. */
   lowU: bigint | null;
@@ -31,7 +31,7 @@ export interface Movement {
 export async function balanceOf({ db }: Queries, accountId: string): Promise<LedgerBalance | null> {
   const row = await db
     .selectFrom('balances')
-    .select(['posted_u', 'held_u', 'used_u', 'held_back_u', 'reserved_u', 'low_balance_u'])
+    .select(['posted_u', 'held_u', 'used_u', 'held_back_u', 'reserved_u', 'low_balance_u', 'used_elsewhere_u'])
     .where('account_id', '=', accountId)
     .executeTakeFirst();
   if (!row) return null;
@@ -41,7 +41,7 @@ export async function balanceOf({ db }: Queries, accountId: string): Promise<Led
     reservedU: row.reserved_u,
     availableU: row.posted_u - row.held_u - row.reserved_u,
     heldBackU: row.held_back_u,
-    usageU: row.used_u,
+    usageU: row.used_u + row.used_elsewhere_u,
     lowU: row.low_balance_u,
   };
 }

@@ -1,12 +1,13 @@
-import type { Metadata, PanelName, PollStatus } from '@eloquentpoll/contracts';
-import { isFree } from '@eloquentpoll/polls';
+import type { Metadata, PanelName, PollStatus, ServiceTier } from '@eloquentpoll/contracts';
+import { isFree, pollIdsSince, pollIdsUntil } from '@eloquentpoll/polls';
 import { type RawBuilder, sql } from 'kysely';
 import { ownsKey } from './api-keys.ts';
 import type { Queries } from './open-storage.ts';
-import { isInTime } from './polls.ts';
+import { isAmong, isInMonthsOf, isInTime } from './polls.ts';
 
-// The polls of an account, newest first, page by page. One filter chooses the index that is read in the order of the list;
-// the others are applied to what it finds. A page reads a bounded number of rows however rarely they match.
+// The polls of an account, newest first, page by page: month after month, and in each in the order of their time. One filter
+// chooses the index that is read in that order; the others are applied to what it finds. A page reads a bounded number of
+// rows however rarely they match, and no month after the one in which it is full.
 
 /** Rows that one page reads where a filter has no index; of ten million polls each may lie elsewhere. */
 const MAX_SCANNED = 700;
@@ -37,6 +38,7 @@ export interface PollLine {
   resultId: string | null;
   question: string;
   panelName: PanelName;
+  serviceTier: ServiceTier;
   metadata: Metadata | null;
   keyId: string | null;
   winningOption: string | null;
@@ -72,13 +74,13 @@ export async function listPolls(
   if (filter.keyId !== undefined && !(await ownsKey(queries, accountId, filter.keyId)))
     return { lines: [], goOn: null, looked: { polls: 0, until: null } };
   const isOlder = from?.direction !== 'newer';
+  const months = await monthsOf(queries, filter, isOlder, position);
   const { sizes, scan } = scanOf(accountId, filter, { limit, isOlder, position });
   let rows: ScannedRow[] = [];
   let found: string[] = [];
   let maxRows = 0;
   for (maxRows of sizes) {
-    ({ rows } = await scan(maxRows).execute(queries.db));
-    rows.sort((a, b) => a.place - b.place);
+    rows = await walk(queries, months, maxRows, scan);
     found = rows.filter(({ fits }) => fits).map(({ id }) => id);
     if (found.length > limit || (rows.at(-1)?.place ?? 0) < maxRows) break;
   }
@@ -104,32 +106,76 @@ interface ScannedRow {
   place: number;
 }
 
-/** Of the rows that a page reads those that fit the filter, and the last one, in any order. */
+/** What the ids of its polls lie between. */
+interface Month {
+  since: string;
+  until: string;
+}
+
+type Scan = (month: Month, maxRows: number) => RawBuilder<ScannedRow>;
+
+/** Month after month, until so many rows are read: of the months after that nothing is. */
+async function walk({ db }: Queries, months: readonly Month[], maxRows: number, scan: Scan): Promise<ScannedRow[]> {
+  const rows: ScannedRow[] = [];
+  for (const month of months) {
+    const read = rows.at(-1)?.place ?? 0;
+    if (read === maxRows) break;
+    const found = (await scan(month, maxRows - read).execute(db)).rows.toSorted((a, b) => a.place - b.place);
+    rows.push(...found.map((row) => ({ ...row, place: read + row.place })));
+  }
+  return rows;
+}
+
+/** Of the rows that a page reads in a month those that fit the filter, and the last one, in any order. */
 export function scanOf(
   accountId: string,
   filter: PollFilter,
   { limit, isOlder, position }: { limit: number; isOlder: boolean; position?: Position | undefined },
-) {
+): { sizes: number[]; scan: Scan } {
   const { source, rest } = planOf(accountId, filter);
-  const conditions = [...source.where, ...rangeOf(filter)];
-  if (position) {
-    const side = isOlder ? sql`<` : sql`>`;
-    conditions.push(sql`(created_at, ${source.id}) ${side} (${position.createdAt}::timestamptz, ${position.pollId})`);
-  }
   const order = isOlder ? sql`desc` : sql`asc`;
+  const side = isOlder ? sql`<` : sql`>`;
   // Most filters match often: the whole scan is made only where a short one finds too few.
   const sizes = rest.length > 0 ? [Math.min(2 * (limit + 1), MAX_SCANNED), MAX_SCANNED] : [limit + 1];
-  const scan = (maxRows: number) => sql<ScannedRow>`
+  // The comment leaves it without a name: a plan for any month would be one for all of them.
+  const scan: Scan = ({ since, until }, maxRows) => sql`/* of one month */
     with scanned as materialized (
       select ${source.id} as id, created_at, ${rest.length > 0 ? source.fits(rest) : sql`true`} as fits,
              row_number() over (order by created_at ${order}, ${source.id} ${order})::integer as place
         from ${source.from}
-       where ${allOf(conditions)}
+       where ${allOf([
+         ...source.where,
+         ...rangeOf(filter),
+         sql`${source.id} >= ${since} and ${source.id} < ${until}`,
+         ...(position && since <= position.pollId && position.pollId < until
+           ? [sql`(created_at, ${source.id}) ${side} (${position.createdAt}::timestamptz, ${position.pollId})`]
+           : []),
+       ])}
        order by created_at ${order}, ${source.id} ${order}
        limit ${maxRows})
     select id, created_at as "createdAt", fits, place from scanned
      where fits or place = (select max(place) from scanned)`;
   return { sizes, scan };
+}
+
+/** Those that the page may be of, in its order. */
+async function monthsOf(
+  { db }: Queries,
+  { createdAfter, createdBefore }: PollFilter,
+  isOlder: boolean,
+  position?: Position,
+): Promise<Month[]> {
+  const before = pollIdsUntil(createdBefore ?? new Date());
+  return db
+    .selectFrom('months')
+    .select(['first_poll as since', 'next_poll as until'])
+    .where('polls_dropped_at', 'is', null)
+    .where('first_poll', '<', before)
+    .$if(createdAfter !== undefined, (months) => months.where('next_poll', '>', pollIdsSince(createdAfter!)))
+    .$if(position !== undefined && isOlder, (months) => months.where('first_poll', '<=', position!.pollId))
+    .$if(position !== undefined && !isOlder, (months) => months.where('next_poll', '>', position!.pollId))
+    .orderBy('first_poll', isOlder ? 'desc' : 'asc')
+    .execute();
 }
 
 async function positionOf({ db }: Queries, accountId: string, pollId: string): Promise<Position | null> {
@@ -212,7 +258,7 @@ export async function findPollLines(
   const own = await queries.db
     .selectFrom('polls')
     .select('id')
-    .where((poll) => poll('id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .where(isAmong('polls.id', pollIds))
     .where('account_id', '=', accountId)
     .execute();
   const ids = new Set(own.map(({ id }) => id));
@@ -226,10 +272,13 @@ export async function findPollLines(
 async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<PollLine[]> {
   const rows = await db
     .selectFrom('polls')
-    .leftJoin('results', 'results.poll_id', 'polls.id')
+    .leftJoin('results', (join) =>
+      join.onRef('results.poll_id', '=', 'polls.id').on(isInMonthsOf('results.poll_id', pollIds)),
+    )
     .select([
       'polls.id',
       'polls.status',
+      'polls.lane',
       'polls.metadata',
       'polls.key_id',
       'polls.is_close',
@@ -243,7 +292,7 @@ async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<Pol
       sql<string>`polls.spec ->> 'question'`.as('question'),
       sql<PanelName>`polls.spec ->> 'panel_name'`.as('panel_name'),
     ])
-    .where((poll) => poll('polls.id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .where(isAmong('polls.id', pollIds))
     .where(isInTime)
     .execute();
   const place = new Map(pollIds.map((id, i) => [id, i]));
@@ -254,6 +303,7 @@ async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<Pol
     resultId: row.result_id,
     question: row.question,
     panelName: row.panel_name,
+    serviceTier: row.lane,
     metadata: row.metadata,
     keyId: row.key_id,
     winningOption: row.winning_option,

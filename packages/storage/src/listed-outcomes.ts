@@ -1,6 +1,7 @@
 import type { ResultStatus } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
+import { isAmong, isInMonthsOf } from './polls.ts';
 import { countsOf, wasCanceledByCaller } from './results.ts';
 
 /** What a list of polls on a page shows beside its lines: how each was asked, and how close it was. */
@@ -12,6 +13,8 @@ export interface ListedOutcome {
   maxCostUsd: number;
   /** Null where it was asked of a preset, or of models one by one. */
   savedPanel: string | null;
+  /** Null where it was asked of a preset or a saved panel. */
+  namedModels: readonly string[] | null;
   /** Null until it has ended with a result. */
   status: ResultStatus | null;
   /** Votes of each option that has any, the most first. */
@@ -26,7 +29,9 @@ export interface ListedOutcome {
 export async function readOutcomes({ db }: Queries, pollIds: readonly string[]): Promise<Map<string, ListedOutcome>> {
   const rows = await db
     .selectFrom('polls')
-    .leftJoin('results', 'results.poll_id', 'polls.id')
+    .leftJoin('results', (join) =>
+      join.onRef('results.poll_id', '=', 'polls.id').on(isInMonthsOf('results.poll_id', pollIds)),
+    )
     .select([
       'polls.id',
       'polls.result_id',
@@ -37,11 +42,12 @@ export async function readOutcomes({ db }: Queries, pollIds: readonly string[]):
       sql<number>`(polls.spec ->> 'confidence_threshold')::float8`.as('confidence_threshold'),
       sql<number>`(polls.spec ->> 'max_cost_u')::float8`.as('max_cost_u'),
       sql<string | null>`polls.spec ->> 'saved_panel'`.as('saved_panel'),
+      namedModels.as('named_models'),
       sql<number>`jsonb_array_length(polls.spec -> 'seats')`.as('seats'),
       sql<Record<string, number> | null>`detail -> 'tally'`.as('tally'),
       wasCanceledByCaller.as('is_canceled'),
     ])
-    .where((poll) => poll('polls.id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .where(isAmong('polls.id', pollIds))
     .execute();
   return new Map(
     rows.map((row) => [
@@ -52,6 +58,7 @@ export async function readOutcomes({ db }: Queries, pollIds: readonly string[]):
         confidenceThreshold: row.confidence_threshold,
         maxCostUsd: row.max_cost_u / 1_000_000,
         savedPanel: row.saved_panel,
+        namedModels: row.named_models,
         status: row.status,
         counts: countsOf(row.tally),
         modelsRequested: row.seats,
@@ -62,3 +69,7 @@ export async function readOutcomes({ db }: Queries, pollIds: readonly string[]):
     ]),
   );
 }
+
+const namedModels = sql<string[] | null>`
+  case when polls.spec ->> 'panel_name' = 'custom' and not polls.spec ? 'saved_panel'
+       then jsonb_path_query_array(polls.spec, '$.seats[*].model_id') end`;

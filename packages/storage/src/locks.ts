@@ -13,6 +13,7 @@ const LOCKS = {
   receipts: 7_205_759_408,
   /** Learning about models. */
   evidence: 7_205_759_412,
+  months: 7_205_759_413,
 } as const;
 export type LockName = keyof typeof LOCKS;
 

@@ -1,8 +1,11 @@
-import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { primaryUrl } from './find-primary.ts';
 import { APP_ROLES, grantStatements, grantsName } from './grants.ts';
+import { functionsStep } from './migrations/functions.ts';
 import { migrations } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
+import { tablesHash } from './migrations/tables-hash.ts';
 
 // Brings a database to the newest schema. Any number of processes may do it at once: one works under an advisory lock,
 // the others wait and find nothing to do. A newer database is left alone, so that an older process starts mid-deploy.
@@ -21,29 +24,29 @@ export class OtherSchema extends Error {
  * Applies what is missing and returns the names, oldest first; an empty list when the schema was up to date. The user of
  * `databaseUrl` owns what is made; roles of the apps that exist get what `grants.ts` lists.
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export async function migrate(
+  databaseUrl: string,
+  { without = [], waitMs = MAX_WAIT_MS }: { without?: readonly string[]; waitMs?: number } = {},
+): Promise<string[]> {
   const client = new pg.Client({
-    connectionString: databaseUrl,
+    connectionString: await primaryUrl(databaseUrl),
     application_name: 'eloquentpoll migrate',
     connectionTimeoutMillis: 10_000,
-    statement_timeout: 300_000,
   });
   await client.connect();
   try {
     if ((await missing(client)).length === 0) return [];
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    // What runs beside the service may take hours; the server's limits are for its statements.
+    await client.query('set statement_timeout = 0; set lock_timeout = 0');
+    await takeTurn(client);
     await client.query(`create table if not exists schema_migrations (
       name text primary key, tables_sha256 text, applied_at timestamptz not null default now())`);
     // A function of an early step may name columns of a later one: it is loaded with its present text.
     await client.query('set check_function_bodies = off');
-    const steps = await missing(client);
-    for (const step of steps) {
-      await client.query('begin');
-      await client.query(step.sql());
-      const values = [step.name, tablesHash(step)];
-      await client.query('insert into schema_migrations (name, tables_sha256) values ($1, $2)', values);
-      await client.query('commit');
-    }
+    const steps = (await missing(client)).filter(
+      ({ name }) => !without.includes(name) && (without.length === 0 || /^\d/.test(name)),
+    );
+    for (const step of steps) await apply(client, step, waitMs);
     return steps.map((step) => step.name);
   } finally {
     // Ending the connection rolls back a step that failed and gives the lock back.
@@ -51,10 +54,57 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   }
 }
 
+/** Not by waiting for the lock, which is a transaction that a step may have to see the end of. */
+async function takeTurn(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [MIGRATION_LOCK]);
+    if (rows[0]!.mine) return;
+    await wait(50 + 100 * Math.random());
+  }
+}
+
+async function apply(client: pg.Client, step: Migration, waitMs: number): Promise<void> {
+  for (const { sql, isOnline } of step.prepare?.() ?? []) {
+    if (isOnline) await client.query(sql);
+    else await underShortLocks(client, waitMs, () => client.query(sql));
+  }
+  const values = [step.name, tablesHash(step)];
+  await underShortLocks(client, waitMs, async () => {
+    await client.query(step.sql());
+    await client.query('insert into schema_migrations (name, tables_sha256) values ($1, $2)', values);
+  });
+}
+
+/** While a statement waits for a lock, all that come after it wait behind it: so long, and then it is tried again. */
+const LOCK_MS = 250;
+const STATEMENT_MS = 300_000;
+const MAX_WAIT_MS = 600_000;
+const LOCK_NOT_FREE = new Set(['55P03', '40P01']);
+
+/** In one transaction, as often as it takes until the locks are free; what it throws after `waitMs` is that they were not. */
+async function underShortLocks(client: pg.Client, waitMs: number, work: () => Promise<unknown>): Promise<void> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    try {
+      await client.query(`begin; set local lock_timeout = ${LOCK_MS}; set local statement_timeout = ${STATEMENT_MS}`);
+      await work();
+      await client.query('commit');
+      return;
+    } catch (error) {
+      await client.query('rollback');
+      if (!(error instanceof pg.DatabaseError && LOCK_NOT_FREE.has(error.code ?? '')) || performance.now() > until)
+        throw error;
+      await wait(LOCK_MS * (1 + Math.random()));
+    }
+  }
+}
+
+/** Functions and grants go last: they name what the steps make. A newer release has loaded its own. */
 async function missing(client: pg.Client): Promise<Migration[]> {
-  const grants = await grantsOf(client);
+  const functions = functionsStep();
+  const last = [functions, ...(await grantsOf(client, functions.name))];
   const { rows: tables } = await client.query("select 1 where to_regclass('schema_migrations') is not null");
-  if (tables.length === 0) return [...migrations, ...grants];
+  if (tables.length === 0) return [...migrations, ...last];
   const { rows } = await client.query<{ name: string; hash: string | null }>(
     "select name, to_jsonb(m)->>'tables_sha256' as hash from schema_migrations m order by name",
   );
@@ -64,32 +114,22 @@ async function missing(client: pg.Client): Promise<Migration[]> {
   const applied = new Set(rows.map((row) => row.name));
   const known = new Set(migrations.map((step) => step.name));
   const isNewer = steps.some(({ name }) => !known.has(name));
-  return [...migrations, ...(isNewer ? [] : grants)].filter((step) => !applied.has(step.name));
+  return [...migrations, ...(isNewer ? [] : last)].filter((step) => !applied.has(step.name));
 }
 
-/** The last step, as long as a role of the apps exists. */
-async function grantsOf(client: pg.Client): Promise<Migration[]> {
+/** As long as a role of the apps exists; again after functions were loaded, of which some may be made anew. */
+async function grantsOf(client: pg.Client, functions: string): Promise<Migration[]> {
   const { rows } = await client.query<{ rolname: string }>(
     'select rolname from pg_roles where rolname = any($1) order by rolname',
     [APP_ROLES],
   );
   if (rows.length === 0) return [];
   const statements = grantStatements(rows.map(({ rolname }) => rolname));
-  return [{ name: grantsName(statements), sql: () => statements }];
+  return [{ name: grantsName(statements, functions), sql: () => statements }];
 }
 
 /** An unknown step after the last one is of a newer release. */
 function isOther(name: string, hash: string | null): boolean {
   const step = migrations.find((one) => one.name === name);
   return step ? tablesHash(step) !== hash : name < migrations.at(-1)!.name;
-}
-
-/** Of a step without comments and functions: those are loaded with their present text, and a later step may change them. */
-function tablesHash(step: Migration): string {
-  const tables = step
-    .sql()
-    .replaceAll(/create or replace function[^$]*\$\$[\s\S]*?\$\$[^;]*;/g, '')
-    .replaceAll(/--.*$/gm, '')
-    .replaceAll(/\s+/g, ' ');
-  return createHash('sha256').update(tables).digest('hex');
 }

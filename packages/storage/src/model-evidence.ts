@@ -1,3 +1,4 @@
+import { pollIdsSince } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
@@ -40,12 +41,13 @@ const SCANNED_PER_WANTED = 5;
 
 /** The newest polls with a vote; those of closed accounts are left out. */
 export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise<VotedPoll[]> {
+  const since = new Date(Date.now() - (wanted.days + 1) * 86_400_000);
   const { rows } = await sql<VotedPoll>`
     with newest as (
       select poll_id, account_id, winning_option, created_at
         from results r
        where simulated = ${wanted.simulated} and emptied_at is null and status <> 'failed'
-         and created_at > now() - make_interval(days => ${wanted.days})
+         and created_at > now() - make_interval(days => ${wanted.days}) and poll_id >= ${pollIdsSince(since)}
          and not exists (select from accounts a where a.id = r.account_id and a.deleted_at is not null)
        order by created_at desc limit ${wanted.limit * SCANNED_PER_WANTED}
     ), shared as (

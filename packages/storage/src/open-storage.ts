@@ -8,11 +8,12 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { StorageUnavailable, toStorageError } from './errors.ts';
+import { type PrimaryFinder, primaryFinder } from './find-primary.ts';
 import type { Tables } from './tables/index.ts';
 
 // Owns the connections. Every wait has an end (connect, lock, statement, idle transaction, and a client-side limit for
-// a server that stopped answering); the pool is bounded; int8 arrives as bigint; every error leaves as one of
-// errors.ts. Statements are prepared once per connection under a name made from their text.
+// a server that stopped answering), also where a pooler drops what a connection asks for; the pool is bounded; int8
+// arrives as bigint; every error leaves as one of errors.ts. Statements are prepared under a name made from their text.
 
 /** Whatever can run queries: the storage itself or a transaction in it. */
 export interface Queries {
@@ -20,6 +21,8 @@ export interface Queries {
 }
 
 export interface Storage extends Queries, AsyncDisposable {
+  /** One statement by itself, without what Kysely costs: for those of each poll. */
+  call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
   readonly pool: Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>;
 }
 
@@ -33,22 +36,36 @@ export interface StorageOptions {
   lockTimeoutMs?: number;
   /** Hears how long each piece of work waited for its connection. */
   onConnection?: (waitedMs: number) => void;
+  /** Hears once of a server that ends no single statement by itself: see `roleTimeouts`. */
+  onUnlimited?: () => void;
 }
 
 export function openStorage(options: StorageOptions): Storage {
-  const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
+  const timeouts: Timeouts = {
+    statement_timeout: options.statementTimeoutMs ?? 5_000,
+    lock_timeout: options.lockTimeoutMs ?? 2_000,
+    idle_in_transaction_session_timeout: 10_000,
+  };
+  let saysUnlimited = options.onUnlimited;
+  const onUnlimited = () => {
+    saysUnlimited?.();
+    saysUnlimited = undefined;
+  };
+  const primary = primaryFinder(options.databaseUrl);
+  // The pool waits for it, though its type does not say so.
+  const inspected = (client: pg.ClientBase): Promise<void> =>
+    inspect(client, { timeouts, onUnlimited, mustBePrimary: primary !== null });
   const pool = new pg.Pool({
-    connectionString: options.databaseUrl,
+    connectionString: primary?.url ?? options.databaseUrl,
     application_name: options.applicationName ?? 'eloquentpoll',
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 1_000,
-    statement_timeout: statementTimeoutMs,
-    query_timeout: statementTimeoutMs + 2_000,
-    lock_timeout: options.lockTimeoutMs ?? 2_000,
-    idle_in_transaction_session_timeout: 10_000,
+    ...timeouts,
+    query_timeout: timeouts.statement_timeout + 2_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     types: { getTypeParser },
+    onConnect: inspected as (client: pg.ClientBase) => void,
   });
   // An idle connection that breaks is replaced when the next query asks; without a listener it would end the process.
   pool.on('error', () => {});
@@ -56,7 +73,11 @@ export function openStorage(options: StorageOptions): Storage {
   pool.on('connect', (client) => client.on('error', () => {}));
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({
-      pool: { options: pool.options, connect: () => connect(pool, options.onConnection), end: () => pool.end() },
+      pool: {
+        options: pool.options,
+        connect: () => connect(pool, primary, options.onConnection),
+        end: () => pool.end(),
+      },
     }),
   });
   // Kysely ends the pool only when it was used; both ways must end it exactly once.
@@ -68,6 +89,14 @@ export function openStorage(options: StorageOptions): Storage {
   return {
     db,
     pool,
+    async call<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+      const connection = await connect(pool, primary, options.onConnection);
+      try {
+        return (await connection.query<Row>(text, values)).rows;
+      } finally {
+        connection.release();
+      }
+    },
     [Symbol.asyncDispose]: () => {
       closing ??= close();
       return closing;
@@ -87,11 +116,30 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
   ) => unknown;
 }
 
-async function connect(pool: pg.Pool, heard?: (waitedMs: number) => void): Promise<PostgresPoolClient> {
+/** A server that cannot be connected to may not be the primary any more: the pool goes on with the one that is. */
+async function checkOut(pool: pg.Pool, primary: PrimaryFinder | null): Promise<pg.PoolClient> {
+  if (!primary) return pool.connect();
+  await primary.found;
+  const tried = primary.url;
+  pool.options.connectionString = tried;
+  try {
+    return await pool.connect();
+  } catch (error) {
+    if (!(await primary.movedFrom(tried))) throw error;
+    pool.options.connectionString = primary.url;
+    return await pool.connect();
+  }
+}
+
+async function connect(
+  pool: pg.Pool,
+  primary: PrimaryFinder | null,
+  heard?: (waitedMs: number) => void,
+): Promise<PostgresPoolClient> {
   const began = heard ? performance.now() : 0;
   let client: pg.PoolClient;
   try {
-    client = await pool.connect();
+    client = await checkOut(pool, primary);
   } catch (error) {
     throw toStorageError(error);
   }
@@ -111,7 +159,7 @@ async function connect(pool: pg.Pool, heard?: (waitedMs: number) => void): Promi
     values: readonly unknown[] = [],
   ): PostgresCursor<R> | Promise<PostgresQueryResult<R>> {
     if (typeof text !== 'string') throw new TypeError('cursors are not used here');
-    return client.query({ ...statementName(text), text, values: [...values] }).then(
+    return client.query({ ...statementName(text), text: begun(client, text), values: [...values] }).then(
       (result) => result as PostgresQueryResult<R>,
       (error: unknown) => {
         const storageError = toStorageError(error);
@@ -127,7 +175,38 @@ async function connect(pool: pg.Pool, heard?: (waitedMs: number) => void): Promi
   return { query, release };
 }
 
-// Texts are few because values are always parameters; the bound protects a server from a caller who forgets that.
+interface Timeouts {
+  statement_timeout: number;
+  lock_timeout: number;
+  idle_in_transaction_session_timeout: number;
+}
+
+/** What a transaction begins with on connections that lead through a pooler. */
+const beginnings = new WeakMap<pg.ClientBase, string>();
+
+/** A pooler in transaction mode drops what we ask for: then each transaction asks, and a role's settings end the rest. */
+async function inspect(
+  client: pg.ClientBase,
+  asked: { timeouts: Timeouts; onUnlimited: () => void; mustBePrimary: boolean },
+): Promise<void> {
+  const { timeouts, onUnlimited, mustBePrimary } = asked;
+  const { rows } = await client.query<{ ms: number; is_standby: boolean }>(
+    `select (extract(epoch from current_setting('statement_timeout')::interval) * 1000)::float8 as ms,
+            pg_is_in_recovery() as is_standby`,
+  );
+  const { ms, is_standby } = rows[0]!;
+  if (is_standby && mustBePrimary) throw new StorageUnavailable('the database is a standby');
+  if (ms === timeouts.statement_timeout) return;
+  const settings = Object.entries(timeouts).map(([name, value]) => `set local ${name} = ${value}`);
+  beginnings.set(client, ['begin', ...settings].join('; '));
+  if (ms === 0) onUnlimited();
+}
+
+const begun = (client: pg.ClientBase, text: string): string =>
+  text === 'begin' ? (beginnings.get(client) ?? text) : text;
+
+// Texts are few because values are always parameters; the bound protects a server from a caller who forgets that. A text that
+// begins with a comment has no name: it is planned for its values each time.
 const names = new Map<string, string>();
 const MAX_NAMES = 500;
 

@@ -1,5 +1,6 @@
 import type { PollSpec, PollStatus } from '@eloquentpoll/contracts';
-import { sql } from 'kysely';
+import { pollIdsOfResult } from '@eloquentpoll/polls';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
 /** A poll as its caller may ask for it: by the id that is its session on the wire. */
@@ -27,7 +28,19 @@ export async function findPoll({ db }: Queries, pollId: string): Promise<Poll | 
 }
 
 export async function findPollByResult({ db }: Queries, resultId: string): Promise<Poll | null> {
-  return toPollOrNull(await pollColumns({ db }).where('result_id', '=', resultId).where(isInTime).executeTakeFirst());
+  const { since, until } = pollIdsOfResult(resultId);
+  const found = pollColumns({ db }).where('result_id', '=', resultId).where('id', '>=', since).where('id', '<', until);
+  return toPollOrNull(await found.where(isInTime).executeTakeFirst());
+}
+
+/** One of these ids. */
+export const isAmong = (column: 'polls.id' | 'results.poll_id', ids: readonly string[]): RawBuilder<SqlBool> =>
+  sql`${sql.ref(column)} = any(${[...ids]}::text[]) and ${isInMonthsOf(column, ids)}`;
+
+/** Which months to look into: an array or a join does not say it when the statement is planned. */
+export function isInMonthsOf(column: 'polls.id' | 'results.poll_id', ids: readonly string[]): RawBuilder<SqlBool> {
+  const sorted = ids.toSorted();
+  return sql`${sql.ref(column)} >= ${sorted[0] ?? ''} and ${sql.ref(column)} <= ${sorted.at(-1) ?? ''}`;
 }
 
 /** A poll whose time is over is gone before a worker has emptied it; one that runs ends first. */
@@ -45,9 +58,11 @@ export interface StoredRun {
 export async function findRunStates({ db }: Queries, pollIds: readonly string[]): Promise<StoredRun[]> {
   const rows = await db
     .selectFrom('polls')
-    .leftJoin('results', 'results.poll_id', 'polls.id')
+    .leftJoin('results', (join) =>
+      join.onRef('results.poll_id', '=', 'polls.id').on(isInMonthsOf('results.poll_id', pollIds)),
+    )
     .select(['polls.id', 'polls.account_id', 'polls.status', 'results.result_id'])
-    .where((poll) => poll('polls.id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .where(isAmong('polls.id', pollIds))
     .where(isInTime)
     .execute();
   return rows.map(({ id, account_id, status, result_id }) => ({

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
 // Processed events of the payment processor. They arrive at least once and in any order; processing one twice is safe, so
@@ -6,7 +7,8 @@ import type { Queries } from './open-storage.ts';
 /** Which of these events have not been processed yet. */
 export async function unseenProcessorEvents({ db }: Queries, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  const rows = await db.selectFrom('processor_events').select('id').where('id', 'in', ids).execute();
+  const isAsked = sql<boolean>`id = any(${[...ids]}::text[])`;
+  const rows = await db.selectFrom('processor_events').select('id').where(isAsked).execute();
   const seen = new Set(rows.map((row) => row.id));
   return new Set(ids.filter((id) => !seen.has(id)));
 }

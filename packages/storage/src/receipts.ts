@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Receipted } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
+import { movedOn } from './cells/moved-names.ts';
 import type { Queries } from './open-storage.ts';
-import { openResults } from './results.ts';
+import { isOfResult, openResults } from './results.ts';
 
 // What receipts are made from, and the sealed days that prove them.
 
@@ -10,7 +11,7 @@ export interface ReceiptSource extends Receipted {
   accountId: string | null;
   /** Null for a result that is older than receipts. */
   leaf: Buffer | null;
-  /** The UTC day on which it was stored; it is sealed with that day or a later one. */
+  /** The UTC day on which it was stored here; it is sealed with that day or a later one. */
   day: string;
 }
 
@@ -39,8 +40,9 @@ export async function findReceiptSource(queries: Queries, resultId: string): Pro
       'results.created_at',
       'polls.spec',
       'polls.created_at as accepted_at',
+      movedOn.as('moved_on'),
     ])
-    .where('results.result_id', '=', resultId)
+    .where(isOfResult(resultId))
     .executeTakeFirst();
   if (!row) return null;
   const votes = await queries.db
@@ -56,7 +58,7 @@ export async function findReceiptSource(queries: Queries, resultId: string): Pro
     faultsU: row.detail.votes.map(({ model_id }) => faults.get(model_id) ?? 0),
     accountId: row.account_id,
     leaf: row.receipt_leaf,
-    day: row.created_at.toISOString().slice(0, 10),
+    day: row.moved_on ?? row.created_at.toISOString().slice(0, 10),
   };
 }
 

@@ -1,4 +1,5 @@
 import { FREE_PRESETS, type ResultStatus } from '@eloquentpoll/contracts';
+import { pollIdsSince } from '@eloquentpoll/polls';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
@@ -51,18 +52,20 @@ const MAX_OPINIONS = 20;
 /** Found by the indexes of both kinds, which need the names in the statement. */
 const IS_FREE = sql.raw(`panel_name in (${FREE_PRESETS.map((name) => `'${name}'`).join(', ')})`);
 
-const newestPolls = (since: RawBuilder<unknown>, mostPolls: number) => sql`
-  (select * from results where not ${IS_FREE} and created_at >= ${since} order by created_at desc limit ${mostPolls})
+const newestPolls = (since: RawBuilder<unknown>, sinceId: string, mostPolls: number) => sql`
+  (select * from results where not ${IS_FREE} and poll_id >= ${sinceId} and created_at >= ${since} order by created_at desc limit ${mostPolls})
   union all
-  (select * from results where ${IS_FREE} and created_at >= ${since}
+  (select * from results where ${IS_FREE} and poll_id >= ${sinceId} and created_at >= ${since}
     order by created_at desc limit ${Math.ceil(mostPolls / PAID_PER_FREE)})`;
 
 export async function readReputation({ db }: Queries, request: ReputationRequest): Promise<StoredReputation> {
   const { simulated, days = REPUTATION_DAYS, mostPolls = REPUTATION_POLLS } = request;
+  // They may have been accepted a day before they ended.
+  const sinceId = pollIdsSince(new Date(Date.now() - (days + 1) * 86_400_000));
   const { rows } = await sql<Row>`
     with newest as materialized (
       select poll_id, status, panel_name, simulated, early_terminated, total_cost_u, total_ms, created_at
-        from (${newestPolls(sql`now() - ${days} * interval '1 day'`, mostPolls)}) of_both_kinds
+        from (${newestPolls(sql`now() - ${days} * interval '1 day'`, sinceId, mostPolls)}) of_both_kinds
     ),
     span as (
       select case when count(*) < ${mostPolls} then now() - ${days} * interval '1 day'
@@ -137,7 +140,7 @@ async function modelsSince({ db }: Queries, span: Span): Promise<StoredModelRepu
   const { rows } = await sql<StoredModelReputation>`
     with newest as materialized (
       select poll_id, simulated, winning_option is not null as won, created_at
-        from (${newestPolls(sql`${from}::timestamptz`, mostPolls)}) of_both_kinds
+        from (${newestPolls(sql`${from}::timestamptz`, pollIdsSince(new Date(from.getTime() - 86_400_000)), mostPolls)}) of_both_kinds
     ),
     papers as materialized (
       select vote.poll_id, model_id, option, latency_ms, billed_u, won, created_at

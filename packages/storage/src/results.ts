@@ -1,7 +1,8 @@
 import type { PanelName, PollResponse, ResultStatus } from '@eloquentpoll/contracts';
-import { type Charges, isFree, withCharges } from '@eloquentpoll/polls';
-import { sql } from 'kysely';
+import { type Charges, isFree, pollIdsOfResult, pollIdsSince, withCharges } from '@eloquentpoll/polls';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
+import { isAmong } from './polls.ts';
 
 // Stored outcomes. `detail` is the poll response that the caller got; a public view must leave out its costs.
 
@@ -41,7 +42,7 @@ export interface ResultLine {
 }
 
 export async function findResult(queries: Queries, resultId: string): Promise<Result | null> {
-  return toResult(await resultColumns(queries).where('result_id', '=', resultId).executeTakeFirst());
+  return toResult(await resultColumns(queries).where(isOfResult(resultId)).executeTakeFirst());
 }
 
 export async function findResultOfPoll(queries: Queries, pollId: string): Promise<Result | null> {
@@ -49,9 +50,7 @@ export async function findResultOfPoll(queries: Queries, pollId: string): Promis
 }
 
 export async function findResultsOfPolls(queries: Queries, pollIds: readonly string[]): Promise<Result[]> {
-  const rows = await resultColumns(queries)
-    .where((result) => result('poll_id', '=', result.fn.any(result.val([...pollIds]))))
-    .execute();
+  const rows = await resultColumns(queries).where(isAmong('results.poll_id', pollIds)).execute();
   return rows.flatMap((row) => toResult(row) ?? []);
 }
 
@@ -59,18 +58,39 @@ export function readRecentResults(queries: Queries, accountId: string, limit = 5
   return readHistory(queries, accountId, limit, 0);
 }
 
+/** The last two months are looked at first; most pages are of them. */
+const RECENT_MS = 35 * 86_400_000;
+/** A result is stored at most so long after its poll was accepted, which is what its month says. */
+const MAX_RUN_MS = 3 * 86_400_000;
+
 /** The caller's results, newest first. */
 export async function readHistory(
-  { db }: Queries,
+  queries: Queries,
   accountId: string,
   limit: number,
   offset: number,
 ): Promise<ResultLine[]> {
+  const since = new Date(Date.now() - RECENT_MS);
+  const recent = await historyOf(queries, { accountId, limit, offset, since });
+  const last = recent.at(-1)?.createdAt.getTime() ?? 0;
+  if (recent.length === limit && last >= since.getTime() + MAX_RUN_MS) return recent;
+  return historyOf(queries, { accountId, limit, offset });
+}
+
+interface HistoryTerms {
+  accountId: string;
+  limit: number;
+  offset: number;
+  since?: Date;
+}
+
+async function historyOf({ db }: Queries, { accountId, limit, offset, since }: HistoryTerms): Promise<ResultLine[]> {
   // What is skipped is skipped in the index alone: of each row that is looked at, the whole answer would be read.
   const page = db
     .selectFrom('results')
     .select('poll_id')
     .where('account_id', '=', accountId)
+    .$if(since !== undefined, (results) => results.where('poll_id', '>=', pollIdsSince(since!)))
     .orderBy('created_at', 'desc')
     .orderBy('poll_id')
     .limit(limit)
@@ -97,6 +117,7 @@ export async function readHistory(
       wasCanceledByCaller.as('is_canceled'),
     ])
     .where(isResultInTime)
+    .$if(since !== undefined, (results) => results.where('results.poll_id', '>=', pollIdsSince(since!)))
     .orderBy('created_at', 'desc')
     .orderBy('results.poll_id')
     .execute();
@@ -132,6 +153,12 @@ export const countsOf = (tally: Readonly<Record<string, number>> | null): number
 const isOfOpenAccount = sql<boolean>`(
   results.account_id is null or not exists (
     select from accounts where accounts.id = results.account_id and accounts.deleted_at is not null))`;
+
+/** The row of `results` with this id, which says in which month to look for it. */
+export function isOfResult(resultId: string): RawBuilder<SqlBool> {
+  const { since, until } = pollIdsOfResult(resultId);
+  return sql`results.result_id = ${resultId} and results.poll_id >= ${since} and results.poll_id < ${until}`;
+}
 
 /** From that moment on a result is gone, too; a worker empties its row later. */
 export const isResultInTime = sql<boolean>`(results.expires_at is null or results.expires_at > now())`;

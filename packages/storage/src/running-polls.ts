@@ -1,4 +1,5 @@
 import type { PanelName, ResultStatus, ServiceTier } from '@eloquentpoll/contracts';
+import { pollIdsSince } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
@@ -42,10 +43,12 @@ export interface FailedPoll {
 
 /** Newest first, of the last day. */
 export async function failedPolls({ db }: Queries, limit: number): Promise<FailedPoll[]> {
+  // A flex poll may have been accepted a day before it ends.
+  const since = new Date(Date.now() - 2 * 86_400_000);
   const { rows } = await sql<FailedPoll>`
     with failed as (
       select * from results
-       where status <> 'success' and created_at > now() - interval '1 day' order by created_at desc limit ${limit})
+       where status <> 'success' and created_at > now() - interval '1 day' and poll_id >= ${pollIdsSince(since)} order by created_at desc limit ${limit})
     select f.poll_id as "pollId", f.result_id as "resultId", f.panel_name as panel, f.entry_point as "entryPoint", f.status, f.models_failed as "failedVotes",
            f.created_at as "endedAt",
            coalesce((select string_agg(e.error || ' ' || e.times, ', ' order by e.times desc, e.error)

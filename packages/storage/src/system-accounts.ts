@@ -12,5 +12,7 @@ export const FUNDING = {
   operator: '00000000-0000-4000-8000-000000000003',
   card: '00000000-0000-4000-8000-000000000004',
   chain: '00000000-0000-4000-8000-000000000005',
+  /** Other cells: what accounts took along to them, less what they brought. */
+  cells: '00000000-0000-4000-8000-000000000007',
 } as const;
 export type FundingSource = keyof typeof FUNDING;

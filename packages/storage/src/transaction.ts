@@ -9,7 +9,12 @@ const MAX_RETRIES = 3;
 
 /** Runs `work` in one transaction, again when Postgres rolled it back for a conflict. */
 export function inTransaction<T>(storage: Storage, work: (tx: Queries) => Promise<T>): Promise<T> {
-  return retrying(isConflict, () => storage.db.transaction().execute((db) => work({ db })));
+  return againAfterConflict(() => storage.db.transaction().execute((db) => work({ db })));
+}
+
+/** Runs `work`, a transaction of its own, again when Postgres rolled it back for a conflict. */
+export function againAfterConflict<T>(work: () => Promise<T>): Promise<T> {
+  return retrying(isConflict, work);
 }
 
 /** Runs work that may safely happen twice: again after a conflict, and once more when the answer was lost. */

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import type { UsageCounts } from './tables/usage.ts';
+import { medianOf } from './usage-median.ts';
 
 // What an account asked and was charged, from the rows that count_usage keeps. Days are UTC days, the last one included.
 
@@ -96,38 +97,67 @@ function dayRows(accountId: string, range: UsageRange, { keyId, preset, surface 
   return sql`usage_days where ${sql.join([...inRange(accountId, range), ...conditions], sql` and `)}`;
 }
 
-const labelRows = (accountId: string, range: UsageRange, { metadata }: { metadata: string }): Sql =>
-  sql`usage_labels where ${sql.join([...inRange(accountId, range), sql`name = ${metadata}`], sql` and `)}`;
+/** Of a month whose days in the range are more than its other days the month is read, and the other days are subtracted. */
+function labelRows(accountId: string, { from, to }: UsageRange, { metadata }: { metadata: string }): Sql {
+  const firstOf = (day: string) => sql`date_trunc('month', ${day}::date::timestamp)::date`;
+  const ofName = sql`account_id = ${accountId}::uuid and name = ${metadata}`;
+  const counts = (sign: string) => sql.raw(COUNTS.map((name) => `${sign}${name} as ${name}`).join(', '));
+  return sql`(
+    with known as (
+      select day, date_trunc('month', day::timestamp)::date as month, summed,
+             day between ${from}::date and ${to}::date as is_inside
+        from usage_names
+       where ${ofName} and day >= ${firstOf(from)} and day < ${firstOf(to)} + interval '1 month'
+    ), whole as (
+      select month from known where summed
+       group by month having count(*) filter (where is_inside) > 1 + count(*) filter (where not is_inside)
+    ), days as (
+      select *, summed and month in (select month from whole) as is_whole from known
+    )
+    select value, ${counts('')} from usage_label_months
+     where ${ofName} and month = any(array(select month from whole))
+    union all
+    select value, ${counts('')} from usage_labels
+     where ${ofName} and day = any(array(select day from days where is_inside and not is_whole))
+    union all
+    select value, ${counts('-')} from usage_labels
+     where ${ofName} and day = any(array(select day from days where not is_inside and is_whole))
+  ) counted`;
+}
 
 const inRange = (accountId: string, { from, to }: UsageRange): Sql[] => [
   sql`account_id = ${accountId}::uuid`,
   sql`day between ${from}::date and ${to}::date`,
 ];
 
-interface Row extends UsageCounts {
+interface Row extends Omit<UsageCounts, 'ms_counts' | 'cost_counts'> {
   /** Null for the total, and for the groups that are summed up. */
   shown: string | null;
-  ms_digits: number;
-  cost_digits: number;
+  ms_counts: Buffer;
+  cost_counts: Buffer;
 }
 
 const COUNTERS = ['polls', 'completed', 'failed', 'canceled', 'split_or_partial'];
 const AMOUNTS = ['cost_u', 'saved_u'];
 const HISTOGRAMS = ['ms_counts', 'cost_counts'];
+const COUNTS = [...COUNTERS, ...AMOUNTS, ...HISTOGRAMS];
 
-/** Most of a histogram's number is zeros at its end, which are left out. */
+/** The total, the groups, and the groups that are summed up. */
 const usageQuery = ({ source, column, maxGroups, order }: Grouping) => sql<Row>`
-  with places as (
-    select ${column} as place, ${rawSums([...COUNTERS, ...AMOUNTS, ...HISTOGRAMS])} from ${source} group by 1
+  with places as materialized (
+    select ${column} as place, ${rawSums(COUNTS)} from ${source} group by 1 having sum(polls) > 0
   ),
-  named as (
-    select *, case when count(*) over () <= ${maxGroups}
-                     or row_number() over (order by cost_u desc, polls desc, place) < ${maxGroups} then place end as shown
+  ranked as (
+    select *, count(*) over () <= ${maxGroups}
+              or row_number() over (order by cost_u desc, polls desc, place) < ${maxGroups} as is_shown
       from places
   )
-  select shown, ${sumsOf()} from named
-   group by grouping sets ((shown), ())
-   order by grouping(shown) desc, shown is null, ${order}`;
+  select 1 as part, null as shown, ${sumsOf()} from places
+  union all
+  select 2, place, ${figuresOf((name) => name)} from ranked where is_shown
+  union all
+  select 3, null, ${sumsOf()} from ranked where not is_shown having count(*) > 0
+   order by part, ${order}`;
 
 interface Grouping {
   source: Sql;
@@ -138,18 +168,16 @@ interface Grouping {
 
 const rawSums = (names: readonly string[]): Sql => sql.raw(names.map((name) => `sum(${name}) as ${name}`).join(', '));
 
-const sumsOf = (): Sql =>
+const figuresOf = (figure: (name: string) => string): Sql =>
   sql.raw(
     [
-      ...COUNTERS.map((name) => `coalesce(sum(${name}), 0)::float8 as ${name}`),
-      ...AMOUNTS.map((name) => `coalesce(sum(${name}), 0)::bigint as ${name}`),
-      ...['ms', 'cost'].map(
-        (what) =>
-          `rtrim(coalesce(sum(${what}_counts), 0)::text, '0') as ${what}_counts, ` +
-          `length(coalesce(sum(${what}_counts), 0)::text) as ${what}_digits`,
-      ),
+      ...COUNTERS.map((name) => `${figure(name)}::float8 as ${name}`),
+      ...AMOUNTS.map((name) => `${figure(name)}::bigint as ${name}`),
+      ...HISTOGRAMS.map((name) => `numeric_send(${figure(name)}) as ${name}`),
     ].join(', '),
   );
+
+const sumsOf = (): Sql => figuresOf((name) => `coalesce(sum(${name}), 0)`);
 
 const toUsage = (row: Row): StoredUsage => ({
   polls: row.polls,
@@ -159,21 +187,6 @@ const toUsage = (row: Row): StoredUsage => ({
   splitOrPartial: row.split_or_partial,
   costU: row.cost_u,
   savedU: row.saved_u,
-  medianMs: medianOf(row.ms_counts.padEnd(row.ms_digits, '0'), row.completed),
-  medianCostU: medianOf(row.cost_counts.padEnd(row.cost_digits, '0'), row.completed),
+  medianMs: medianOf(row.ms_counts, row.completed),
+  medianCostU: medianOf(row.cost_counts, row.completed),
 });
-
-const DIGITS = 9;
-
-/** Of a histogram with `count` entries; see counted_once.sql. */
-function medianOf(histogram: string, count: number): number | null {
-  let upTo = 0;
-  for (let bucket = 0, end = histogram.length; end > 0; bucket++, end -= DIGITS) {
-    upTo += Number(histogram.slice(Math.max(0, end - DIGITS), end));
-    if (upTo > 0 && upTo * 2 >= count) return middleOf(bucket);
-  }
-  return null;
-}
-
-/** The middle of a bucket of `usage_bucket`: within 4.5 percent of everything in it. */
-const middleOf = (bucket: number): number => (bucket === 0 ? 0 : Math.round(2 ** ((bucket - 0.5) / 8)));

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import t from 'tap';
 import {
   acceptPoll,
@@ -21,6 +22,7 @@ import {
   insertLogin,
   inTransaction,
   listKeys,
+  type Queries,
   readHistory,
   renewLeases,
   revokeAllKeys,
@@ -45,6 +47,7 @@ t.test('a key is found by its hash until its owner revokes it, once', async (t) 
     accountId: owner,
     secondsLeft: null,
     isFrozen: false,
+    isMoving: false,
     isReadOnly: false,
     isRestricted: false,
   });
@@ -67,6 +70,30 @@ t.test('a key is found by its hash until its owner revokes it, once', async (t) 
   await insertKey(storage, { ...newKey(other), pepperId: 2 });
   const peppers = await query('select pepper_id from api_keys where account_id = $1 order by 1', [other]);
   t.same(peppers, [{ pepper_id: 1 }, { pepper_id: 2 }]);
+});
+
+t.test('a revoked key is looked up in the same steps as one that never was: no row is read for either', async (t) => {
+  const owner = await createAccount(storage);
+  await query(`insert into api_keys (account_id, hash, prefix, revoked_at)
+    select '${owner}', sha256(n::text::bytea), 'ep_k_abcde', now() from generate_series(1, 2000) n`);
+  const [active, revoked] = [newKey(owner), newKey(owner)];
+  await insertKey(storage, active);
+  await revokeKey(storage, owner, (await insertKey(storage, revoked)).id);
+  await query('vacuum analyze api_keys');
+  const readSoFar = async ({ db }: Queries): Promise<number> => {
+    const read = sql<{ n: number }>`select (seq_tup_read + idx_tup_fetch)::int as n
+      from pg_stat_xact_user_tables where relname = 'api_keys'`;
+    return (await read.execute(db)).rows[0]!.n;
+  };
+  const rowsReadFor = (hash: Buffer) =>
+    inTransaction(storage, async (tx) => {
+      const before = await readSoFar(tx);
+      await findKeyByHash(tx, hash);
+      return (await readSoFar(tx)) - before;
+    });
+  t.equal(await rowsReadFor(active.hash), 1);
+  t.equal(await rowsReadFor(revoked.hash), 0);
+  t.equal(await rowsReadFor(randomBytes(32)), 0);
 });
 
 t.test('of many who replace all keys at once each revokes what was there, and one key is left', async (t) => {

@@ -1,4 +1,7 @@
+import { WEBHOOK_DATA } from '@eloquentpoll/contracts';
 import { newBatchId, newPollId, newResultId } from '@eloquentpoll/polls';
+import { randomBelow } from '@eloquentpoll/testkit/seed';
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import {
   acceptBatchPolls,
@@ -26,6 +29,7 @@ import {
   openBatch,
   pruneExpired,
   readBatchLines,
+  readFleetFigures,
   renewBatch,
   reverseCredit,
   runningPollsOfBatch,
@@ -178,11 +182,70 @@ t.test('each poll of a batch draws its hold from the reservation, and gives back
   await noViolation(fixture, t);
 });
 
+t.test('a batch is idle from when its last poll was accepted or ended, and not while it is held back', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const accountId = await funded(storage, 10n * USD);
+  const idle = async () => {
+    const { gateway, worker } = (await readFleetFigures(storage)).batchIdleS;
+    return [Math.round(gateway / 600), Math.round(worker / 600)];
+  };
+  t.same(await idle(), [0, 0]);
+  const batch = await running(storage, accountId, 3);
+  const later = () => query(`update batches set moved_at = moved_at - interval '10 minutes'`);
+  await later();
+  t.same(await idle(), [1, 0], 'no gateway makes polls of its rows');
+  await renewBatch(storage, batch, 60_000);
+  t.same(await idle(), [1, 0]);
+  await renewBatch(storage, batch, 60_000, true);
+  t.same(await idle(), [0, 0], 'polls are stopped');
+  await later();
+  await accept(storage, batch, [pollFor(1), pollFor(2)]);
+  t.same(await idle(), [0, 0]);
+  await later();
+  t.same(await idle(), [0, 1], 'no worker ends its polls');
+  const [first] = await runningPollsOfBatch(storage, batch.id, 10);
+  await finish(storage, first!);
+  t.same(await idle(), [0, 0]);
+});
+
+t.test('accepting some rows, and ending one, reads no others of their batch', async (t) => {
+  const { storage, query } = await open(t, { maxConnections: 1 });
+  const accountId = await funded(storage, 2_000n * USD);
+  const rows = 600;
+  // By these statistics a batch has one row.
+  const small = await running(storage, accountId, 1);
+  for (let i = 0; i < 30; i++) await running(storage, accountId, 1);
+  await query('analyze batch_rows');
+  const batch = await running(storage, accountId, rows);
+  async function entriesRead() {
+    await sql`select pg_stat_force_next_flush()`.execute(storage.db);
+    const [row] = await query<{ entries: number }>(
+      "select sum(idx_tup_read)::int as entries from pg_stat_user_indexes where relname = 'batch_rows'",
+    );
+    return row!.entries;
+  }
+  t.equal((await accept(storage, small, [pollFor(1)])).length, 1);
+  const before = await entriesRead();
+  const answers = await accept(storage, batch, [pollFor(301), pollFor(302), pollFor(303)]);
+  t.same(
+    answers.map(({ line, outcome }) => [line, outcome]),
+    [301, 302, 303].map((line) => [line, 'accepted']),
+  );
+  const accepted = await entriesRead();
+  t.ok(accepted - before < rows, `${accepted - before} entries for three rows of ${rows}`);
+  const [first] = await runningPollsOfBatch(storage, batch.id, 10);
+  t.equal(await finish(storage, first!), 'stored');
+  const ended = await entriesRead();
+  t.ok(ended - accepted < 100, `${ended - accepted} entries for the end of one row of ${rows}`);
+});
+
 t.test('a maximum cost, a reversal, a ceiling and a freeze each stop further rows, and cost nothing', async (t) => {
   const fixture = await open(t);
   const { storage, query } = fixture;
   const accountId = await funded(storage, 10n * USD);
-  const batch = await running(storage, accountId, 5, { reserveU: 2n * USD, maxCostU: 2n * USD });
+  const webhookUrl = 'https://hooks.example/';
+  const batch = await running(storage, accountId, 5, { reserveU: 2n * USD, maxCostU: 2n * USD, webhookUrl });
   const outcomes = async (lines: number[], ceilingU?: bigint) =>
     (
       await accept(
@@ -207,6 +270,13 @@ t.test('a maximum cost, a reversal, a ceiling and a freeze each stop further row
   for (const id of await runningPollsOfBatch(storage, batch.id, 10)) await finish(storage, id);
   t.equal(await endBatch(storage, batch, 'uncovered'), 'ended_now');
   t.match(await findBatch(storage, accountId, batch.id), { status: 'completed', notRun: 2, notRunReason: 'uncovered' });
+  const [event] = await query<{ data: Record<string, unknown> }>(
+    'select data from webhook_events where account_id = $1',
+    [accountId],
+  );
+  const { status_url, results_url, ...published } = WEBHOOK_DATA['batch.completed'].properties;
+  t.same(Object.keys(event!.data).toSorted(), Object.keys(published).toSorted());
+  t.match(event!.data, { not_run_reason: 'uncovered', counts: { total: 5, success: 3, canceled: 0, not_run: 2 } });
   t.equal((await balanceOf(storage, accountId))!.reservedU, 0n);
   await noViolation(fixture, t);
 });
@@ -251,7 +321,7 @@ t.test(
       { status: 'running', count: 2 },
     ]);
     t.same(await query('select count(*)::integer from batch_rows'), [{ count: 3 }]);
-    await t.rejects(addBatchRows(storage, id, [row(9, 'z')]), { code: 'EP007' });
+    await t.rejects(addBatchRows(storage, id, [row(9, 'z')]), { code: 'EP009' });
     const gone = { id, accountId, reserveU: 0n, maxCostU: null, metadata: {}, skipped: { count: 0, first: [] } };
     t.same(await startBatch(storage, gone), { kind: 'gone' });
     await noViolation(fixture, t);
@@ -297,12 +367,12 @@ t.test('accepting, finishing, canceling and ending at once lose no money and run
       ),
       ...Array.from({ length: 20 }, () => async () => {
         const ids = await runningPollsOfBatch(storage, batch.id, 20);
-        const id = ids[Math.floor(Math.random() * ids.length)];
-        if (id) await (Math.random() < 0.5 ? finish(storage, id) : cancelPoll(storage, accountId, id));
+        const id = ids[randomBelow(Math.max(1, ids.length))];
+        if (id) await (randomBelow(2) === 0 ? finish(storage, id) : cancelPoll(storage, accountId, id));
       }),
       () => (round % 2 ? cancelBatch(storage, accountId, batch.id) : Promise.resolve()),
       ...Array.from({ length: 3 }, () => () => endBatch(storage, batch, 'uncovered')),
-    ].toSorted(() => Math.random() - 0.5);
+    ].toSorted(() => randomBelow(2) - 0.5);
     await together(work.length, 10, (i) => work[i]!());
     for (const id of await runningPollsOfBatch(storage, batch.id, 100)) {
       if ((await finish(storage, id)) === 'not claimed') await cancelPoll(storage, accountId, id);

@@ -1,6 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { ownerUrl, roleUrl } from '@eloquentpoll/testkit/database';
 import { sql } from 'kysely';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import {
   checkLedger,
   closeBooks,
@@ -26,7 +27,8 @@ import { wholeCheck } from './whole-check.ts';
 // slow: 5 s
 
 // An auditor that cannot fail is worthless: each rule is shown to fire on damage, in the open part of the ledger by the
-// check that every round makes, in closed days by the whole check.
+// check that every round makes, in closed days by the whole check. What is found, and nothing else, stands in
+// ledger-findings.json; UPDATE_DOCS=1 writes it anew.
 
 /** What `check` finds while the damage is there. */
 async function foundWith(owner: Storage, damage: string, check: (queries: Queries) => Promise<LedgerViolation[]>) {
@@ -35,6 +37,7 @@ async function foundWith(owner: Storage, damage: string, check: (queries: Querie
   await owner.db
     .transaction()
     .execute(async (db) => {
+      await sql`select setval('transfers_id_seq', (select max(id) from transfers))`.execute(db);
       for (const statement of damage.split(/;\s*\n?/).filter((text) => text.trim()))
         await sql.raw(statement).execute(db);
       found = await check({ db });
@@ -44,6 +47,34 @@ async function foundWith(owner: Storage, damage: string, check: (queries: Querie
       if (error !== undone) throw error;
     });
   return found;
+}
+
+const FINDINGS = new URL('ledger-findings.json', import.meta.url);
+type Findings = Record<string, Record<string, string[]>>;
+const findings: Findings = {};
+
+/** All that was found, without what is another in every run. */
+function noteFindings(check: string, damage: string, found: readonly LedgerViolation[], names: Names): void {
+  const plain = (text: string) =>
+    Object.entries(names)
+      .reduce((rest, [name, value]) => rest.replaceAll(value, name), text.replace(/\d{4}-\d\d-\d\d [\d:.+]+/g, 'TIME'))
+      .replace(/(?!0{8})[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
+      .replace(/\d{4}-\d\d-\d\d/g, 'DAY')
+      .replace(/ps_[0-9a-z]{20,}/g, 'POLL')
+      .replace(/\b[0-9a-f]{24}\b/g, 'HEX');
+  findings[check] ??= {};
+  findings[check][damage.replace(/\s+/g, ' ')] = found
+    .map(({ rule, subject, found }) => plain(`${rule} ${subject}: ${found}`))
+    .toSorted();
+}
+
+function sameAsKept(t: Test, check: string): void {
+  if (process.env.UPDATE_DOCS) {
+    const kept: Findings = JSON.parse(readFileSync(FINDINGS, 'utf8'));
+    writeFileSync(FINDINGS, `${JSON.stringify({ ...kept, ...findings }, null, 2)}\n`);
+  }
+  const kept: Findings = JSON.parse(readFileSync(FINDINGS, 'utf8'));
+  t.same(findings[check], kept[check], 'each damage is found in all that it touches, and nowhere else');
 }
 
 async function closedBooks(fixture: Fixture): Promise<Names> {
@@ -74,7 +105,7 @@ t.test('a check finds nothing in true books and every kind of damage in their op
         `${rule}: ${damage}`,
         { found },
       );
-      t.ok(found.every(({ subject, found }) => subject && found));
+      noteFindings('open', damage, found, names);
     }
   for (const [rule, damages] of Object.entries(HIDDEN_DAMAGE))
     for (const damage of damages) {
@@ -84,7 +115,10 @@ t.test('a check finds nothing in true books and every kind of damage in their op
         [rule],
         damage,
       );
+      noteFindings('hidden', damage, found, names);
     }
+  sameAsKept(t, 'open');
+  sameAsKept(t, 'hidden');
   t.same(await checkLedger(storage), [], 'the books are as they were');
 
   const sources = await query<{ text: string }>(
@@ -114,10 +148,16 @@ t.test('damage to closed and sealed days is found by reading everything', async 
         `${rule}: ${damage}`,
         { found },
       );
+      noteFindings('sealed', damage, found, names);
     }
   for (const damages of Object.values({ ...DAMAGE, ...HIDDEN_DAMAGE }))
-    for (const damage of damages)
-      t.not((await foundWith(owner, withNames(damage, names), wholeCheck)).length, 0, damage);
+    for (const damage of damages) {
+      const found = await foundWith(owner, withNames(damage, names), wholeCheck);
+      t.not(found.length, 0, damage);
+      noteFindings('closed', damage, found, names);
+    }
+  sameAsKept(t, 'sealed');
+  sameAsKept(t, 'closed');
   t.same(await wholeCheck(fixture.storage), [], 'the books are as they were');
 });
 

@@ -73,10 +73,17 @@ t.test('a sealed day never changes, although transactions of it end after it', a
 
 t.test('pages that do not wait for writers miss transfers, and the check says so', async (t) => {
   const fixture = await open(t);
-  await fixture.query(`create or replace function final_transfer_id(p_wait_ms integer) returns bigint language sql as
+  const { storage, query } = fixture;
+  await query(`create or replace function final_transfer_id(p_wait_ms integer) returns bigint language sql as
     'select max(id) from transfers'`);
-  await busyDays(t, fixture);
-  t.not((await wholeCheck(fixture.storage)).length, 0);
+  const accountId = await funded(storage, USD);
+  const slow = await client(t, fixture);
+  await slow.query('begin');
+  await slow.query(MOVE, [await funded(storage, USD), unique()]);
+  await creditAccount(storage, grant(accountId));
+  t.match(await closeBooks(storage, { minPage: 1 }), { pages: 1 }, 'over the id of the slow one');
+  await slow.query('commit');
+  t.not((await wholeCheck(storage)).length, 0);
 });
 
 t.test('damage to a closed page is found by a later round and stays until it is repaired', async (t) => {

@@ -58,7 +58,8 @@ t.test('a server that goes away right after it accepted us is StorageUnavailable
 
 t.test('a pool that is used up answers in time instead of queueing for ever', async (t) => {
   const { url } = await open(t);
-  await using storage = openStorage({ databaseUrl: url, maxConnections: 1, connectTimeoutMs: 50 });
+  // Also the time in which the one connection is made.
+  await using storage = openStorage({ databaseUrl: url, maxConnections: 1, connectTimeoutMs: 2_000 });
   await inTransaction(storage, async () => {
     await t.rejects(findAccount(storage, UNKNOWN_ACCOUNT), { name: 'StorageUnavailable' });
   });
@@ -134,7 +135,7 @@ t.test('an answer lost at the end: the poll is finished and billed once', async 
   const request = acceptance(accountId);
   await acceptPoll(storage, request);
   const claim = await claimPoll(storage, request.poll.id, 'worker');
-  const proxy = await loseFirstAnswer(t, url, 'finish_poll');
+  const proxy = await loseFirstAnswer(t, url, 'end_poll');
   await using distant = openStorage({ databaseUrl: proxy.url, maxConnections: 1, connectTimeoutMs: 30_000 });
   t.match(await finishPoll(distant, finished(claim!)), { outcome: 'stored' });
   t.equal(proxy.lost(), 1, 'an answer was lost');

@@ -1,5 +1,7 @@
 import t from 'tap';
+import { stepHashes } from '../src/index.ts';
 import { migrations } from '../src/migrations/index.ts';
+import released from '../src/migrations/released.json' with { type: 'json' };
 
 // During a deploy, processes of the previous release work on a database that has the new schema already. So a migration
 // only adds: what it would remove, rename or make stricter waits until no process is left that knows it.
@@ -53,5 +55,33 @@ t.test('what is not an addition is seen', (t) => {
     '-- drop table polls\ncreate table more (a int not null, unique (a))',
   ])
     t.same(problemsOf(sql), [], sql);
+  t.end();
+});
+
+type Steps = Readonly<Record<string, string>>;
+
+/** Where the steps of a release are not, in its order and with its tables, the first of these. */
+function changesOf(releases: Readonly<Record<string, Steps>>, steps: Steps): string[] {
+  const present = Object.entries(steps);
+  return Object.entries(releases).flatMap(([version, kept]) =>
+    Object.entries(kept).flatMap(([name, hash], i) => {
+      const [here, hashHere] = present[i] ?? ['nothing'];
+      if (here !== name) return [`${version} has ${name} where ${here} is`];
+      return hashHere === hash ? [] : [`${name} is not what ${version} has`];
+    }),
+  );
+}
+
+t.test('what a release contains is never edited: a correction is the next step', (t) => {
+  t.same(changesOf(released, stepHashes()), []);
+  t.end();
+});
+
+t.test('an edit, a removal and a step in between of released ones are seen; a step after them is not', (t) => {
+  const releases = { '2.0.0': { one: 'a', two: 'b' } };
+  t.same(changesOf(releases, { one: 'a', two: 'b', three: 'c' }), []);
+  t.same(changesOf(releases, { one: 'a', two: 'x' }), ['two is not what 2.0.0 has']);
+  t.same(changesOf(releases, { one: 'a' }), ['2.0.0 has two where nothing is']);
+  t.same(changesOf(releases, { one: 'a', more: 'c', two: 'b' }), ['2.0.0 has two where more is']);
   t.end();
 });

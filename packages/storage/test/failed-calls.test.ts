@@ -114,6 +114,33 @@ t.test('the allowance is 5 % of what was captured in 24 hours where that is more
   t.same(await checkLedger(storage), []);
 });
 
+t.test(
+  'a poll that ends after midnight in a transaction from before it leaves the sums of the new day as they are',
+  async (t) => {
+    const { storage, query } = await open(t);
+    const accountId = await funded(storage, 100n * USD);
+    const ending = await claimed(storage, accountId);
+    await finishPoll(
+      storage,
+      finished(await claimed(storage, accountId), { votes: [vote(0, { billed_u: 1_000_000 })] }),
+    );
+    // As if the other one had begun after midnight and was counted first.
+    await query('update balances set used_on = used_on + 1, used_today_u = 8 * used_today_u where account_id = $1', [
+      accountId,
+    ]);
+    await finishPoll(storage, finished(ending, three(150_000)));
+    t.match(await balanceOf(storage, accountId), { usageU: 1_050_000n }, '400,000 of 450,000 were free');
+    t.same(
+      await query(
+        `select used_on = (now() at time zone 'utc')::date + 1 as is_next, used_today_u::int as today, used_yesterday_u::int as yesterday
+         from balances where account_id = $1`,
+        [accountId],
+      ),
+      [{ is_next: true, today: 8_050_000, yesterday: 0 }],
+    );
+  },
+);
+
 t.test('failures of the line are never charged, whatever they cost', async (t) => {
   const { storage } = await open(t);
   const accountId = await funded(storage, 5n * USD);

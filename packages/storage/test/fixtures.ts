@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { PollResponse, PollSpec, Vote } from '@eloquentpoll/contracts';
+import { newPollId, newResultId } from '@eloquentpoll/polls';
+import { withinOne } from '@eloquentpoll/testkit/calendar';
 import { ownerUrl, testDatabase } from '@eloquentpoll/testkit/database';
+import { eventually } from '@eloquentpoll/testkit/eventually';
+import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import type { Test } from 'tap';
 import {
@@ -23,6 +27,8 @@ export interface Fixture {
 
 /** A database of its own with an open storage; closed when the test ends. */
 export async function open(t: Test, options: Partial<StorageOptions> = {}): Promise<Fixture> {
+  // The spend of an hour is a sum that begins anew.
+  await withinOne('hour');
   const url = await testDatabase(t);
   // Generous limits: a crowded machine must not look like a fault.
   const timeouts = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
@@ -42,6 +48,14 @@ export async function open(t: Test, options: Partial<StorageOptions> = {}): Prom
   };
   return { url, storage, query };
 }
+
+/** What goes past Kysely, too, is part of this transaction. */
+export const within = (storage: Storage, db: Storage['db']): Storage => ({
+  ...storage,
+  db,
+  call: async <Row>(text: string, values: readonly unknown[]) =>
+    (await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))).rows,
+});
 
 /** A user with this much money. */
 export async function funded(storage: Storage, amountU: bigint): Promise<string> {
@@ -75,8 +89,8 @@ export const spec: PollSpec = {
 
 export function newPoll(accountId: string | null, poll: Partial<NewPoll> = {}): NewPoll {
   return {
-    id: unique('ps_'),
-    resultId: unique('EP-2026-01-02-'),
+    id: newPollId(),
+    resultId: newResultId(),
     accountId,
     spec,
     deadlineMs: 60_000,
@@ -137,6 +151,20 @@ export function finished(poll: { id: string; epoch: number }, more: Partial<Fini
     response: response(),
     ...more,
   };
+}
+
+/** After the last connection of others was closed: each reports what it has counted when it ends. */
+export async function deadlocks(query: Fixture['query']): Promise<number> {
+  await eventually('only this connection is left', async () => {
+    const [row] = await query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    return row!.n === 0;
+  });
+  const [row] = await query<{ n: number }>(
+    'select deadlocks::int as n from pg_stat_database where datname = current_database()',
+  );
+  return row!.n;
 }
 
 /** Runs `work` for 0 … count-1, at most `width` at a time. */

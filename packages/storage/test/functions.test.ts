@@ -33,7 +33,7 @@ t.test('a function that differs from its file is seen', async (t) => {
   const fixture = await open(t);
   const migrated = (await functionsOf(fixture)).ledger_hold;
   const text = functionText('ledger_hold');
-  await fixture.query(text.replace('return false', 'return true'));
+  await fixture.query(text.replace('return found', 'return true'));
   t.not((await functionsOf(fixture)).ledger_hold, migrated);
   await fixture.query(text);
   t.equal((await functionsOf(fixture)).ledger_hold, migrated);

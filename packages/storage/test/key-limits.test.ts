@@ -21,7 +21,7 @@ import {
   openBatch,
   startBatch,
 } from '../src/index.ts';
-import { acceptance, finished, funded, newPoll, open, spec, together, USD, vote } from './fixtures.ts';
+import { acceptance, finished, funded, newPoll, open, spec, together, USD, vote, within } from './fixtures.ts';
 import { wholeCheck } from './whole-check.ts';
 
 // slow: 5 s
@@ -113,7 +113,7 @@ t.test('a transaction that does not commit leaves the limit as it was', async (t
   const undone = new Error('undone');
   const attempt = storage.db.transaction().execute(async (db) => {
     const poll = newPoll(accountId, { keyId, tenant: accountId });
-    await acceptPoll({ ...storage, db }, acceptance(accountId, { poll, holdU: 9_000n }));
+    await acceptPoll(within(storage, db), acceptance(accountId, { poll, holdU: 9_000n }));
     t.match(await findKeyLimit({ db }, keyId), { heldU: 9_000n });
     throw undone;
   });
@@ -161,6 +161,29 @@ t.test('a transaction from before midnight counts in the period before', async (
   const [row] = await query<{ spent_u: string; held_u: string }>('select * from key_limits where key_id = $1', [keyId]);
   t.match(row, { spent_u: '0', held_u: '0' });
   t.match(await limit(), { heldU: 0n });
+});
+
+t.test('a limit that is set by a transaction from before midnight counts in the period that has begun', async (t) => {
+  const { accountId, keyId, accept, change, limit } = await limitedKey({ reset: 'daily' });
+  await end((await accept(1_000n)).id, 900);
+  await moveBack(keyId, '-1 day');
+  const tomorrow = `select to_char((now() at time zone 'utc')::date + 1, 'YYYY-MM-DD') as day`;
+  const period = `select to_char(period, 'YYYY-MM-DD') as day from key_limits where key_id = '${keyId}'`;
+  await change({ limitU: 20_000n });
+  t.same(await query(period), await query(tomorrow), 'a poll has counted in it');
+  t.match(await limit(), { limitU: 20_000n, spentU: 900n });
+
+  // Where the reset changes, too, the row says nothing of the new period: the clock does, here one that is a year ahead.
+  await query('begin');
+  await query(
+    `create function clock_timestamp() returns timestamptz language sql as $$ select now() + interval '1 year' $$`,
+  );
+  await query('alter function set_key_limit set search_path = public, pg_catalog, pg_temp');
+  const next = `select to_char(date_trunc('month', (now() + interval '1 year') at time zone 'utc'), 'YYYY-MM-DD') as day`;
+  await query(`select set_key_limit('${accountId}', '${keyId}', 20000, 'monthly')`);
+  const found = [await query(period), await query(next)];
+  await query('rollback');
+  t.same(found[0], found[1]);
 });
 
 t.test('a limit that is set while polls run and end counts all of them', async (t) => {

@@ -8,6 +8,7 @@ import {
   findOverdue,
   finishPoll,
   LEASE_MS,
+  nextLapse,
   readFleetFigures,
   releaseLease,
   renewLeases,
@@ -46,7 +47,12 @@ t.test('a lease that ran out or was handed back can be claimed, with a new epoch
   await claimPoll(storage, id, 'first');
   t.equal(await claimPoll(storage, id, 'second'), null);
   t.equal(await claimPoll(storage, id, 'first'), null, 'not even its own worker runs it twice');
+  t.equal(await nextLapse(storage, 3_000), null, 'it is renewed long before');
+  await query(`update polls set lease_until = now() + interval '2 seconds'`);
+  const lapse = await nextLapse(storage, 3_000);
+  t.ok(lapse !== null && lapse > 500 && lapse <= 2_000, `${lapse}`);
   await query(`update polls set lease_until = now() - interval '1 second'`);
+  t.equal(await nextLapse(storage, 3_000), null, 'it is over');
   t.same(await findLapsed(storage, 10), [{ id, epoch: 1, tenant: null, isAwaited: false, lane: 'standard' }]);
   t.match(await claimPoll(storage, id, 'second'), { epoch: 2, claims: 2 });
   t.same(await findLapsed(storage, 10), []);

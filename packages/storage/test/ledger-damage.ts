@@ -4,12 +4,15 @@ import { acceptance, type Fixture, finished, funded, newPoll, USD, unique, vote 
 
 // Damage planted by a superuser, who switches off the constraints and triggers that would have refused it.
 
-export const FORGED = `alter table transfers drop constraint transfers_names, drop constraint transfers_parties;
+export const FORGED = `alter table transfers drop constraint transfers_rules;
   insert into transfers (idem, kind, debit, credit, amount_u, pending_id, poll_id)
   select 'forged', `;
 export const OPERATOR = "'00000000-0000-4000-8000-000000000003'";
 const CARD = "'00000000-0000-4000-8000-000000000004'";
 const CHAIN = "'00000000-0000-4000-8000-000000000005'";
+const CELLS = "'00000000-0000-4000-8000-000000000007'";
+const MOVED = `insert into account_moves (id, account_id, direction, kind, from_cell, to_cell, state, amount_u)
+  values (gen_random_uuid(), '$user', 'in', 'account', '1', '0', 'arrived', 5)`;
 const UNLOCK = 'alter table transfers disable trigger transfers_append_only;';
 
 /** Rule -> damage that it must find. $user, $debtor, $running, $done, $free and $buried name what `populate` made. */
@@ -34,6 +37,8 @@ export const DAMAGE: Record<string, string[]> = {
   key_limit_spent: ['update key_limits set spent_u = spent_u + 1', 'delete from usage_days'],
   key_limit_held: ['update key_limits set held_u = held_u - 1'],
   no_balance: ["insert into accounts (kind) values ('user')"],
+  move: [MOVED, MOVED.replace('gen_random_uuid()', "'00000000-0000-4000-8000-0000000000aa'")],
+  moves: [MOVED, `${FORGED} 'reversal', '$user', ${CELLS}, 5, null, null`],
   parties: [
     `${FORGED} 'credit', gen_random_uuid(), '$user', 5, null, null`,
     `${FORGED} 'credit', ${OPERATOR}, gen_random_uuid(), 5, null, null`,
@@ -50,7 +55,7 @@ export const DAMAGE: Record<string, string[]> = {
     `${UNLOCK} update transfers set amount_u = 1000001 where kind = 'post'`,
     `${UNLOCK} update transfers set amount_u = amount_u - 1 where kind = 'void'`,
     `${UNLOCK} update transfers set debit = '$debtor' where kind = 'post'`,
-    `${FORGED} 'post', debit, credit, 1, id, poll_id from transfers where kind = 'credit' limit 1`,
+    `${FORGED} 'post', debit, credit, 1, id, poll_id from transfers where kind = 'credit' order by id limit 1`,
   ],
   poll_hold: [
     `${UNLOCK} delete from transfers where idem = 'hold:$running'`,
@@ -135,12 +140,11 @@ export const HIDDEN_DAMAGE: Record<string, string[]> = {
      insert into batches (id, account_id, status, reserved_u, skipped) values ('pb_1', '$user', 'completed', 1, '{}')`,
   ],
   vote_without_poll: [
-    `alter table votes drop constraint votes_poll_id_fkey;
-     insert into votes select 'ps_none', seat, model_id, null, 'error', 1, 0, 0, 0, 0, 0, 1, false, labels from votes where poll_id = '$done'`,
+    `insert into votes select 'ps_0none', seat, model_id, null, 'error', 1, 0, 0, 0, 0, 0, 1, false, labels from votes where poll_id = '$done'`,
   ],
   poll_hold: [
     `insert into polls (id, result_id, status, spec, entry_point, lease_until, deadline_at, finished_at)
-     values ('ps_x', 'EP-x', 'failed', '{}', 'rest', now(), now(), now())`,
+     values ('ps_0x', 'EP-x', 'failed', '{}', 'rest', now(), now(), now())`,
   ],
   key_without_poll: [
     `insert into idempotency (principal, entry_point, key, fingerprint, poll_id, expires_at)
@@ -165,6 +169,7 @@ export const CLOSED_DAMAGE: Record<string, string[]> = {
     "update ledger_seals set hash = sha256('')",
   ],
   usage_cost: ['update usage_days set cost_u = cost_u + 1 where cost_u > 0', 'delete from usage_days'],
+  usage_months: ["insert into usage_label_months values ('$user', '2026-11-01', 'n', 'v', 1, 1, 0, 0, 0, 1, 0, 0, 0)"],
   sums: ["update ledger_sums set card_u = card_u + 1 where account_id = '$user'"],
 };
 

@@ -147,14 +147,18 @@ t.test('every page is a bounded scan of one index: no sort, no scan of the table
     { hasEnded: true, text: 'needle' },
     { isTie: true, preset: 'broad' },
   ];
+  const [FIRST] = await query<{ since: string; until: string }>(
+    "select first_poll as since, next_poll as until from months where name = 'first'",
+  );
   const position = { pollId: idOf(50_000), createdAt: day(50_000).toISOString() };
   for (const filter of filters) {
     for (const isOlder of [true, false]) {
       const { sizes, scan } = scanOf(planted.accountId, filter, { limit: 100, isOlder, position });
       const { rows } = await sql<{
         'QUERY PLAN': [{ Plan: Plan }];
-      }>`explain (analyze, timing off, format json) ${scan(sizes.at(-1)!)}`.execute(storage.db);
-      const nodes = nodesOf(rows[0]!['QUERY PLAN'][0].Plan);
+      }>`explain (analyze, timing off, format json) ${scan(FIRST!, sizes.at(-1)!)}`.execute(storage.db);
+      // What was planned for another month was not read.
+      const nodes = nodesOf(rows[0]!['QUERY PLAN'][0].Plan).filter((node) => node['Actual Loops'] > 0);
       const read = nodes.map(
         (node) => node['Actual Rows'] * node['Actual Loops'] + (node['Rows Removed by Filter'] ?? 0),
       );

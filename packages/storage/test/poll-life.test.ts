@@ -1,4 +1,5 @@
 import fc from '@eloquentpoll/testkit/fast-check';
+import { seed } from '@eloquentpoll/testkit/seed';
 import t from 'tap';
 import {
   acceptPoll,
@@ -159,7 +160,6 @@ async function live(world: World, worker: string, action: Step): Promise<void> {
 
 t.test('[§3.2-terminal] lives of polls in many hands', async (t) => {
   const HANDS = 6;
-  const seed = Date.now() | 0;
   t.comment(`seed ${seed}`);
   const fixture = await open(t, { maxConnections: HANDS });
   const { storage, query } = fixture;

@@ -10,6 +10,7 @@ import {
   type FailedPoll,
   type FleetFigures,
   type FoundPoll,
+  FREE_POOL,
   failedPolls,
   findLapsed,
   finishPoll,
@@ -77,9 +78,11 @@ const FLEET: Kinds<FleetFigures> = {
   lapsed: 'number',
   overdue: 'number',
   buried: 'number',
-  freePoolU: 'bigint',
+  freePoolU: 'bigint?',
+  batchIdleS: 'object',
   spend: 'object',
   ledger: 'object',
+  monthsEndAt: 'date',
 };
 const LEDGER: Kinds<FleetFigures['ledger']> = {
   checkedAt: 'date',
@@ -146,7 +149,9 @@ t.test('what operators see is what its types say', async (t) => {
   sameKinds(t, 'running', await runningPolls(storage, 10), RUNNING);
   sameKinds(t, 'failed', await failedPolls(storage, 10), FAILED);
   const fleet = await readFleetFigures(storage);
-  sameKinds(t, 'fleet', [fleet], FLEET);
+  t.equal(fleet.freePoolU, null, 'no free poll has filled the pool today');
+  await query(`select top_up_pool('${FREE_POOL}', 'free', 1000000)`);
+  sameKinds(t, 'fleet', [fleet, await readFleetFigures(storage)], FLEET);
   sameKinds(t, 'ledger', [fleet.ledger], LEDGER);
   await query(`insert into money_scans (name, position, proved_position, due_at)
                values ('chain x', 1, 1, now()), ('card x', 1, 1, now())`);

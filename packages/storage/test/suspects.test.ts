@@ -82,3 +82,22 @@ t.test('a poll that lost more workers runs with fewer others', async (t) => {
   t.ok(await claim(others[1]!, 'three'));
   t.ok(await claim(others[2]!, 'three'));
 });
+
+t.test('a poll that was lost is claimed in one statement: nothing of it waits for its worker to commit', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 2n * USD);
+  const ceiling = { hourU: USD, dayU: USD };
+  const polls = [0, 1].map(() => acceptance(accountId, { providerMaxU: 1_000, ceiling }));
+  for (const poll of polls) await acceptPoll(storage, poll);
+  const claims = () => Promise.all(polls.map(({ poll }) => claimPoll(storage, poll.id, 'one', 60_000, ceiling)));
+  await claims();
+  await query(`update polls set lease_until = now() - interval '1 second'`);
+  await query('update polls set claims = 3 where id = $1', [polls[1]!.poll.id]);
+  const begun = t.capture(storage.db, 'transaction', storage.db.transaction);
+  t.match(await claims(), [
+    { epoch: 2, claims: 2 },
+    { epoch: 2, claims: 4 },
+  ]);
+  t.match(await query('select sum(spend_again_u)::int as again from polls'), [{ again: 2_000 }]);
+  t.same(begun(), []);
+});

@@ -9,7 +9,9 @@ import {
   issueNonce,
   openStorage,
   pruneExpired,
+  repeatDeletions,
   StorageUnavailable,
+  unseenProcessorEvents,
   uptime,
   withSweepLock,
 } from '../src/index.ts';
@@ -78,11 +80,15 @@ t.test('expired rows, and only those, are pruned in bounded steps', async (t) =>
   for (let index = 0; index < 2; index++) await fill();
   await beat(storage, 'gateway');
   await query("insert into heartbeats values ('gateway', now() - interval '33 days')");
-  t.equal(await pruneExpired(storage, 5), 16);
+  await query(
+    "insert into deleted_runs values ('ps_old', now() - interval '61 minutes'), ('ps_new', now() + interval '1 day')",
+  );
+  t.equal(await pruneExpired(storage, 5), 17);
   t.equal(await pruneExpired(storage, 5), 6);
   t.equal(await pruneExpired(storage, 5), 0);
   for (const table of ['idempotency', 'nonces', 'logins'])
     t.same(await query(`select count(*)::int as n from ${table}`), [{ n: 2 }], table);
+  t.same(await query('select poll_id from deleted_runs'), [{ poll_id: 'ps_new' }]);
 });
 
 t.test('a step of pruning reads no more than it deletes, also when statistics are of an empty table', async (t) => {
@@ -113,4 +119,17 @@ t.test('uptime is the share of minutes that were recorded, and unknown before th
     t.equal(await uptime(tx, 'worker'), 0.9);
     t.equal(await uptime(tx, 'gateway'), null);
   });
+});
+
+t.test('a statement over many ids is prepared once, however many they are', async (t) => {
+  const { storage, query } = await open(t, { maxConnections: 1 });
+  await query("insert into deleted_runs select 'ps_' || n, now() from generate_series(1, 3) n");
+  for (const limit of [1, 2])
+    t.equal(await repeatDeletions(storage, { afterMs: 0, limit, forget: () => Promise.resolve() }), limit);
+  t.same(await query('select poll_id from deleted_runs'), []);
+  for (const ids of [['evt_1'], ['evt_1', 'evt_2']]) t.same(await unseenProcessorEvents(storage, ids), new Set(ids));
+  for (const text of ['delete from "deleted_runs"%', 'select "id" from "processor_events"%']) {
+    const prepared = sql`select name from pg_prepared_statements where statement like ${text}`;
+    t.equal((await prepared.execute(storage.db)).rows.length, 1, text);
+  }
 });

@@ -11,6 +11,7 @@ import {
   closeAccount,
   endAttempt,
   ensureAccountEndpoint,
+  findDelivery,
   findWebhookEndpoint,
   finishPoll,
   insertWebhookEndpoint,
@@ -22,6 +23,7 @@ import {
   testWebhookEndpoint,
 } from '../src/index.ts';
 import { acceptance, type Fixture, finished, funded, newPoll, open, response, spec, USD, unique } from './fixtures.ts';
+import { isWaitedFor, session } from './sessions.ts';
 
 // slow: 5 s
 
@@ -97,6 +99,23 @@ t.test(
     t.notMatch(JSON.stringify(events), new RegExp(`${spec.question}|winning|option`), 'nothing of what was asked');
   },
 );
+
+t.test('an endpoint that is deleted meanwhile gets nothing, and the others get theirs', async (t) => {
+  await clear();
+  const accountId = await funded(storage, 0n);
+  const [gone, kept] = [await endpoint(accountId, ['balance.low']), await endpoint(accountId, ['balance.low'])];
+  await note(accountId, 1, 'balance.low');
+  const deleting = await session(t, fixture);
+  await deleting.query('begin');
+  await deleting.query('delete from webhook_endpoints where id = $1', [gone]);
+  const spread = spreadWebhookEvents(storage, 100);
+  await isWaitedFor(t, fixture, deleting);
+  await deleting.query('commit');
+  t.equal(await spread, 1);
+  t.same(await query('select endpoint_id from webhook_deliveries where account_id = $1', [accountId]), [
+    { endpoint_id: kept },
+  ]);
+});
 
 t.test('an event becomes one delivery for each endpoint that wants it and was there when it happened', async (t) => {
   await clear();
@@ -232,9 +251,10 @@ t.test('endpoints, what waits for each, and what is kept are bounded', async (t)
   await query("update webhook_deliveries set expires_at = now() - interval '2 hours' where endpoint_id = $1", [id]);
   await pruneExpired(storage, 20_000);
   t.match(await findWebhookEndpoint(storage, other, id), { pending: 0 });
-  await query("update webhook_events set created_at = now() - interval '31 days' where account_id = $1", [other]);
-  await pruneExpired(storage, 20_000);
-  t.same(await eventsOf(other), []);
+  const [shown] = await listDeliveries(storage, other, id, { limit: 1 });
+  await query("update webhook_deliveries set created_at = now() - interval '31 days' where account_id = $1", [other]);
+  t.equal(await findDelivery(storage, other, id, shown!.id), null, 'before its month is dropped');
+  t.equal(await resendDelivery(storage, other, id, shown!.id), null);
   t.same(await listDeliveries(storage, other, id, { limit: 5 }), []);
   t.ok(await closeAccount(storage, accountId));
   t.same(await listWebhookEndpoints(storage, accountId), []);

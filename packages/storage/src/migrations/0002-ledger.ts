@@ -63,7 +63,7 @@ create table transfers (
   -- With transfers_idem: one hold for each poll, one resolution for each hold.
   constraint transfers_names check (case
     when kind = 'hold' then poll_id is null or idem = 'hold:' || poll_id
-    when kind in ('post', 'void') then idem = 'resolve:' || pending_id
+    when kind in ('post', 'void') then idem = 'resolve:' || pending_id::text
     else poll_id is null end),
   constraint transfers_parties check (case
     when kind in ('credit', 'top_up') then debit in (${FUNDING_ACCOUNTS})

@@ -83,7 +83,7 @@ create table poll_labels (
 -- detail is json, not jsonb: a response comes back with its members in the order in which it was sent. votes_u and
 -- failed_calls_u: what was charged where that is more than detail says, by vote and for calls that the question made fail.
 create table results (
-  poll_id            text collate "C" primary key references polls,
+  poll_id            text collate "C" primary key,
   result_id          text collate "C" not null unique,
   account_id         uuid,
   status             text not null check (status in ('success', 'partial', 'failed')),
@@ -119,7 +119,7 @@ create index results_created_free on results (created_at) where panel_name in ('
 -- calls: exchanges with the provider, retries and repair included. cost_u: what they cost us, as far as it is known;
 -- max_cost_u: the same, with the most that a call can cost where nothing is; fault_u: the part that the question caused.
 create table votes (
-  poll_id         text collate "C" not null references polls,
+  poll_id         text collate "C" not null,
   seat            smallint not null,
   model_id        text not null,
   option          smallint,
@@ -206,8 +206,9 @@ ${functionText('charge_failures')}
 ${functionText('note_failures')}
 ${functionText('votes_of')}
 ${functionText('label_of')}
-${functionText('insert_polls')}
+${functionText('insert_poll')}
 ${functionText('accept_poll')}
+${functionText('claim_poll')}
 ${functionText('finish_poll')}
 ${functionText('cancel_poll')}
 `,

@@ -7,13 +7,13 @@ export const payments: Migration = {
   sql: () => `
 -- A card payment. One that is refunded or disputed is reversed, and reinstated when the dispute is won, so that the
 -- ledger's sum is what the processor keeps.
--- held_back_u: what of it cannot be set aside for polls until settles_at; balances have the sum.
+-- moved: taken in another cell, before its account came here. held_back_u: what of it cannot be set aside for polls until settles_at; balances have the sum.
 -- version: an answer of the processor is stored only if the row has not changed since the question was asked.
 create table checkouts (
   id             uuid primary key default gen_random_uuid(),
   account_id     uuid not null references accounts,
   amount_cents   integer not null check (amount_cents between 100 and 100000),
-  state          text not null default 'created' check (state in ('created', 'open', 'credited', 'expired')),
+  state          text not null default 'created' check (state in ('created', 'open', 'credited', 'expired', 'moved')),
   processor_id   text collate "C" unique,
   payment_intent text collate "C" unique,
   livemode       boolean,
@@ -28,7 +28,7 @@ create table checkouts (
   held_back_u    bigint not null default 0 check (held_back_u >= 0),
   returned_at    timestamptz,  -- when a returning browser last made us ask the processor
   constraint checkouts_reversed
-    check (reversed_cents between 0 and amount_cents and (reversed_cents = 0 or state = 'credited'))
+    check (reversed_cents between 0 and amount_cents and (reversed_cents = 0 or state in ('credited', 'moved')))
 );
 create index checkouts_open on checkouts (checked_at) where state in ('created', 'open');
 create index checkouts_account on checkouts (account_id);

@@ -11,7 +11,7 @@ export const batches: Migration = {
 -- key_id: the API key that sent it. reserved_u: set aside for its rows, beside the holds of its running polls. max_cost_u:
 -- the most that it may cost, null where its rows are the only limit. The counters are of rows; those without an outcome
 -- that are not running wait, or were not_run when it ended. skipped: rows that were left out of it, with the first of them. keep_until: when it is deleted, null for never. runner_owner has it until
--- runner_until, under runner_epoch.
+-- runner_until, under runner_epoch. moved_at: when one of its polls was last accepted or ended, or its runner last held it back.
 create table batches (
   id              text collate "C" primary key,
   account_id      uuid not null references accounts,
@@ -38,6 +38,7 @@ create table batches (
   runner_owner    text,
   runner_epoch    integer not null default 0,
   runner_until    timestamptz not null default now(),
+  moved_at        timestamptz not null default now(),
   created_at      timestamptz not null default now(),
   loading_until   timestamptz default now() + interval '2 minutes',
   expires_at      timestamptz,

@@ -31,10 +31,10 @@ create table webhook_endpoints (
 create index webhook_endpoints_account on webhook_endpoints (account_id);
 create unique index webhook_endpoints_of_urls on webhook_endpoints (account_id) where url is null;
 
--- What happened. The account is no foreign key: that would lock its row in every transaction that ends a poll.
+-- What happened. Ids of events and deliveries begin with their time. The account is no foreign key: that would lock its row in every transaction that ends a poll.
 -- url: of a webhook_url. spread_at: deliveries were made of it.
 create table webhook_events (
-  id         text collate "C" primary key default 'msg_' || replace(gen_random_uuid()::text, '-', ''),
+  id         text collate "C" primary key default 'msg_' || replace(uuidv7()::text, '-', ''),
   account_id uuid not null,
   type       text not null,
   data       jsonb not null,
@@ -69,7 +69,7 @@ create index webhook_receivers_used on webhook_receivers (used_at);
 -- attempts numbers the attempts and fences what they write; tries counts those since the delivery was made or resent.
 -- log: the last attempts, newest last. url: where it goes, if that is a webhook_url.
 create table webhook_deliveries (
-  id          text collate "C" primary key default 'wd_' || replace(gen_random_uuid()::text, '-', ''),
+  id          text collate "C" primary key default 'wd_' || replace(uuidv7()::text, '-', ''),
   event_id    text collate "C" not null references webhook_events on delete cascade,
   endpoint_id text collate "C" not null references webhook_endpoints on delete cascade,
   receiver_id bigint not null references webhook_receivers on delete cascade,

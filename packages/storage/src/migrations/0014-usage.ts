@@ -44,7 +44,6 @@ create table usage_labels (
   cost_counts      numeric not null,
   primary key (account_id, name, day, value)
 ) with (fillfactor = 70);
-create index usage_labels_day on usage_labels (day);
 create table usage_names (
   account_id  uuid not null,
   day         date not null,

@@ -14,6 +14,17 @@ import { webhooks } from './0013-webhooks.ts';
 import { usage } from './0014-usage.ts';
 import { retention } from './0015-retention.ts';
 import { batchReports } from './0016-batch-reports.ts';
+import { months, monthsAhead } from './0017-months.ts';
+import { usageMonths } from './0018-usage-months.ts';
+import { moves } from './0019-moves.ts';
+import { claimSpend } from './0020-claim-spend.ts';
+import { pollCost } from './0020-poll-cost.ts';
+import { keyHashes } from './0021-key-hashes.ts';
+import { transferRules } from './0023-transfer-rules.ts';
+import { pollRows } from './0024-poll-rows.ts';
+import { deletedRuns } from './0025-deleted-runs.ts';
+import { batchRowStatistics } from './0026-batch-row-statistics.ts';
+import { movingFences } from './0027-moving-fences.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -34,4 +45,16 @@ export const migrations: readonly Migration[] = [
   usage,
   retention,
   batchReports,
+  months,
+  monthsAhead,
+  usageMonths,
+  moves,
+  claimSpend,
+  pollCost,
+  keyHashes,
+  transferRules,
+  pollRows,
+  deletedRuns,
+  batchRowStatistics,
+  movingFences,
 ];

@@ -8,6 +8,9 @@ export interface AccountsTable {
   frozen_at: Date | null;
   deleted_at: Date | null;
   emptied_at: Date | null;
+  moving_at: Date | null;
+  moved_to: string | null;
+  keep_until: Date | null;
 }
 
 export interface IdentitiesTable {

@@ -1,11 +1,8 @@
-import type { BatchOutcome, BatchSkipped, Metadata } from '@eloquentpoll/contracts';
+import type { BatchOutcome, BatchSkipped, Metadata, NotRunReason } from '@eloquentpoll/contracts';
 import type { PollOrder } from '@eloquentpoll/polls';
 import type { Generated, JSONColumnType } from 'kysely';
 
 export type StoredBatchStatus = 'loading' | 'running' | 'canceling' | 'completed' | 'canceled' | 'expired' | 'deleted';
-
-/** Why rows of a batch that has ended were not run. */
-export type NotRunReason = 'canceled' | 'expired' | 'uncovered';
 
 export interface BatchesTable {
   id: string;
@@ -32,6 +29,7 @@ export interface BatchesTable {
   runner_owner: string | null;
   runner_epoch: Generated<number>;
   runner_until: Generated<Date>;
+  moved_at: Generated<Date>;
   created_at: Generated<Date>;
   loading_until: Date | null;
   keep_until: Date | null;

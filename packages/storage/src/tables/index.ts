@@ -18,6 +18,8 @@ import type { BatchesTable, BatchRowsTable } from './batches.ts';
 import type { CanaryDaysTable, CanaryResultsTable, ModelStandingsTable } from './canaries.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
 import type { ModelEvidenceTable } from './model-evidence.ts';
+import type { MonthsTable } from './months.ts';
+import type { AccountMovesTable, MovedNamesTable, MovedResultsTable, MovedUsageTable } from './moves.ts';
 import type {
   ControlsTable,
   DeadLettersTable,
@@ -35,6 +37,7 @@ import type {
 } from './payments.ts';
 import type {
   CallerDaysTable,
+  DeletedRunsTable,
   FeedbackTable,
   PollLabelsTable,
   PollsTable,
@@ -43,7 +46,13 @@ import type {
   VotesTable,
 } from './polls.ts';
 import type { ReceiptDaysTable, ReceiptLeavesTable, ReceiptPagesTable } from './receipts.ts';
-import type { KeyLimitsTable, UsageDaysTable, UsageLabelsTable, UsageNamesTable } from './usage.ts';
+import type {
+  KeyLimitsTable,
+  UsageDaysTable,
+  UsageLabelMonthsTable,
+  UsageLabelsTable,
+  UsageNamesTable,
+} from './usage.ts';
 import type {
   WebhookDeliveriesTable,
   WebhookEndpointsTable,
@@ -53,6 +62,7 @@ import type {
 
 /** Every table, as the migrations leave it. */
 export interface Tables {
+  months: MonthsTable;
   accounts: AccountsTable;
   identities: IdentitiesTable;
   api_keys: ApiKeysTable;
@@ -69,6 +79,7 @@ export interface Tables {
   results: ResultsTable;
   votes: VotesTable;
   caller_days: CallerDaysTable;
+  deleted_runs: DeletedRunsTable;
   provider_spend: ProviderSpendTable;
   feedback: FeedbackTable;
   idempotency: IdempotencyTable;
@@ -99,7 +110,12 @@ export interface Tables {
   webhook_receivers: WebhookReceiversTable;
   webhook_deliveries: WebhookDeliveriesTable;
   usage_days: UsageDaysTable;
+  usage_label_months: UsageLabelMonthsTable;
   usage_labels: UsageLabelsTable;
   usage_names: UsageNamesTable;
   key_limits: KeyLimitsTable;
+  account_moves: AccountMovesTable;
+  moved_names: MovedNamesTable;
+  moved_results: MovedResultsTable;
+  moved_usage: MovedUsageTable;
 }

@@ -13,6 +13,7 @@ export interface BalancesTable {
   used_today_u: Generated<bigint>;
   used_yesterday_u: Generated<bigint>;
   low_balance_u: bigint | null;
+  used_elsewhere_u: Generated<bigint>;
 }
 
 export interface TransfersTable {

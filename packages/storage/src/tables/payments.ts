@@ -4,7 +4,7 @@ export interface CheckoutsTable {
   id: Generated<string>;
   account_id: string;
   amount_cents: number;
-  state: Generated<'created' | 'open' | 'credited' | 'expired'>;
+  state: Generated<'created' | 'open' | 'credited' | 'expired' | 'moved'>;
   processor_id: string | null;
   payment_intent: string | null;
   livemode: boolean | null;

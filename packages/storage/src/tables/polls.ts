@@ -44,6 +44,7 @@ export interface PollsTable {
   expires_at: Date | null;
   provider_max_u: bigint | null;
   spend_shard: number | null;
+  spend_again_u: bigint | null;
   audit_version: string | null;
   provider_cost_u: bigint | null;
   aborted_calls: Generated<number>;
@@ -124,6 +125,11 @@ export interface CallerDaysTable {
   fault_u: Generated<bigint>;
   free_u: Generated<bigint>;
   charged_u: Generated<bigint>;
+}
+
+export interface DeletedRunsTable {
+  poll_id: string;
+  deleted_at: Generated<Date>;
 }
 
 export interface ProviderSpendTable {

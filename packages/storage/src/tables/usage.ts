@@ -32,6 +32,14 @@ export interface UsageNamesTable {
   day: string;
   name: string;
   value_count: number;
+  summed: Generated<boolean>;
+}
+
+export interface UsageLabelMonthsTable extends UsageCounts {
+  account_id: string;
+  month: string;
+  name: string;
+  value: string;
 }
 
 export interface KeyLimitsTable {

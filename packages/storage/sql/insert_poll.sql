@@ -1,7 +1,6 @@
--- Stores accepted polls and the labels of their metadata. Each element of p_polls has what accept_poll takes of a poll.
--- p_shard: the row of provider_spend where what providers may charge for them is set aside.
-create or replace function insert_polls(p_polls jsonb, p_shard smallint) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
+-- Stores an accepted poll and the labels of its metadata. p: what accept_poll takes, or an array of that.
+-- p_shard: the row of provider_spend where what providers may charge for it is set aside.
+create or replace function insert_poll(p jsonb, p_shard smallint) returns void language plpgsql as $$
 begin
   insert into polls (id, result_id, account_id, tenant, key_id, awaited, spec, entry_point, request_id, traceparent,
                      context_id, metadata, webhook_url, batch_id, batch_line, lease_until, deadline_at, expires_at, lane,
@@ -15,9 +14,12 @@ begin
          now() + (e ->> 'deadline_ms')::integer * interval '1 millisecond', (e #>> '{spec,expires_at}')::timestamptz,
          coalesce(e ->> 'lane', 'standard'),
          (e ->> 'run_limit_ms')::integer, (e ->> 'provider_max_u')::bigint, p_shard, e ->> 'audit_version'
-    from jsonb_array_elements(p_polls) e;
-  insert into poll_labels (account_id, label, created_at, poll_id)
-  select (e ->> 'account_id')::uuid, label_of(pair.key, pair.value), now(), e ->> 'id'
-    from jsonb_array_elements(p_polls) e, jsonb_each_text(e -> 'metadata') pair
-   where e ? 'metadata' and e ->> 'account_id' is not null;
+    -- Of what is no array, that itself.
+    from jsonb_path_query(p, 'lax $[*]') e;
+  if p @? 'lax $[*].metadata' then
+    insert into poll_labels (account_id, label, created_at, poll_id)
+    select (e ->> 'account_id')::uuid, label_of(key, value), now(), e ->> 'id'
+      from jsonb_path_query(p, 'lax $[*]') e, jsonb_each_text(e -> 'metadata')
+     where e ->> 'account_id' is not null;
+  end if;
 end $$;

@@ -1,0 +1,58 @@
+-- The other half of leave_cell, with the row of the move as the source has it: the account lives here from now on; of
+-- the kind `rest` it is only money. false: it had arrived before.
+create or replace function arrive_in_cell(p_move jsonb) returns boolean
+language plpgsql set search_path = public, pg_temp as $$
+declare
+  v_move constant account_moves := jsonb_populate_record(null::account_moves, p_move);
+  v_id constant uuid := v_move.account_id;
+  v_facts constant jsonb := v_move.facts;
+begin
+  -- Not a setting of the function: only a superuser may make one of a name that no extension has.
+  perform set_config('eloquentpoll.moving', 'on', true);
+  perform from accounts where id = v_id for update;
+  insert into account_moves (id, account_id, direction, kind, from_cell, to_cell, state, amount_u, facts, left_at, arrived_at)
+  values (v_move.id, v_id, 'in', v_move.kind, v_move.from_cell, v_move.to_cell, 'arrived', v_move.amount_u, v_facts - 'account',
+          v_move.left_at, clock_timestamp())
+  on conflict (id) do nothing;
+  if not found then
+    return false;
+  end if;
+  if v_move.amount_u <> 0 then
+    perform ledger_move(case when v_move.amount_u > 0 then 'credit' else 'reversal' end, v_id,
+      '00000000-0000-4000-8000-000000000007', abs(v_move.amount_u), 'move:' || v_move.id || ':in');
+  end if;
+  if v_move.kind <> 'account' then
+    return true;
+  end if;
+
+  -- Payments stay in the cell that took them; what of them is held back comes along.
+  insert into checkouts (id, account_id, amount_cents, state, reversed_cents, settles_at, held_back_u, credited_at)
+  select (c ->> 'id')::uuid, v_id, (c ->> 'amount_cents')::integer, 'moved', (c ->> 'reversed_cents')::integer,
+         (c ->> 'settles_at')::timestamptz, (c ->> 'held_back_u')::bigint, (c ->> 'credited_at')::timestamptz
+    from jsonb_array_elements(v_facts -> 'checkouts') c
+  on conflict (id) do update set settles_at = excluded.settles_at, held_back_u = excluded.held_back_u;
+
+  -- They are made anew, from the days that came along.
+  delete from usage_label_months where account_id = v_id;
+  -- What this ledger has of its captures, when it has lived here before, is not elsewhere.
+  delete from moved_usage where account_id = v_id;
+  insert into moved_usage (account_id, day, cost_u)
+  select v_id, day, u.cost_u - coalesce(t.cost_u, 0)
+    from (select day, sum(cost_u)::bigint as cost_u from usage_days where account_id = v_id group by day) u
+    left join (select (r.created_at at time zone 'utc')::date as day, sum(r.amount_u)::bigint as cost_u
+                 from transfers h join transfers r on r.pending_id = h.id and r.kind = 'post'
+                where h.debit = v_id and h.kind = 'hold' and h.poll_id is not null group by 1) t using (day);
+
+  update balances
+     set used_elsewhere_u = (v_facts ->> 'used_u')::bigint - used_u, used_on = (v_facts ->> 'used_on')::date,
+         used_today_u = (v_facts ->> 'used_today_u')::bigint, used_yesterday_u = (v_facts ->> 'used_yesterday_u')::bigint,
+         low_balance_u = (v_facts ->> 'low_balance_u')::bigint,
+         held_back_u = (select coalesce(sum(held_back_u), 0) from checkouts where account_id = v_id)
+   where account_id = v_id;
+  update accounts
+     set email = v_facts #>> '{account,email}', frozen_at = (v_facts #>> '{account,frozen_at}')::timestamptz,
+         created_at = (v_facts #>> '{account,created_at}')::timestamptz,
+         deleted_at = null, emptied_at = null, moving_at = null, moved_to = null, keep_until = null
+   where id = v_id;
+  return true;
+end $$;

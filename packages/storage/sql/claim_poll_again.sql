@@ -1,0 +1,45 @@
+-- Gives a running poll that a worker lost or released to p_worker, see claim_poll. What became of the calls of that worker is not
+-- known: what was set aside for them counts as spent, and as much is set aside for those of p_worker. No row, too, while that
+-- does not fit under the ceilings; null where there are none any more. Canceled or past its deadline a poll asks no model.
+create or replace function claim_poll_again(p_id text, p_worker text, p_lease_ms integer, p_schema integer, p_max_claims integer,
+  p_hour_cap_u bigint, p_day_cap_u bigint)
+returns table (id text, result_id text, account_id uuid, tenant text, awaited boolean, lease_epoch integer, claims integer,
+  spec jsonb, schema_version smallint, entry_point text, request_id text, traceparent text, audit_version text,
+  canceled_at timestamptz, created_at timestamptz, deadline_at timestamptz, run_until timestamptz)
+language plpgsql security definer set search_path = public, pg_temp
+set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+declare
+  v_no_cap constant bigint := 9223372036854775807;
+  v_hour_cap_u constant bigint := coalesce(p_hour_cap_u, v_no_cap);
+  v_day_cap_u constant bigint := coalesce(p_day_cap_u, v_no_cap);
+  v_again_u bigint;
+  v_shard smallint;
+begin
+  select case when p.spend_shard is not null and p.lease_epoch > 0 then
+           case when p.canceled_at is null and p.deadline_at > now() then p.provider_max_u else 0 end end
+    into v_again_u
+    from polls p
+   where p.id = p_id and p.finished_at is null and (p.lease_owner is null or p.lease_until < now())
+     and p.schema_version <= p_schema and p.claims < p_max_claims
+     for update;
+  if not found then
+    return;
+  end if;
+  if v_again_u > 0 then
+    -- Read before anything is locked: at the ceiling, every poll that was lost comes here again and again.
+    if spend_wait(v_again_u, v_hour_cap_u, v_day_cap_u) is not null then
+      return;
+    end if;
+    select shard into v_shard from take_spend(v_again_u, v_hour_cap_u, v_day_cap_u);
+    if v_shard is null then
+      return;
+    end if;
+    -- One of the two sums stays held, by the row of the poll.
+    perform settle_spend(v_shard, now(), v_again_u, v_again_u);
+  end if;
+  if v_again_u is not null then
+    update polls p set spend_again_u = coalesce(p.spend_again_u, 0) + v_again_u where p.id = p_id;
+  end if;
+  return query select * from claim_poll(p_id, p_worker, p_lease_ms, p_schema, p_max_claims);
+end $$;

@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { Queries } from '../open-storage.ts';
+import type { CellDatabase } from './move-account.ts';
+
+export interface CellsCompared {
+  moves: number;
+  leftU: bigint;
+  arrivedU: bigint;
+  /** What left and has not arrived: a move under way, or one that was killed. */
+  underWay: string[];
+  /** Moves that do not have the same account and amount in both cells. */
+  wrong: string[];
+}
+
+interface Half {
+  id: string;
+  accountId: string;
+  fromCell: string;
+  toCell: string;
+  amountU: bigint;
+}
+
+/** What left each cell and what arrived in the others. The ledger of each is compared with its moves by check_ledger(). */
+export async function compareCells(cells: readonly CellDatabase[]): Promise<CellsCompared> {
+  const out: Half[] = [];
+  const arrived = new Map<string, Half>();
+  const names = new Set(cells.map(({ name }) => name));
+  for (const { storage, name } of cells) {
+    out.push(...(await halves(storage, 'out')).filter((half) => half.fromCell === name && names.has(half.toCell)));
+    for (const half of await halves(storage, 'in')) {
+      if (half.toCell === name && names.has(half.fromCell)) arrived.set(half.id, half);
+    }
+  }
+  const known = new Set(out.map(({ id }) => id));
+  const sum = (all: Iterable<Half>): bigint => [...all].reduce((total, { amountU }) => total + amountU, 0n);
+  return {
+    moves: out.length,
+    leftU: sum(out),
+    arrivedU: sum(arrived.values()),
+    underWay: out.filter(({ id }) => !arrived.has(id)).map(({ id }) => id),
+    wrong: [
+      ...out.filter((half) => arrived.has(half.id) && !isSame(half, arrived.get(half.id)!)).map(({ id }) => id),
+      ...[...arrived.keys()].filter((id) => !known.has(id)),
+    ],
+  };
+}
+
+const isSame = (a: Half, b: Half): boolean =>
+  a.accountId === b.accountId && a.amountU === b.amountU && a.fromCell === b.fromCell && a.toCell === b.toCell;
+
+async function halves({ db }: Queries, direction: 'out' | 'in'): Promise<Half[]> {
+  const { rows } = await sql<Half>`
+    select id, account_id as "accountId", from_cell as "fromCell", to_cell as "toCell", amount_u as "amountU"
+      from account_moves where direction = ${direction} and state in ('left', 'arrived')`.execute(db);
+  return rows;
+}

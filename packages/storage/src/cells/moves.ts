@@ -1,0 +1,129 @@
+import { sql } from 'kysely';
+import type { Queries, Storage } from '../open-storage.ts';
+import { inTransaction } from '../transaction.ts';
+
+// The states of a move, as the source keeps them. Each step may be repeated: what it finds done it leaves.
+
+export interface AccountMove {
+  id: string;
+  accountId: string;
+  fromCell: string;
+  toCell: string;
+  state: 'copying' | 'frozen' | 'left' | 'arrived' | 'abandoned';
+  amountU: bigint;
+}
+
+const COLUMNS = [
+  'id',
+  'account_id as accountId',
+  'from_cell as fromCell',
+  'to_cell as toCell',
+  'state',
+  'amount_u as amountU',
+] as const;
+
+/** The move of an account out of this cell that has not arrived. */
+export async function findOpenMove({ db }: Queries, accountId: string): Promise<AccountMove | null> {
+  const row = await db
+    .selectFrom('account_moves')
+    .select(COLUMNS)
+    .where('account_id', '=', accountId)
+    .where('direction', '=', 'out')
+    .where('kind', '=', 'account')
+    .where('state', 'in', ['copying', 'frozen', 'left'])
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function beginMove(
+  { db }: Queries,
+  move: { id: string; accountId: string; fromCell: string; toCell: string },
+): Promise<void> {
+  await db
+    .insertInto('account_moves')
+    .values({
+      ...{ id: move.id, account_id: move.accountId, from_cell: move.fromCell, to_cell: move.toCell },
+      ...{ direction: 'out', kind: 'account', state: 'copying' },
+    })
+    .execute();
+}
+
+/**
+ * The account as the target knows it until it arrives: closed, living at the source. Refuses one that lives there. No
+ * worker empties it meanwhile.
+ */
+export async function expectAccount({ db }: Queries, accountId: string, fromCell: string): Promise<boolean> {
+  const { rows } = await sql<{ id: string }>`
+    insert into accounts as a (id, deleted_at, moved_to, keep_until)
+    values (${accountId}, now(), ${fromCell}, 'infinity')
+    on conflict (id) do update set moved_to = excluded.moved_to, keep_until = 'infinity', emptied_at = null
+      where a.kind = 'user' and a.moved_to is not null
+    returning id`.execute(db);
+  await sql`insert into balances (account_id) values (${accountId}) on conflict do nothing`.execute(db);
+  return rows.length > 0;
+}
+
+/** From here on nothing of the account changes, but for what its running polls still do. */
+export function freezeForMove(storage: Storage, { id, accountId }: AccountMove): Promise<void> {
+  return inTransaction(storage, async ({ db }) => {
+    // Waits for polls and changes that are under way; those that come find it moving.
+    await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
+    await sql`update accounts set moving_at = coalesce(moving_at, now()) where id = ${accountId}`.execute(db);
+    await sql`
+      update account_moves set state = 'frozen', frozen_at = now() where id = ${id} and state = 'copying'`.execute(db);
+  });
+}
+
+export interface StillOpen {
+  polls: number;
+  batches: number;
+  heldU: bigint;
+}
+
+/** What has to end before the account can leave. */
+export async function stillOpen({ db }: Queries, accountId: string): Promise<StillOpen> {
+  const { rows } = await sql<StillOpen>`
+    select (select count(*)::integer from polls where account_id = b.account_id and status = 'running') as polls,
+           (select count(*)::integer from batches
+             where account_id = b.account_id and status in ('loading', 'running', 'canceling')) as batches,
+           held_u + reserved_u as "heldU"
+      from balances b where account_id = ${accountId}`.execute(db);
+  return rows[0] ?? { polls: 0, batches: 0, heldU: 0n };
+}
+
+export async function leaveCell({ db }: Queries, moveId: string, keepS: number): Promise<boolean> {
+  const { rows } = await sql<{ done: boolean }>`
+    select leave_cell(${moveId}, ${keepS} * interval '1 second') as done`.execute(db);
+  return rows[0]!.done;
+}
+
+/** The target's half of a move, or of money that follows one. */
+export async function arriveInCell(from: Queries, to: Queries, moveId: string): Promise<boolean> {
+  const { rows } = await sql<{ move: string }>`
+    select row_to_json(m)::text as move from account_moves m where id = ${moveId}`.execute(from.db);
+  const arrived = await sql<{ done: boolean }>`select arrive_in_cell(${rows[0]!.move}::jsonb) as done`.execute(to.db);
+  await sql`
+    update account_moves set state = 'arrived', arrived_at = now(), facts = facts - 'account'
+     where id = ${moveId} and state = 'left'`.execute(from.db);
+  return arrived.rows[0]!.done;
+}
+
+/** The account goes on where it is. What was copied is emptied by the target's workers. */
+export async function abandonMove(from: Storage, to: Storage, { id, accountId }: AccountMove): Promise<void> {
+  await inTransaction(to, async ({ db }) => {
+    await sql`select set_config('eloquentpoll.moving', 'on', true)`.execute(db);
+    for (const table of ['logins', 'identities', 'api_keys', 'saved_panels', 'webhook_endpoints'] as const)
+      await db.deleteFrom(table).where('account_id', '=', accountId).execute();
+    await sql`delete from idempotency where principal = ${accountId}`.execute(db);
+    await sql`
+      update accounts set keep_until = now() where id = ${accountId} and moved_to is not null and moving_at is null`.execute(
+      db,
+    );
+  });
+  await inTransaction(from, async ({ db }) => {
+    await sql`update account_moves set state = 'abandoned' where id = ${id} and state in ('copying', 'frozen')`.execute(
+      db,
+    );
+    await sql`update accounts set moving_at = null where id = ${accountId} and moved_to is null`.execute(db);
+  });
+}

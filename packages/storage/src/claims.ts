@@ -1,0 +1,231 @@
+import type { PollSpec } from '@eloquentpoll/contracts';
+import { sql } from 'kysely';
+import { gatherBy } from './gather.ts';
+import { LEASE_MS, leaseEnd, mustEndAt } from './leases.ts';
+import type { Queries, Storage } from './open-storage.ts';
+import type { SpendCeiling } from './provider-spend.ts';
+import { againAfterConflict } from './transaction.ts';
+
+// Taking a poll to run it. A claim raises the epoch, and only the holder of the newest epoch can finish the poll, so a worker
+// that was paused past its lease can do no harm. Every comparison of times is made by Postgres.
+
+/**
+ * The newest kind of poll that this code runs. A poll that a later release accepted may need what is not known here: it
+ * is left to that release's workers until it is overdue, when any worker may end it.
+ */
+const KNOWN_SCHEMA = 1;
+
+/**
+ * Quarantine of poison polls: after this many lost workers a poll is a suspect. A worker runs a limited number of
+ * suspects at a time, and half as many for each further loss, until a suspect runs alone and only it can be the cause.
+ * Running suspects alone from the start would delay the innocent ones by minutes after an outage.
+ */
+export const DEATHS_BEFORE_SUSPECT = 3;
+const MAX_SUSPECTS = 16;
+
+/** What a worker gets to run a poll. */
+export interface Claim {
+  id: string;
+  resultId: string;
+  /** Whose poll it is; null for an anonymous one. */
+  accountId: string | null;
+  /** Whose polls share slots and places with it; null for what no caller asked for. */
+  tenant: string | null;
+  /** Its caller waits for the end. */
+  isAwaited: boolean;
+  epoch: number;
+  /** How often the poll was claimed, this time included: the measure of a poison poll. */
+  claims: number;
+  spec: PollSpec;
+  schemaVersion: number;
+  entryPoint: string;
+  requestId: string | null;
+  traceparent: string | null;
+  /** It was drawn for an audit of this roster version; null for most. */
+  auditVersion: string | null;
+  /** Its caller canceled it: what earlier workers heard is stored, and no model is asked. */
+  isCanceled: boolean;
+  createdAt: Date;
+  deadlineAt: Date;
+  /** Since the poll was accepted, and left until it has to end, by Postgres' clock when the claim was made. */
+  ageMs: number;
+  remainingMs: number;
+}
+
+/**
+ * null when the poll has ended, another worker holds it, it is unknown, or has to wait: for other suspects to end, or, where it
+ * is claimed again, until it fits under the ceiling of provider spend.
+ */
+export async function claimPoll(
+  storage: Storage,
+  pollId: string,
+  worker: string,
+  leaseMs = LEASE_MS,
+  ceiling?: SpendCeiling,
+): Promise<Claim | null> {
+  const claimed = await claimReserved(storage, pollId, worker, leaseMs);
+  if (claimed) return claimed;
+  const claims = await claimsOfLost(storage, pollId);
+  if (claims === null) return null;
+  const terms = { pollId, worker, leaseMs, ceiling };
+  const claim = claims >= DEATHS_BEFORE_SUSPECT ? claimSuspect : claimAgain;
+  return againAfterConflict(() => claim(storage, terms));
+}
+
+interface Wanted {
+  pollId: string;
+  worker: string;
+}
+
+/** Claims wait for locks of polls, which may be held for seconds; those of other polls do not wait with them. */
+const COUNTED_MS = 100;
+
+/** Of one process: polls that are claimed while other claims of their worker are under way are claimed together. */
+export function pollClaimer(
+  storage: Storage,
+  ceiling?: SpendCeiling,
+  onLost?: (error: unknown) => void,
+): (pollId: string, worker: string) => Promise<Claim | null> {
+  const gathered = gatherBy(({ worker }: Wanted) => worker, {
+    async alone({ pollId, worker }, lost) {
+      const claim = await claimPoll(storage, pollId, worker, LEASE_MS, ceiling);
+      // The lost call may have claimed it. Then it waits for the end of its lease, and the caller knows that a claim was lost.
+      if (!claim && lost !== undefined) throw lost;
+      return claim;
+    },
+    together: (wanted) => claimTogether(storage, wanted),
+    onLost,
+    max: 16,
+    atOnce: 2,
+    countedMs: COUNTED_MS,
+  });
+  return (pollId, worker) => gathered({ pollId, worker });
+}
+
+/** Of one worker, in one transaction. What it does not claim has no answer yet: see claimPoll. */
+async function claimTogether(storage: Storage, wanted: readonly Wanted[]): Promise<(Claim | undefined)[]> {
+  const ids = wanted.map(({ pollId }) => pollId);
+  const rows = await storage.call<ClaimRow>(`select ${CLAIM_COLUMNS} from claim_polls($1::text[], $2, $3, $4, $5)`, [
+    ids,
+    wanted[0]!.worker,
+    LEASE_MS,
+    KNOWN_SCHEMA,
+    DEATHS_BEFORE_SUSPECT,
+  ]);
+  const claims = new Map(rows.map((row) => [row.id, toClaim(row)]));
+  return ids.map((id) => {
+    const claim = claims.get(id);
+    // Of two jobs of a poll the first has it.
+    claims.delete(id);
+    return claim;
+  });
+}
+
+/** null where it was lost by too many workers already, what it may cost has to be set aside first, or it cannot be claimed. */
+async function claimReserved(storage: Storage, pollId: string, worker: string, leaseMs: number): Promise<Claim | null> {
+  const values = [pollId, worker, leaseMs, KNOWN_SCHEMA, DEATHS_BEFORE_SUSPECT];
+  const [row] = await storage.call<ClaimRow>(
+    `select ${CLAIM_COLUMNS} from claim_reserved_poll($1, $2, $3, $4, $5)`,
+    values,
+  );
+  return row ? toClaim(row) : null;
+}
+
+/** How often a running poll without a holder was claimed; null for any other. */
+async function claimsOfLost({ db }: Queries, pollId: string): Promise<number | null> {
+  const { rows } = await sql<{ claims: number }>`
+    select claims from polls
+     where id = ${pollId} and status = 'running' and (lease_owner is null or lease_until < now())`.execute(db);
+  return rows[0]?.claims ?? null;
+}
+
+interface AgainTerms {
+  pollId: string;
+  worker: string;
+  leaseMs: number;
+  ceiling: SpendCeiling | undefined;
+}
+
+/** In one statement, as it locks rows of provider spend, which a worker that stops between two of them would keep. */
+async function claimAgain(storage: Storage, { pollId, worker, leaseMs, ceiling }: AgainTerms): Promise<Claim | null> {
+  const [row] = await storage.call<ClaimRow>(
+    `select ${CLAIM_COLUMNS} from claim_poll_again($1, $2, $3, $4, $5, $6::bigint, $7::bigint)`,
+    [pollId, worker, leaseMs, KNOWN_SCHEMA, DEATHS_BEFORE_SUSPECT, ceiling?.hourU ?? null, ceiling?.dayU ?? null],
+  );
+  return row ? toClaim(row) : null;
+}
+
+/** null, too, where it has to wait for other suspects of this worker to end. */
+async function claimSuspect(storage: Storage, { pollId, worker, leaseMs, ceiling }: AgainTerms): Promise<Claim | null> {
+  const limits = [DEATHS_BEFORE_SUSPECT, MAX_SUSPECTS, ceiling?.hourU ?? null, ceiling?.dayU ?? null];
+  const [row] = await storage.call<ClaimRow>(
+    `select ${CLAIM_COLUMNS} from claim_suspect($1, $2, $3, $4, $5, $6, $7::bigint, $8::bigint)`,
+    [pollId, worker, leaseMs, KNOWN_SCHEMA, ...limits],
+  );
+  return row ? toClaim(row) : null;
+}
+
+/** Takes a poll past its deadline from its holder: a worker that hangs cannot keep a poll from ending. */
+export async function claimOverdue(
+  { db }: Queries,
+  pollId: string,
+  worker: string,
+  graceMs = 0,
+): Promise<Claim | null> {
+  const { rows } = await sql<ClaimRow>`
+    update polls
+       set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, claims = claims + 1,
+           lease_until = ${leaseEnd(LEASE_MS)}, spend_again_u = coalesce(spend_again_u, 0)
+     where id = ${pollId} and status = 'running' and ${mustEndAt} < now() - ${graceMs} * interval '1 millisecond'
+    returning ${claimColumns}`.execute(db);
+  return rows[0] ? toClaim(rows[0]) : null;
+}
+
+const CLAIM_COLUMNS = `id, result_id, account_id, tenant, awaited, lease_epoch, claims, spec, schema_version, entry_point, request_id,
+  traceparent, audit_version, canceled_at is not null as is_canceled, created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
+  greatest(0, ceil(extract(epoch from least(deadline_at, run_until) - now()) * 1000))::integer as remaining_ms`;
+const claimColumns = sql.raw(CLAIM_COLUMNS);
+
+interface ClaimRow {
+  id: string;
+  result_id: string;
+  account_id: string | null;
+  tenant: string | null;
+  awaited: boolean;
+  lease_epoch: number;
+  claims: number;
+  spec: PollSpec;
+  schema_version: number;
+  entry_point: string;
+  request_id: string | null;
+  traceparent: string | null;
+  audit_version: string | null;
+  is_canceled: boolean;
+  created_at: Date;
+  deadline_at: Date;
+  age_ms: number;
+  remaining_ms: number;
+}
+
+function toClaim(row: ClaimRow): Claim {
+  return {
+    id: row.id,
+    resultId: row.result_id,
+    accountId: row.account_id,
+    tenant: row.tenant,
+    isAwaited: row.awaited,
+    epoch: row.lease_epoch,
+    claims: row.claims,
+    spec: row.spec,
+    schemaVersion: row.schema_version,
+    entryPoint: row.entry_point,
+    requestId: row.request_id,
+    traceparent: row.traceparent,
+    auditVersion: row.audit_version,
+    isCanceled: row.is_canceled,
+    createdAt: row.created_at,
+    deadlineAt: row.deadline_at,
+    ageMs: row.age_ms,
+    remainingMs: row.remaining_ms,
+  };
+}

@@ -1,0 +1,101 @@
+// Calls that come while an earlier one is under way go to Postgres together: a transaction, its round trip and its commit are
+// then paid once. A call that comes alone is sent in the same turn of the event loop.
+
+interface Waiting<Item, Answer> {
+  item: Item;
+  answer: PromiseWithResolvers<Answer>;
+}
+
+export interface Gathering<Item, Answer> {
+  /** In the order of the items. One without an answer is tried by itself; where it throws, each of them is. */
+  together(items: readonly Item[]): Promise<readonly (Answer | undefined)[]>;
+  /** `lost`: what the joint call threw. Whether it did its work is not known then. */
+  alone(item: Item, lost?: unknown): Promise<Answer>;
+  /** For the log: a joint call threw, and each of its items is tried by itself. */
+  onLost?: ((error: unknown) => void) | undefined;
+  /** In one call. */
+  max: number;
+  /** Calls under way. */
+  atOnce: number;
+  /** A call that takes longer no longer counts as one under way: those after it do not wait for its locks. */
+  countedMs?: number;
+}
+
+export function gather<Item, Answer>(how: Gathering<Item, Answer>): (item: Item) => Promise<Answer> {
+  const waiting: Waiting<Item, Answer>[] = [];
+  let underWay = 0;
+  let isPlanned = false;
+  const next = () => {
+    isPlanned = false;
+    while (waiting.length > 0 && underWay < how.atOnce) {
+      underWay += 1;
+      void counted(send(how, waiting.splice(0, how.max)), how.countedMs).then(() => {
+        underWay -= 1;
+        next();
+      });
+    }
+  };
+  return (item) => {
+    const answer = Promise.withResolvers<Answer>();
+    waiting.push({ item, answer });
+    // What arrives in this turn is taken along.
+    if (!isPlanned && underWay < how.atOnce) {
+      isPlanned = true;
+      setImmediate(next);
+    }
+    return answer.promise;
+  };
+}
+
+/** Gathers what has the same key; items of other keys never wait for it. */
+export function gatherBy<Item, Answer>(
+  keyOf: (item: Item) => string,
+  how: Gathering<Item, Answer>,
+): (item: Item) => Promise<Answer> {
+  const used = new Map<string, { call: (item: Item) => Promise<Answer>; calls: number }>();
+  return async (item) => {
+    const key = keyOf(item);
+    const same = used.get(key) ?? { call: gather(how), calls: 0 };
+    used.set(key, same);
+    same.calls += 1;
+    try {
+      return await same.call(item);
+    } finally {
+      same.calls -= 1;
+      if (same.calls === 0) used.delete(key);
+    }
+  };
+}
+
+/** Settled with the call, or once it is no longer counted. */
+function counted(call: Promise<void>, countedMs: number | undefined): Promise<void> {
+  if (countedMs === undefined) return call;
+  return new Promise((resolve) => {
+    const late = setTimeout(resolve, countedMs);
+    void call.then(() => {
+      clearTimeout(late);
+      resolve();
+    });
+  });
+}
+
+async function send<Item, Answer>(how: Gathering<Item, Answer>, calls: Waiting<Item, Answer>[]): Promise<void> {
+  const items = calls.map(({ item }) => item);
+  let lost: unknown;
+  const answers =
+    items.length > 1
+      ? await how.together(items).catch((error: unknown) => {
+          lost = error;
+          how.onLost?.(error);
+          return [];
+        })
+      : [];
+  const trySingly = async ({ item, answer }: Waiting<Item, Answer>) =>
+    how.alone(item, lost).then(answer.resolve, answer.reject);
+  await Promise.all(
+    calls.map((call, i) => {
+      const answered = answers[i];
+      return answered === undefined ? trySingly(call) : call.answer.resolve(answered);
+    }),
+  );
+}

@@ -1,0 +1,38 @@
+import { sql } from 'kysely';
+import { StorageBusy } from './errors.ts';
+import { withLock } from './locks.ts';
+import type { Queries, Storage } from './open-storage.ts';
+
+// Tables that grow with polls have a partition for each UTC month. Partitions are made before their month begins, and a month
+// is dropped once nothing of it is needed: its polls are emptied and its books closed.
+
+/** Beside the present one. */
+const MONTHS_AHEAD = 2;
+
+/** Making and dropping takes well under a second. */
+const LOCK_TERM_MS = 30_000;
+
+/** False: another process keeps the months. */
+export const withMonthsLock = (storage: Storage, work: () => Promise<unknown>): Promise<boolean> =>
+  withLock(storage, 'months', LOCK_TERM_MS, work);
+
+/** Makes partitions that are missing; returns their months. */
+export async function makeMonths({ db }: Queries): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`select name from keep_months(${MONTHS_AHEAD}) as name`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** Drops months that are over; returns the steps that were taken. What is in use by others is left for the next time. */
+export async function dropMonths({ db }: Queries): Promise<string[]> {
+  const steps: string[] = [];
+  for (;;) {
+    try {
+      const { rows } = await sql<{ step: string | null }>`select drop_month() as step`.execute(db);
+      if (rows[0]!.step === null) return steps;
+      steps.push(rows[0]!.step);
+    } catch (error) {
+      if (error instanceof StorageBusy) return steps;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { isStorageError } from './errors.ts';
+import { openStorage, type Queries, type Storage } from './open-storage.ts';
+
+// A replica for reads that bear a little lag. What it has is known by positions of the log: the primary is asked for its
+// own every second, the replica which it has replayed, so a standstill of either counts as lag, and no clock of a server is
+// trusted. Whatever is wrong, the primary answers, and the replica is used again once it is well.
+
+export interface ReplicaOptions {
+  primary: Storage;
+  replicaUrl: string;
+  /** What a read may lag behind at most. */
+  maxLagMs: number;
+  maxConnections?: number;
+  applicationName?: string;
+  /** Hears of each state that the replica comes to. */
+  onState?: (state: ReplicaState) => void;
+}
+
+export type ReplicaState = 'used' | 'lags' | 'away' | 'no replica';
+
+/** Why the primary answered a read that may lag. */
+export type PrimaryReason = 'lag' | 'own_write' | 'away' | 'not_found';
+
+export interface ReplicaRead<T> {
+  value: T;
+  /** How far behind it may be; null where the primary answered. */
+  lagMs: number | null;
+  reason: PrimaryReason | null;
+}
+
+export interface Replica extends AsyncDisposable {
+  /**
+   * Reads from the replica, or from the primary where the replica lags, failed, may not have what was written at
+   * `since` (by this machine's clock), or answered null. `read` may run twice.
+   */
+  read<T>(read: (queries: Queries) => Promise<T>, since?: number): Promise<ReplicaRead<T>>;
+  readonly state: ReplicaState;
+  readonly maxLagMs: number;
+  /** Null before the replica has answered. */
+  lagMs(): number | null;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** Reads there are short or better made elsewhere. */
+const STATEMENT_MS = 2_000;
+/** One that takes longer to say its position is too slow for anything else. */
+const SLOW_MS = 500;
+/** How long it rests after a read that failed there. */
+const REST_MS = 3_000;
+/** Between the clocks of two gateways. */
+const CLOCKS_MS = 500;
+const MAX_POSITIONS = 120;
+
+interface Position {
+  at: number;
+  lsn: bigint;
+}
+
+export function openReplica(options: ReplicaOptions): Replica {
+  const { primary, maxLagMs } = options;
+  const replica = openStorage({
+    databaseUrl: options.replicaUrl,
+    maxConnections: options.maxConnections ?? 10,
+    applicationName: options.applicationName ?? 'eloquentpoll',
+    statementTimeoutMs: STATEMENT_MS,
+  });
+  /** Of the primary, oldest first. */
+  let positions: Position[] = [];
+  /** The replica has everything that was committed before. */
+  let hasUntil: number | null = null;
+  let state: ReplicaState = 'away';
+  let restsUntil = 0;
+  const closing = new AbortController();
+
+  function become(next: ReplicaState): void {
+    if (next === state) return;
+    state = next;
+    options.onState?.(state);
+  }
+
+  async function look(): Promise<void> {
+    const at = Date.now();
+    // Without a position of the primary the replica only grows older.
+    const current = await positionOf(primary).catch(() => null);
+    if (current?.isPrimary) positions = [...positions, { at, lsn: current.lsn }].slice(-MAX_POSITIONS);
+    const asked = Date.now();
+    const replayed = await positionOf(replica).catch(() => null);
+    if (!replayed || Date.now() - asked > SLOW_MS) return become('away');
+    if (replayed.isPrimary) return become('no replica');
+    const had = positions.findLast(({ lsn }) => lsn <= replayed.lsn);
+    if (had) hasUntil = had.at;
+    positions = positions.filter(({ at }) => had === undefined || at >= had.at);
+    become(isFresh() ? 'used' : 'lags');
+  }
+
+  const lagMs = () => (hasUntil === null ? null : Date.now() - hasUntil);
+  const isFresh = () => (lagMs() ?? Number.POSITIVE_INFINITY) <= maxLagMs;
+
+  async function watch(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await look();
+      await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => {});
+    }
+  }
+  const watching = watch();
+
+  /** Null where the replica may be asked. */
+  function reasonAgainst(since: number | undefined): PrimaryReason | null {
+    if (state === 'away' || state === 'no replica' || Date.now() < restsUntil) return 'away';
+    if (!isFresh()) return 'lag';
+    return since !== undefined && since + CLOCKS_MS > hasUntil! ? 'own_write' : null;
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    maxLagMs,
+    lagMs,
+    async read(read, since) {
+      let reason = reasonAgainst(since);
+      if (reason === null) {
+        const lag = lagMs();
+        try {
+          const value = await read(replica);
+          if (value !== null) return { value, lagMs: lag, reason };
+          reason = 'not_found';
+        } catch (error) {
+          if (!isStorageError(error)) throw error;
+          reason = 'away';
+          restsUntil = Date.now() + REST_MS;
+        }
+      }
+      return { value: await read(primary), lagMs: null, reason };
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await watching;
+      await replica[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function positionOf({ db }: Queries): Promise<{ isPrimary: boolean; lsn: bigint }> {
+  const { rows } = await sql<{ is_primary: boolean; lsn: bigint }>`
+    select not pg_is_in_recovery() as is_primary,
+           (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end
+             - '0/0'::pg_lsn)::bigint as lsn`.execute(db);
+  const { is_primary: isPrimary, lsn } = rows[0]!;
+  return { isPrimary, lsn };
+}

@@ -1,0 +1,15 @@
+import { GATEWAY_ROLE, WORKER_ROLE } from './grants.ts';
+
+// What ends the statements of the apps behind a pooler, which shares connections and so drops what each asks for. A
+// worker's are long: it checks the ledger.
+
+const STATEMENT_TIMEOUTS: Readonly<Record<string, string>> = { [GATEWAY_ROLE]: '5s', [WORKER_ROLE]: '30s' };
+
+/** Statements for a superuser, or for who made the roles. */
+export const roleTimeouts: readonly string[] = Object.entries(STATEMENT_TIMEOUTS).flatMap(([role, statement]) =>
+  Object.entries({
+    statement_timeout: statement,
+    lock_timeout: '2s',
+    idle_in_transaction_session_timeout: '10s',
+  }).map(([name, value]) => `alter role ${role} set ${name} = '${value}'`),
+);

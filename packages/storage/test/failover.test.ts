@@ -1,0 +1,87 @@
+import { FOLLOWED } from '@eloquentpoll/services/copy-postgres';
+import { databaseOn, queryOnce } from '@eloquentpoll/services/databases';
+import { type PostgresOptions, startPostgres } from '@eloquentpoll/services/postgres';
+import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
+import { eventually } from '@eloquentpoll/testkit/eventually';
+import t from 'tap';
+import { acceptPoll, checkLedger, isStorageError, migrate, openStorage, type StorageOptions } from '../src/index.ts';
+import { acceptance, funded, USD } from './fixtures.ts';
+
+// slow: 9 s
+
+// A primary that is killed under load and a synchronous standby that is promoted, with addresses of both.
+
+t.test('what was acknowledged is on the new primary, which is found, also when the old one comes back', async (t) => {
+  const group = await openThrowAwayGroup('a failover', { neededMb: 300, inMemory: true });
+  t.teardown(() => group[Symbol.asyncDispose]());
+  const settings = { ...FOLLOWED, synchronous_commit: 'on', fsync: 'on', full_page_writes: 'on' };
+  const common: PostgresOptions = { group, password: 'secret', durable: false, stage: 1, settings };
+  const old = await startPostgres(common);
+  await queryOnce(old.url, 'create database ep');
+  await migrate(databaseOn(old.url, 'ep'));
+  const standby = await startPostgres({ ...common, name: 'standby', standbyOf: old });
+  await queryOnce(old.url, "alter system set synchronous_standby_names = '*'");
+  await queryOnce(old.url, 'select pg_reload_conf()');
+  await eventually('commits wait for the standby', async () => {
+    const rows = await queryOnce(old.url, "select from pg_stat_replication where sync_state = 'sync'");
+    return rows.length === 1;
+  });
+
+  const hosts = [standby, old].map(({ url }) => new URL(url).host).join(',');
+  const databaseUrl = `postgres://postgres:secret@${hosts}/ep?target_session_attrs=read-write`;
+  t.same(await migrate(databaseUrl), [], 'the migration finds the primary');
+  const open = (more: Partial<StorageOptions> = {}) => {
+    const storage = openStorage({ databaseUrl, statementTimeoutMs: 1_000, ...more });
+    t.teardown(() => storage[Symbol.asyncDispose]());
+    return storage;
+  };
+  const storage = open();
+  const accountId = await funded(storage, 1_000_000n * USD);
+  const acknowledged: string[] = [];
+  const unknown: string[] = [];
+  let isOver = false;
+  const callers = Array.from({ length: 6 }, async () => {
+    while (!isOver) {
+      const asked = acceptance(accountId, { holdU: 1n });
+      try {
+        await acceptPoll(storage, asked);
+        acknowledged.push(asked.poll.id);
+      } catch (error) {
+        if (!isStorageError(error)) throw error;
+        unknown.push(asked.poll.id);
+      }
+    }
+  });
+  await eventually('polls are accepted', () => acknowledged.length > 50);
+  old.process.signal('SIGKILL');
+  await old.process.exited;
+  await queryOnce(standby.url, 'select pg_promote()');
+  const before = acknowledged.length;
+  await eventually('polls are accepted again', () => acknowledged.length > before + 50);
+  isOver = true;
+  await Promise.all(callers);
+
+  const promoted = databaseOn(standby.url, 'ep');
+  const stored = new Set((await queryOnce<{ id: string }>(promoted, 'select id from polls')).map(({ id }) => id));
+  t.same(
+    acknowledged.filter((id) => !stored.has(id)),
+    [],
+    `${acknowledged.length} acknowledged, ${unknown.length} unknown`,
+  );
+  t.same(await checkLedger(storage), []);
+
+  // Nothing keeps it from taking writes, and no process may choose it.
+  const again = await startPostgres({ ...common, ports: async () => Number(new URL(old.url).port) });
+  t.equal((await queryOnce<{ lost: boolean }>(again.url, 'select pg_is_in_recovery() as lost'))[0]!.lost, false);
+  const newcomer = open({ databaseUrl: databaseUrl.replace(hosts, hosts.split(',').toReversed().join(',')) });
+  const asked = acceptance(accountId, { holdU: 1n });
+  await eventually('a new process is served', async () => {
+    await acceptPoll(newcomer, asked);
+    return true;
+  });
+  t.equal(
+    (await queryOnce(promoted, `select from polls where id = '${asked.poll.id}'`)).length,
+    1,
+    'by the new primary',
+  );
+});

@@ -1,0 +1,434 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { accountTag, newBatchId } from '@eloquentpoll/polls';
+import { ownerUrl } from '@eloquentpoll/testkit/database';
+import t, { type Test } from 'tap';
+import {
+  acceptPoll,
+  addBatchRows,
+  admitIdentity,
+  balanceOf,
+  type CellDatabase,
+  cancelBatch,
+  checkLedger,
+  claimBatches,
+  claimPoll,
+  compareCells,
+  createAccount,
+  creditAccount,
+  deleteBatch,
+  deletePoll,
+  emptyClosedAccounts,
+  emptyExpiredPolls,
+  endBatch,
+  findBatch,
+  findCheckout,
+  findKeyByHash,
+  findLogin,
+  findReceiptSource,
+  findResult,
+  finishPoll,
+  followCheckout,
+  insertKey,
+  insertLogin,
+  insertWebhookEndpoint,
+  listKeys,
+  listSavedPanels,
+  listWebhookEndpoints,
+  MoveRefused,
+  type MoveStep,
+  moveAccount,
+  nameOfIdentity,
+  nameOfKey,
+  openBatch,
+  openCheckout,
+  openStorage,
+  problemsWithMove,
+  pruneExpired,
+  publishCheckout,
+  readHistory,
+  refuseMovedLogin,
+  refuseMovedName,
+  refuseMovedResult,
+  reverseCredit,
+  revokeKey,
+  routerMaps,
+  savePanel,
+  settleMoves,
+  startBatch,
+  storeFeedback,
+} from '../src/index.ts';
+import {
+  acceptance,
+  type Fixture,
+  finished,
+  funded,
+  newPoll,
+  open,
+  response,
+  spec,
+  USD,
+  unique,
+  vote,
+} from './fixtures.ts';
+import { wholeCheck } from './whole-check.ts';
+
+// slow: 8 s
+
+const STEPS: MoveStep[] = ['copied', 'frozen', 'drained', 'copied_all', 'left', 'arrived'];
+const RULES = { days: 7, share: 0.5, freeU: 0n };
+
+interface TestCell extends Fixture {
+  /** With the owner's role, as the command has it. */
+  cell: CellDatabase;
+}
+
+async function openCell(t: Test, name: string): Promise<TestCell> {
+  const fixture = await open(t);
+  const storage = openStorage({ databaseUrl: ownerUrl(fixture.url), maxConnections: 2 });
+  t.teardown(() => storage[Symbol.asyncDispose]());
+  return { ...fixture, cell: { name, storage } };
+}
+
+async function twoCells(t: Test) {
+  const [a, b] = [await openCell(t, '0'), await openCell(t, '1')];
+  const move = (
+    accountId: string,
+    from: TestCell,
+    to: TestCell,
+    more: { stopAfter?: MoveStep; drainS?: number } = {},
+  ) =>
+    moveAccount(
+      { accountId, from: from.cell, to: to.cell, drainS: more.drainS ?? 5, keepS: 3_600, cachedS: 0 },
+      (step) => {
+        if (step === more.stopAfter) throw new Error(`killed after ${step}`);
+      },
+    );
+  return { a, b, move };
+}
+
+/** An account with something in every table that goes along. */
+async function richAccount({ storage, query }: Fixture) {
+  const address = randomBytes(20);
+  const { accountId, identityId } = await admitIdentity(storage, { kind: 'wallet', address });
+  await creditAccount(storage, { accountId, amountU: 10n * USD, source: 'operator', idem: unique('grant:') });
+  const hash = randomBytes(32);
+  const { id: keyId } = await storage.db
+    .transaction()
+    .execute((db) =>
+      insertKey({ db }, { accountId, hash, prefix: 'ep_k_12345', limit: { limitU: 5n * USD, reset: 'monthly' } }),
+    );
+  const loginId = await insertLogin(storage, { accountId, identityId });
+  await savePanel(storage, accountId, { name: 'mine', models: ['a/1', 'b/2', 'c/3'] });
+  const endpoint = { id: `we_${randomBytes(16).toString('hex')}`, url: 'https://hooks.example/', description: '' };
+  await insertWebhookEndpoint(storage, accountId, { ...endpoint, eventTypes: ['poll.completed'], secret: 'sealed' });
+  const checkout = await openCheckout(storage, { accountId, amountCents: 800 });
+  const processorId = unique('cs_');
+  await publishCheckout(storage, checkout, { processorId, url: 'https://pay.example', livemode: false });
+  await followCheckout(
+    storage,
+    (await findCheckout(storage, { id: checkout }))!,
+    { processorId, paymentIntent: processorId, livemode: false, isPaid: true, isExpired: false, reversedCents: 0 },
+    RULES,
+  );
+  const polls: { id: string; resultId: string }[] = [];
+  for (let i = 0; i < 3; i++) polls.push(await endedPoll({ storage }, accountId, keyId, `key ${i}`));
+  await storeFeedback(storage, {
+    ...{ accountId, resultId: polls[0]!.resultId, outcomeCorrect: true },
+    ...{ confidence: 0.5, notes: 'good' },
+  });
+  const stranger = await createAccount(storage);
+  await storeFeedback(storage, {
+    ...{ accountId: stranger, resultId: polls[0]!.resultId, outcomeCorrect: false },
+    ...{ confidence: null, notes: null },
+  });
+  await query("update results set receipt_leaf = sha256(convert_to(poll_id, 'UTF8'))");
+  return { accountId, identityId, address, hash, keyId, loginId, polls, endpoint: endpoint.id, checkout };
+}
+
+async function endedPoll({ storage }: Pick<Fixture, 'storage'>, accountId: string, keyId?: string, key?: string) {
+  const poll = newPoll(accountId, { metadata: { team: 'red' }, ...(keyId && { keyId }) });
+  const idempotency = key === undefined ? undefined : { principal: accountId, key, fingerprint: 'same' };
+  await acceptPoll(storage, acceptance(accountId, { poll, holdU: USD / 2n, idempotency }));
+  const claim = await claimPoll(storage, poll.id, 'w');
+  const billed = [vote(0, { billed_u: 70_001 }), vote(1, { billed_u: 3 })];
+  const detail = response({ poll_id: poll.resultId, costs: { total_estimated_cost: 0.070004 } });
+  await finishPoll(storage, finished(claim!, { votes: billed, response: detail }));
+  return poll;
+}
+
+/** Everything that its owner can see of an account. */
+async function seen(
+  { storage, query }: Fixture,
+  { accountId, polls }: { accountId: string; polls: { resultId: string }[] },
+) {
+  return {
+    balance: await balanceOf(storage, accountId),
+    keys: await listKeys(storage, accountId),
+    panels: await listSavedPanels(storage, accountId),
+    endpoints: await listWebhookEndpoints(storage, accountId),
+    history: await readHistory(storage, accountId, 100, 0),
+    results: await Promise.all(polls.map(({ resultId }) => findResult(storage, resultId))),
+    usage: await query('select * from usage_days where account_id = $1 order by day, preset', [accountId]),
+    labels: await query('select * from poll_labels where account_id = $1 order by poll_id', [accountId]),
+    keys_kept: await query('select * from idempotency where principal = $1 order by key', [accountId]),
+    votes: await query(
+      'select v.* from votes v join polls p on p.id = v.poll_id where p.account_id = $1 order by 1, 2',
+      [accountId],
+    ),
+    feedback: await query('select outcome_correct, notes from feedback order by notes'),
+  };
+}
+
+const movingTo = (cell: string | null) => ({ name: 'AccountMoving', movedTo: cell });
+
+async function clean(t: Test, name: string, ...cells: TestCell[]): Promise<void> {
+  for (const { storage, cell } of cells) {
+    t.same(await checkLedger(storage), [], `${name}: the books of cell ${cell.name}`);
+    t.same(await wholeCheck(storage), [], `${name}: all books of cell ${cell.name}`);
+  }
+  const compared = await compareCells(cells.map(({ cell }) => cell));
+  t.same([compared.leftU - compared.arrivedU, compared.underWay, compared.wrong], [0n, [], []], `${name}: drift`);
+}
+
+t.test('an account that moves takes everything along, and back, whatever step its move was killed after', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const rich = await richAccount(a);
+  const { accountId } = rich;
+  const before = await seen(a, rich);
+  t.ok(before.balance!.heldBackU > 0n && before.balance!.usageU > 0n && before.labels.length === 3);
+
+  for (const step of STEPS)
+    await t.rejects(move(accountId, a, b, { stopAfter: step }), { message: `killed after ${step}` });
+  const moved = await move(accountId, a, b).catch((error: unknown) => error);
+  t.match(moved, { name: 'MoveRefused', message: /lives in cell 1/ }, 'the last one had finished it');
+  t.same(await seen(b, rich), before);
+  await clean(t, 'there', a, b);
+
+  await t.test('the source says where everything is', async (t) => {
+    t.equal(await findKeyByHash(a.storage, rich.hash), null);
+    t.equal(await findLogin(a.storage, rich.loginId), null);
+    t.equal(await findResult(a.storage, rich.polls[0]!.resultId), null);
+    await t.rejects(refuseMovedName(a.storage, nameOfKey(rich.hash)), movingTo('1'));
+    await t.rejects(refuseMovedLogin(a.storage, rich.loginId), movingTo('1'));
+    await t.rejects(refuseMovedResult(a.storage, rich.polls[2]!.resultId), movingTo('1'));
+    await t.rejects(admitIdentity(a.storage, { kind: 'wallet', address: rich.address }), movingTo('1'));
+    await t.rejects(acceptPoll(a.storage, acceptance(accountId)), movingTo('1'), 'a key that was cached');
+    await t.rejects(deletePoll(a.storage, accountId, rich.polls[0]!.id), movingTo('1'));
+    t.equal((await balanceOf(a.storage, accountId))!.postedU, 0n);
+    const name = nameOfIdentity({ kind: 'oidc', issuer: 'https://id.example', subject: 'x' });
+    await refuseMovedName(a.storage, name);
+    t.same(await routerMaps([a.cell, b.cell]), {
+      accounts: `${accountTag(accountId)} 1;\n`,
+      results: rich.polls
+        .map(({ resultId }) => `${resultId} 1;\n`)
+        .toSorted()
+        .join(''),
+    });
+  });
+
+  await t.test('the target goes on', async (t) => {
+    const idempotency = { principal: accountId, key: 'key 1', fingerprint: 'same' };
+    const repeated = await acceptPoll(b.storage, acceptance(accountId, { idempotency }));
+    t.same(repeated, { kind: 'joined', pollId: rich.polls[1]!.id }, 'a repeat finds the poll of before');
+    rich.polls.push(await endedPoll(b, accountId, rich.keyId));
+    t.match(await findKeyByHash(b.storage, rich.hash), { accountId, keyId: rich.keyId });
+    t.match(await findLogin(b.storage, rich.loginId), { accountId });
+    const day = (await findReceiptSource(b.storage, rich.polls[0]!.resultId))!.day;
+    t.equal(day, new Date().toISOString().slice(0, 10));
+    t.same(await deletePoll(b.storage, accountId, rich.polls[1]!.id), {
+      outcome: 'deleted',
+      pollId: rich.polls[1]!.id,
+    });
+    await clean(t, 'after a poll', a, b);
+  });
+
+  const there = await seen(b, rich);
+  await move(accountId, b, a);
+  t.same(await seen(a, rich), there, 'and back');
+  t.equal(await findResult(a.storage, rich.polls[1]!.resultId), null, 'what was deleted there is deleted here');
+  await clean(t, 'back', a, b);
+  t.same((await routerMaps([a.cell, b.cell])).accounts, `${accountTag(accountId)} 0;\n`);
+  await endedPoll(a, accountId, rich.keyId);
+  await move(accountId, a, b);
+  await clean(t, 'there again', a, b);
+  t.equal((await compareCells([a.cell, b.cell])).moves, 3);
+});
+
+t.test('while an account moves nothing of it changes, its polls end, and it can be read', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const rich = await richAccount(a);
+  const { accountId } = rich;
+  const running = newPoll(accountId);
+  await acceptPoll(a.storage, acceptance(accountId, { poll: running }));
+  const moving = move(accountId, a, b, { drainS: 30 });
+  const isFrozen = async () => (await a.query('select from accounts where moving_at is not null')).length > 0;
+  while (!(await isFrozen())) await new Promise((resolve) => setTimeout(resolve, 20));
+
+  await t.rejects(acceptPoll(a.storage, acceptance(accountId)), movingTo(null));
+  const changes: Record<string, () => Promise<unknown>> = {
+    'a new key': () => insertKey(a.storage, { accountId, hash: randomBytes(32), prefix: 'ep_k_12345' }),
+    'a revoked key': () => revokeKey(a.storage, accountId, rich.keyId),
+    'a login': () => insertLogin(a.storage, { accountId }),
+    'a panel': () => savePanel(a.storage, accountId, { name: 'other', models: ['a/1', 'b/2', 'c/3'] }),
+    'a deleted poll': () => deletePoll(a.storage, accountId, rich.polls[0]!.id),
+    feedback: () =>
+      storeFeedback(a.storage, {
+        accountId,
+        resultId: rich.polls[1]!.resultId,
+        outcomeCorrect: true,
+        confidence: 1,
+        notes: null,
+      }),
+  };
+  for (const [name, change] of Object.entries(changes)) await t.rejects(change(), movingTo(null), name);
+  t.match(await findKeyByHash(a.storage, rich.hash), { accountId, isFrozen: false }, 'its key still reads');
+  t.ok(await findResult(a.storage, rich.polls[0]!.resultId));
+  await finishPoll(a.storage, finished((await claimPoll(a.storage, running.id, 'w'))!));
+  const { amountU, frozenMs } = await moving;
+  t.equal(amountU, (await balanceOf(b.storage, accountId))!.postedU);
+  t.ok(frozenMs > 0);
+  t.ok(await findResult(b.storage, running.resultId), 'the poll that ended meanwhile went along');
+  await clean(t, 'there', a, b);
+});
+
+async function uploaded({ storage }: Pick<Fixture, 'storage'>, accountId: string): Promise<string> {
+  const id = newBatchId();
+  await openBatch(storage, { id, accountId, maxOpen: 5 });
+  await addBatchRows(storage, id, [row(1)]);
+  return id;
+}
+
+const row = (line: number) => ({ line, customId: `row ${line}`, order: spec, gold: null });
+
+const start = ({ storage }: Pick<Fixture, 'storage'>, accountId: string, id: string) =>
+  startBatch(storage, {
+    ...{ id, accountId, reserveU: USD, maxCostU: null, metadata: {}, skipped: { count: 0, first: [] }, keepS: 60 },
+  });
+
+async function endedBatch(cell: Pick<Fixture, 'storage'>, accountId: string): Promise<string> {
+  const id = await uploaded(cell, accountId);
+  await start(cell, accountId, id);
+  const [claimed] = await claimBatches(cell.storage, 'runner', 60_000, 1);
+  await cancelBatch(cell.storage, accountId, id);
+  await endBatch(cell.storage, claimed!, 'canceled');
+  return id;
+}
+
+t.test(
+  'what others and workers delete beside an account that moves is deleted, and uploads do not hold it up',
+  async (t) => {
+    const { a, b, move } = await twoCells(t);
+    const rich = await richAccount(a);
+    const { accountId } = rich;
+    const owner = await funded(a.storage, 5n * USD);
+    const polls = [await endedPoll(a, owner), await endedPoll(a, owner)];
+    for (const { resultId } of polls)
+      await storeFeedback(a.storage, { accountId, resultId, outcomeCorrect: true, confidence: 1, notes: null });
+    const ended = await endedBatch(a, accountId);
+    await t.rejects(move(accountId, a, b, { stopAfter: 'copied' }));
+    const [brokenOff, underWay] = [await uploaded(a, accountId), await uploaded(a, accountId)];
+    await t.rejects(move(accountId, a, b, { stopAfter: 'frozen' }), { message: 'killed after frozen' });
+
+    await t.rejects(addBatchRows(a.storage, underWay, [row(2)]), movingTo(null));
+    await t.rejects(start(a, accountId, underWay), movingTo(null));
+    t.equal(await deleteBatch(a.storage, accountId, underWay), 'deleted', 'as its gateway does');
+    await t.rejects(deleteBatch(a.storage, accountId, ended), movingTo(null), 'what its caller deletes');
+    await a.query("update batches set loading_until = now() - interval '1 second' where id = $1", [brokenOff]);
+    await pruneExpired(a.storage);
+    t.same(await a.query('select id from batches where id <> $1', [ended]), []);
+    t.match(await deletePoll(a.storage, owner, polls[0]!.id), { outcome: 'deleted' });
+
+    await move(accountId, a, b);
+    t.ok(await findBatch(b.storage, accountId, ended));
+    await a.query("update batches set keep_until = now() - interval '1 second'");
+    await pruneExpired(a.storage);
+    t.same(await a.query('select id from batches'), []);
+    await a.query("update polls set expires_at = now() - interval '1 second' where spec ? 'question'");
+    const left = [polls[1]!, ...rich.polls].map(({ id }) => id);
+    t.same((await emptyExpiredPolls(a.storage)).toSorted(), left.toSorted());
+    t.same(await a.query('select 1 from feedback'), []);
+    await clean(t, 'there', a, b);
+  },
+);
+
+t.test('a move that does not come to its end in time changes nothing', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const accountId = await funded(a.storage, 5n * USD);
+  await insertKey(a.storage, { accountId, hash: randomBytes(32), prefix: 'ep_k_12345' });
+  await endedPoll(a, accountId);
+  const running = newPoll(accountId);
+  await acceptPoll(a.storage, acceptance(accountId, { poll: running }));
+  await t.rejects(move(accountId, a, b, { drainS: 0.2 }), MoveRefused);
+  t.match(await acceptPoll(a.storage, acceptance(accountId)), { kind: 'accepted' });
+  await emptyClosedAccounts(b.storage);
+  t.match(
+    await b.query('select emptied_at is not null as emptied, moved_to from accounts where id = $1', [accountId]),
+    [{ emptied: true, moved_to: '0' }],
+  );
+  t.same(await b.query("select 1 from polls where spec ? 'question'"), []);
+  await clean(t, 'here', a, b);
+});
+
+t.test('money that comes late follows, and so does a debt', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const accountId = await funded(a.storage, 5n * USD);
+  await move(accountId, a, b);
+  await creditAccount(a.storage, { accountId, amountU: 3n * USD, source: 'chain', idem: unique('late:') }).catch(
+    () => {},
+  );
+  t.match(await settleMoves(a.cell, b.cell), [{ accountId, amountU: 3n * USD }]);
+  t.same(await settleMoves(a.cell, b.cell), []);
+  t.equal((await balanceOf(b.storage, accountId))!.postedU, 8n * USD);
+  await reverseCredit(a.storage, { accountId, amountU: 9n * USD, source: 'operator', idem: unique('back:') });
+  t.match(await settleMoves(a.cell, b.cell), [{ amountU: -9n * USD }]);
+  t.equal((await balanceOf(b.storage, accountId))!.postedU, -USD);
+  await move(accountId, b, a);
+  t.equal((await balanceOf(a.storage, accountId))!.postedU, -USD, 'a debt moves too');
+  const compared = await compareCells([a.cell, b.cell]);
+  t.same([compared.leftU - compared.arrivedU, compared.wrong], [0n, []]);
+  for (const { storage } of [a, b])
+    t.same(
+      (await checkLedger(storage)).filter(({ rule }) => rule !== 'chain_credit'),
+      [],
+    );
+});
+
+t.test('what the books of two cells do not agree in is seen', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const accountId = await funded(a.storage, 5n * USD);
+  await t.rejects(move(accountId, a, b, { stopAfter: 'left' }));
+  t.match(await compareCells([a.cell, b.cell]), { leftU: 5n * USD, arrivedU: 0n, underWay: [/./] });
+  t.same(await settleMoves(a.cell, b.cell), [], 'which finishes it');
+  await clean(t, 'there', a, b);
+  await b.query("update account_moves set amount_u = 1 where direction = 'in'");
+  t.match(await checkLedger(b.storage), [{ rule: 'moves' }, { rule: 'move' }]);
+  t.match(await compareCells([a.cell, b.cell]), { wrong: [/./] });
+});
+
+t.test('a move is refused before anything is written', async (t) => {
+  const { a, b } = await twoCells(t);
+  const address = randomBytes(20);
+  const { accountId } = await admitIdentity(a.storage, { kind: 'wallet', address });
+  await admitIdentity(b.storage, { kind: 'wallet', address });
+  const terms = { accountId, from: a.cell, to: b.cell, drainS: 1, keepS: 1 };
+  t.match(await problemsWithMove(terms), [/its owner has account .* in cell 1/]);
+  t.match(await problemsWithMove({ ...terms, accountId: randomUUID() }), [/no open account/]);
+  t.match(await problemsWithMove({ ...terms, to: a.cell }), [/same name/, /has an account/]);
+  await t.rejects(moveAccount(terms), MoveRefused);
+  t.same(await a.query('select from account_moves'), []);
+});
+
+t.test('the source empties what it had when its time is over', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const rich = await richAccount(a);
+  await move(rich.accountId, a, b);
+  t.same(await emptyClosedAccounts(a.storage), []);
+  await a.query("update accounts set keep_until = now() - interval '1 second' where moved_to is not null");
+  t.equal((await emptyClosedAccounts(a.storage)).length, 3);
+  t.same(await a.query("select 1 from polls where spec ? 'question'"), []);
+  await t.rejects(refuseMovedResult(a.storage, rich.polls[0]!.resultId), movingTo('1'), 'and still says where it is');
+  await clean(t, 'emptied', a, b);
+  await move(rich.accountId, b, a);
+  t.ok(await findResult(a.storage, rich.polls[0]!.resultId), 'it may come back');
+  await clean(t, 'back', a, b);
+});
