@@ -1,18 +1,36 @@
+import { randomBytes } from 'node:crypto';
 import type { ServiceTier } from '@eloquentpoll/contracts';
-import { isCluster, mastersOf, producer, quit } from './connections.ts';
+import { withTimeout } from '@eloquentpoll/ops/with-timeout';
+import { awaitedPolls } from './awaited-polls.ts';
+import {
+  clusterOf,
+  connectFirst,
+  isCluster,
+  mastersOf,
+  nodeSubscriber,
+  producer,
+  quit,
+  subscriber,
+} from './connections.ts';
 import { type ConsumerOptions, consumeQueue, type PollConsumer } from './consume-queue.ts';
 import { keysUnder } from './keys.ts';
-import { type Backlog, type Enqueued, type EnqueueOptions, openQueue, type QueueCounts } from './poll-queue.ts';
+import { type Backlog, type Enqueued, type EnqueueOptions, pollQueue, type QueueCounts } from './poll-queue.ts';
 import { type OnNews, openChannels, type Watch } from './progress-channels.ts';
+import { defineQueueScripts } from './queue-scripts.ts';
+import { queueShard } from './queue-shard.ts';
 import type { OnRefused } from './read-stored.ts';
 import type { RedisClient } from './redis-client.ts';
 import { refuseEviction } from './refuse-eviction.ts';
 import { type RunRecord, runRecord } from './run-record.ts';
+import { subscribeInCluster } from './subscribe-in-cluster.ts';
+import { subscribeOnServer } from './subscriptions.ts';
 
 export interface BusOptions {
   redisUrl: string;
   /** First part of every key; lets several installations (and tests) share a Redis. */
   prefix?: string;
+  /** Of the queue of each lane; 1 without it. */
+  queueShards?: number;
   /** Connection errors while Redis is away. Each repeats until it is back. */
   onError?: (error: Error) => void;
   /** Called for each stored value that is not of its schema; it counts as absent. */
@@ -24,9 +42,9 @@ export interface Bus {
   enqueuePoll(pollId: string, options?: EnqueueOptions & { lane?: ServiceTier }): Promise<void>;
   /** Many of one lane, in one exchange with Redis. */
   enqueuePolls(lane: ServiceTier, polls: readonly Enqueued[]): Promise<void>;
-  consumePolls(options: Omit<ConsumerOptions, 'onError'>): PollConsumer;
+  consumePolls(options: ConsumePolls): PollConsumer;
   watchPoll(pollId: string, onNews: OnNews): Promise<Watch>;
-  /** Hears how the poll ends, and is not woken by what comes before. */
+  /** To be called before the poll is enqueued here: hears how it ends, and is not woken by what comes before. */
   watchEnd(pollId: string, onNews: OnNews): Promise<Watch>;
   /** A hint to the worker that has the poll, which reads the rest from Postgres. */
   announceCancel(pollId: string): Promise<void>;
@@ -45,55 +63,80 @@ export interface Bus {
   queueWaiting(lane: ServiceTier): Promise<number>;
   /** Of the standard lane. */
   queueBacklog(ranks: readonly number[]): Promise<Backlog>;
-  ping(): Promise<void>;
+  /** How many servers take writes and how many of them do not answer; rejects when none does. */
+  ping(): Promise<{ masters: number; away: number }>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+export interface ConsumePolls extends Omit<ConsumerOptions, 'onError' | 'run'> {
+  /** Must settle soon after the signal aborts; what it throws is reported and the job is dropped. */
+  run(pollId: string, signal: AbortSignal): Promise<void>;
+}
+
+const PING_TIMEOUT_MS = 500;
 
 /** Connects, or says in one sentence why not. */
 export async function openBus({
   redisUrl,
   prefix = 'ep',
+  queueShards = 1,
   onError = () => undefined,
   onRefused = () => undefined,
 }: BusOptions): Promise<Bus> {
   const keys = keysUnder(prefix);
   const redis = producer(redisUrl);
-  // BullMQ defines half a hundred commands on the connection that it is given, and every pipeline of such a connection
-  // carries them all: on one for both, reading a session would cost three times as much.
-  const queueRedis = producer(redisUrl);
-  const both = [redis, queueRedis];
-  for (const each of both) each.on('error', onError);
-  const queues = await connected().catch((error) => {
-    for (const each of both) each.disconnect();
-    throw error;
-  });
-  async function connected() {
-    await Promise.all(both.map((each) => each.connect()));
+  redis.on('error', onError);
+  try {
+    await connectFirst(redis);
     await refuseEviction(redis);
-    const standard = openQueue(queueRedis, keys, 'standard', onError);
-    const flex = openQueue(queueRedis, keys, 'flex', onError);
-    await Promise.all([standard.ready(), flex.ready()]);
-    return { standard, flex };
+  } catch (error) {
+    redis.disconnect();
+    throw error;
   }
-  const channels = openChannels(redisUrl, keys, onError, onRefused);
+  defineQueueScripts(redis, isCluster(redis) ? 'SPUBLISH' : 'PUBLISH');
+  const queueOf = (lane: ServiceTier) =>
+    pollQueue(Array.from({ length: queueShards }, (_, shard) => queueShard(redis, keys.shard(lane, shard))));
+  const queues = { standard: queueOf('standard'), flex: queueOf('flex') };
+  const self = randomBytes(6).toString('hex');
+  const channels = openChannels(
+    (listener) => {
+      const [name, cluster] = [keys.watcher, clusterOf(redis)];
+      return cluster
+        ? subscribeInCluster(cluster, (address) => nodeSubscriber(redisUrl, name, address), listener, onError)
+        : subscribeOnServer(subscriber(redisUrl, name), listener, onError);
+    },
+    keys.inbox(self),
+    onRefused,
+  );
+  const awaited = awaitedPolls();
+  const awaitedBy = (pollId: string) => (channels.awaits(pollId) ? self : awaited.awaitedBy(pollId));
+  const publish = (channel: string, message: string): Promise<unknown> =>
+    isCluster(redis) ? redis.spublish(channel, message) : redis.publish(channel, message);
   return {
-    enqueuePoll: (pollId, { lane = 'standard', ...options } = {}) => queues[lane].enqueue(pollId, options),
-    enqueuePolls: (lane, polls) => queues[lane].enqueueAll(polls),
-    consumePolls: (options) =>
-      consumeQueue(redisUrl, keys, queues[options.lane ?? 'standard'], { ...options, onError }),
+    enqueuePoll: (pollId, { lane = 'standard', ...options } = {}) =>
+      queues[lane].enqueue([{ pollId, awaitedBy: awaitedBy(pollId), ...options }]),
+    enqueuePolls: (lane, polls) => queues[lane].enqueue(polls),
+    consumePolls: ({ run, ...options }) =>
+      consumeQueue(queues[options.lane ?? 'standard'], channels, {
+        ...options,
+        onError,
+        async run({ pollId, awaitedBy }, signal) {
+          using _job = awaited.begin(pollId, awaitedBy);
+          await run(pollId, signal);
+        },
+      }),
     watchPoll: (pollId, onNews) => channels.watch(keys.channel(pollId), onNews),
-    watchEnd: (pollId, onNews) => channels.watch(keys.endChannel(pollId), onNews),
+    watchEnd: channels.watchEnd,
     async announceCancel(pollId) {
-      await (isCluster(redis) ? redis.spublish(keys.cancels, pollId) : redis.publish(keys.cancels, pollId));
+      await publish(keys.cancels, pollId);
     },
-    onCancel: (listener) => channels.hear(keys.cancels, listener),
+    onCancel: (listener) => void channels.hear(keys.cancels, listener),
     async forgetPolls(pollIds) {
-      const pipeline = redis.pipeline();
-      for (const id of pollIds) pipeline.del(keys.run(id)).publish(keys.deletions, id);
-      for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
+      // Not in a pipeline: in a cluster that has one slot only. A connection sends these together all the same.
+      await Promise.all(pollIds.flatMap((id) => [redis.del(keys.run(id)), publish(keys.deletions, id)]));
     },
-    onDeletion: (listener) => channels.hear(keys.deletions, listener),
-    runs: runRecord(redis, keys, onRefused),
+    onDeletion: (listener) => void channels.hear(keys.deletions, listener),
+    runs: runRecord(redis, keys, awaitedBy, onRefused),
     redis,
     prefix,
     watched: channels.watched,
@@ -101,11 +144,15 @@ export async function openBus({
     queueWaiting: (lane) => queues[lane].waiting(),
     queueBacklog: queues.standard.backlog,
     async ping() {
-      await Promise.all(mastersOf(redis).map((master) => master.ping()));
+      const asked = mastersOf(redis).map((master) => withTimeout(master.ping(), PING_TIMEOUT_MS));
+      const answers = await Promise.allSettled(asked);
+      const away = answers.filter(({ status }) => status === 'rejected').length;
+      if (away === answers.length) throw new Error('no Redis answers');
+      return { masters: answers.length, away };
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([queues.standard.close(), queues.flex.close(), channels.close()]);
-      await Promise.all(both.map((each) => quit(each)));
+      await channels.close();
+      await quit(redis);
     },
   };
 }

@@ -1,22 +1,26 @@
-import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
+import { type RedisAddress, readRedisAddress } from '@eloquentpoll/ops/redis-address';
 import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { cork } from './cork.ts';
 import type { RedisClient } from './redis-client.ts';
 
 // The options of every connection to Redis. A producer fails at once while Redis is away, so that a request never hangs
-// on it; a consumer waits as long as it takes; a subscriber reconnects. `socketTimeout` detects half-open connections. Of a
+// on it; a subscriber reconnects. `socketTimeout` detects half-open connections. Of a
 // cluster a client has a connection to each master.
 
 const COMMAND_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const SOCKET_TIMEOUT_MS = 3_000;
-/** A consumer without a job hears from Redis every 5 s. */
-const CONSUMER_SOCKET_TIMEOUT_MS = 8_000;
+/** To be connected for the first time. */
+const START_TIMEOUT_MS = 10_000;
 /** A slot that moved is heard of at the next command to it; this is for those that nothing asks. */
 const SLOTS_REFRESH_MS = 5_000;
+/** While a master gives way to another, each may name the other. */
+const MOVED_RETRY_MS = 50;
 
-const reconnect = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.75 + Math.random() / 2);
+/** Before the next try, after so many. */
+export const backoffMs = (times: number): number =>
+  Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.75 + Math.random() / 2);
 
 interface Manner {
   redis: Pick<
@@ -28,7 +32,7 @@ interface Manner {
     | 'maxRetriesPerRequest'
     | 'socketTimeout'
   >;
-  cluster: Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>;
+  cluster: Pick<ClusterOptions, 'enableOfflineQueue'>;
 }
 
 export const producer = (url: string): RedisClient =>
@@ -42,61 +46,114 @@ export const producer = (url: string): RedisClient =>
     cluster: { enableOfflineQueue: false },
   });
 
-export const consumer = (url: string): RedisClient =>
-  open(url, {
-    redis: { socketTimeout: CONSUMER_SOCKET_TIMEOUT_MS, maxRetriesPerRequest: null },
-    cluster: { enableOfflineQueue: true },
-  });
+const ofSubscriber = {
+  socketTimeout: SOCKET_TIMEOUT_MS,
+  maxRetriesPerRequest: 0,
+  autoResubscribe: false,
+};
 
+/** Of one Redis. */
 export const subscriber = (url: string, connectionName: string): RedisClient =>
   open(url, {
-    redis: {
-      socketTimeout: SOCKET_TIMEOUT_MS,
-      connectionName,
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      autoResubscribe: false,
-    },
-    cluster: { enableOfflineQueue: false, shardedSubscribers: true },
+    redis: { ...ofSubscriber, connectionName, enableOfflineQueue: false },
+    cluster: { enableOfflineQueue: false },
   });
+
+/** Of one server of a cluster, at `host:port`. It ends with its connection. */
+export function nodeSubscriber(url: string, connectionName: string, address: string): Redis {
+  const at = address.lastIndexOf(':');
+  return cork(
+    new Redis({
+      ...ofSubscriber,
+      ...credentialsOf(readRedisAddress(url)!),
+      host: address.slice(0, at),
+      port: Number(address.slice(at + 1)),
+      connectionName,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      enableReadyCheck: false,
+      lazyConnect: true,
+      retryStrategy: null,
+    }),
+  );
+}
 
 function open(url: string, { redis, cluster }: Manner): RedisClient {
   const address = readRedisAddress(url);
   const common = { connectTimeout: CONNECT_TIMEOUT_MS, lazyConnect: true, ...redis };
-  if (!address || address.kind === 'server') return cork(new Redis(url, { ...common, retryStrategy: reconnect }));
-  const { hosts, username, password, isEncrypted, master } = address;
-  const known = {
-    ...common,
-    ...(username && { username }),
-    ...(password && { password }),
-    ...(isEncrypted && { tls: {} }),
-  };
+  if (!address || address.kind === 'server') return cork(new Redis(url, { ...common, retryStrategy: backoffMs }));
+  const { hosts, isEncrypted, master } = address;
+  const known = { ...common, ...credentialsOf(address) };
   if (address.kind === 'sentinel') {
     const sentinels = hosts.map(({ host, port }) => ({ host, port }));
     const ofSentinel = {
       sentinels,
       name: master!,
-      sentinelRetryStrategy: reconnect,
+      sentinelRetryStrategy: backoffMs,
       ...(isEncrypted && { sentinelTLS: {} }),
     };
-    return cork(new Redis({ ...known, ...ofSentinel, retryStrategy: reconnect }));
+    return cork(new Redis({ ...known, ...ofSentinel, retryStrategy: backoffMs }));
   }
   // Offline queues are the cluster's own: a node that is not connected yet keeps what is sent to it.
   const { enableOfflineQueue: _, ...ofNodes } = known;
   const client = new Cluster([...hosts], {
     ...cluster,
     lazyConnect: true,
-    clusterRetryStrategy: reconnect,
+    clusterRetryStrategy: backoffMs,
     slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
+    retryDelayOnMoved: MOVED_RETRY_MS,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
     // Certificates name hosts; an address of a plain connection needs no look-up.
     ...(isEncrypted && { dnsLookup: (host: string, found: (error: null, host: string) => void) => found(null, host) }),
     redisOptions: ofNodes,
   });
-  client.on('+node', cork);
+  client.on('+node', (node: Redis) => {
+    cork(node);
+    catchAsking(node);
+  });
+  if (redis.commandTimeout !== undefined) limitAllTries(client, redis.commandTimeout);
   // Its listeners are typed by what they return.
   return client as unknown as RedisClient;
 }
+
+/** The client does not wait for ASKING while a slot moves: a rejection that nothing handles would end the process. */
+function catchAsking(node: Redis): void {
+  const ask = node.asking.bind(node);
+  node.asking = () => {
+    const asked = ask();
+    asked.catch(() => undefined);
+    return asked;
+  };
+}
+
+/** A cluster's client sends a command again after a move, and 16 times while a master is away: together for so long. */
+function limitAllTries(client: Cluster, ms: number): void {
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = (command, ...others) => {
+    command.setTimeout(ms);
+    return send(command, ...others);
+  };
+}
+
+/**
+ * Resolves when it is ready. The promise of a cluster's own `connect` never settles when the first server that it asks says
+ * that the cluster is down; the client tries again all the same.
+ */
+export async function connectFirst(redis: RedisClient): Promise<void> {
+  const connected = redis.connect();
+  connected.catch(() => undefined);
+  const ready = new Promise<void>((resolve) => redis.once('ready', () => resolve()));
+  await withTimeout(Promise.race([connected, ready]), START_TIMEOUT_MS);
+}
+
+const credentialsOf = ({ username, password, isEncrypted }: RedisAddress) => ({
+  ...(username && { username }),
+  ...(password && { password }),
+  ...(isEncrypted && { tls: {} }),
+});
+
+/** The same client, where it is one of a cluster. */
+export const clusterOf = (redis: RedisClient): Cluster | null => (redis instanceof Cluster ? redis : null);
 
 /** Whether channels belong to a slot: messages of other channels go through every node of a cluster. */
 export const isCluster = (redis: RedisClient): boolean => redis instanceof Cluster;

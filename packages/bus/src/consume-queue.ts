@@ -1,15 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import type { ServiceTier } from '@eloquentpoll/contracts';
 import { TimeoutError, withTimeout } from '@eloquentpoll/ops/with-timeout';
-import { Worker } from 'bullmq';
-import { consumer, quit } from './connections.ts';
-import type { Keys } from './keys.ts';
-import { type Job, type PollQueue, QUEUES } from './poll-queue.ts';
+import type { PollQueue } from './poll-queue.ts';
+import type { ProgressChannels } from './progress-channels.ts';
+import { type PollJob, type QueueShard, readJob } from './queue-shard.ts';
 import { reservedSlots } from './reserved-slots.ts';
 import { tenantSlots } from './tenant-slots.ts';
 
-/** A dead worker's job comes back after lock + check. The lease in Postgres is shorter, so that the claim then succeeds. */
-export const JOB_LOCK_MS = 10_000;
-const STALLED_CHECK_MS = 5_000;
+// A consumer with free slots takes jobs from the shard whose head is first in the fair order. Where none wait it is sent the
+// next ones: a message with a job is as fast as a message can be. Each exchange carries all jobs that ended since the last.
+
+/** What a dead worker had comes back after HELD_MS, what it had just taken sooner. */
+const RENEW_EVERY_MS = 2_000;
+/** For messages that were lost, jobs of the dead, and a Redis that was away. */
+const LOOK_EVERY_MS = 1_000;
+/** With all slots taken: where the fair order goes on, in which shard a new tenant waits. */
+const LOOK_AT_HEADS_EVERY_MS = 100;
+/** So many jobs a consumer may be sent before it asks again: those of a process that hangs come late. */
+const MAX_SENT = 4;
 /** For jobs that were aborted to settle. */
 const ABORT_GRACE_MS = 1_000;
 
@@ -33,70 +41,207 @@ export interface ConsumerOptions {
   /** So many of them are of tenants that have few here, whatever the others ask for. */
   reserved?: number;
   /** Must settle soon after the signal aborts; what it throws is reported and the job is dropped. */
-  run(pollId: string, signal: AbortSignal): Promise<void>;
+  run(job: Pick<PollJob, 'pollId' | 'awaitedBy'>, signal: AbortSignal): Promise<void>;
   onError(error: Error): void;
 }
 
+const UNKNOWN = -1;
+
+/** What a consumer knows of a shard. */
+interface Side {
+  readonly shard: QueueShard;
+  /** Of the job that is taken next; Infinity when none waits there. Before all others until it was asked. */
+  head: number;
+  ended: string[];
+  /** Its jobs that run here. */
+  readonly held: Map<string, AbortController>;
+  /** There is something to say to it. */
+  isDue: boolean;
+  isAsked: boolean;
+}
+
 export function consumeQueue(
-  redisUrl: string,
-  keys: Keys,
-  queue: Pick<PollQueue, 'head' | 'remove'>,
-  { lane = 'standard', concurrency, reserved = 0, run, onError }: ConsumerOptions,
+  queue: PollQueue,
+  channels: Pick<ProgressChannels, 'hear'>,
+  { concurrency, reserved = 0, run, onError }: ConsumerOptions,
 ): PollConsumer {
-  const connection = consumer(redisUrl);
-  connection.on('error', onError);
+  const consumer = randomBytes(6).toString('hex');
   const slots = tenantSlots(concurrency - reserved);
-  const worker = new Worker<Job>(
-    QUEUES[lane],
-    async ({ data }, _token, signal) => {
-      using _slot = slots.take(data.tenant);
-      await run(data.pollId, signal ?? new AbortController().signal);
-    },
-    {
-      connection,
-      prefix: keys.queue,
-      concurrency: concurrency - reserved,
-      lockDuration: JOB_LOCK_MS,
-      stalledInterval: STALLED_CHECK_MS,
-      // Poison is counted in Postgres, by attempts of the poll: BullMQ must not give up on a job before that.
-      maxStalledCount: 1_000_000,
-      removeOnComplete: { count: 0 },
-      removeOnFail: { count: 0 },
-    },
+  /** Runs and exchanges. */
+  const work = new Set<Promise<void>>();
+  let most = concurrency - reserved;
+  let running = 0;
+  /** Slots for which jobs were asked. */
+  let wanted = 0;
+  let isPaused = false;
+  let isAborted = false;
+  let isSoon = false;
+  const sides = queue.shards.map(
+    (shard): Side => ({ shard, head: UNKNOWN, ended: [], held: new Map(), isDue: false, isAsked: false }),
   );
-  worker.on('error', onError);
-  worker.on('failed', (_job, error) => onError(error));
-  worker.on('lockRenewalFailed', (jobIds) => {
-    for (const id of jobIds) worker.cancelJob(id, 'lock lost');
+  const hearings = sides.map((side) => channels.hear(side.shard.channel(consumer), (message) => sent(side, message)));
+  const reserve = reservedSlots({
+    queue,
+    slots,
+    reserved,
+    run: (job) => perform(sides.find(({ shard }) => shard === job.shard)!, job),
+    onError,
   });
-  const reserve = reservedSlots({ queue, slots, reserved, run, onError });
+  // Jobs that are sent before the subscription stands would come back late.
+  const begun = Promise.all(hearings.map(({ stands }) => stands)).then(() => {
+    lookAtAll();
+    return Promise.all(work);
+  });
+  const timers = [
+    setInterval(lookAtAll, LOOK_EVERY_MS),
+    setInterval(renew, RENEW_EVERY_MS),
+    setInterval(() => sides.length > 1 && !isPaused && free() === 0 && lookAtAll(), LOOK_AT_HEADS_EVERY_MS),
+  ];
+  for (const timer of timers) timer.unref();
+
+  const open = (): number => (isPaused ? 0 : Math.max(0, most - running));
+  /** Slots for which no job is asked. */
+  const free = (): number => Math.max(0, open() - wanted);
+
+  function track(promise: Promise<void>): void {
+    const settled = promise.finally(() => work.delete(settled));
+    work.add(settled);
+  }
+
+  async function perform(side: Side, job: PollJob): Promise<void> {
+    const { jobId } = job;
+    const abort = new AbortController();
+    if (isAborted) abort.abort(new Error('shutdown'));
+    using _slot = slots.take(job.tenant);
+    side.held.set(jobId, abort);
+    const ran = run(job, abort.signal).catch(onError);
+    track(ran);
+    await ran;
+    side.held.delete(jobId);
+    side.ended.push(jobId);
+    side.isDue = true;
+    soon();
+  }
+
+  function start(side: Side, job: PollJob): void {
+    running += 1;
+    void perform(side, job).finally(() => {
+      running -= 1;
+    });
+  }
+
+  /** A slot that was free when a job was asked for may be taken when it comes, by one that another shard sent. */
+  function startOrGiveBack(side: Side, job: PollJob): void {
+    // After a pause of this process a job may come again while it runs.
+    if (side.held.has(job.jobId)) return;
+    if (open() > 0) start(side, job);
+    else side.shard.giveBack(job.jobId).catch(onError);
+  }
+
+  function sent(side: Side, message: string): void {
+    const job = readJob(message);
+    if (!job) return;
+    startOrGiveBack(side, job);
+    side.isDue = true;
+    soon();
+  }
+
+  /** At the end of this turn of the event loop, with all that ends in it. */
+  function soon(): void {
+    if (isSoon) return;
+    isSoon = true;
+    setImmediate(() => {
+      isSoon = false;
+      exchange();
+    });
+  }
+
+  function lookAtAll(): void {
+    for (const side of sides) side.isDue = true;
+    exchange();
+  }
+
+  /** Takes as many jobs as slots are free, from the shards whose heads are first; says to others what there is to say. */
+  function exchange(): void {
+    const askable = sides.filter(({ isAsked }) => !isAsked);
+    const ahead = free() - 1;
+    for (const side of withJobs(askable))
+      if (free() > 0) track(ask(side, Math.ceil(free() / withJobs(askable).length), ahead));
+    for (const side of askable) if (side.isDue) track(ask(side));
+  }
+
+  /** By their heads; none before all are known. */
+  function withJobs(askable: readonly Side[]): Side[] {
+    if (sides.some(({ head }) => head === UNKNOWN)) return [];
+    return askable.filter(({ isAsked, head }) => !isAsked && head < Infinity).toSorted((a, b) => a.head - b.head);
+  }
+
+  async function ask(side: Side, want = 0, ahead = 0): Promise<void> {
+    const later = Math.min(MAX_SENT, Math.ceil(open() / sides.length));
+    const ended = side.ended.splice(0);
+    const elsewhere = Math.min(...sides.map((other) => (other === side ? Infinity : other.head)));
+    Object.assign(side, { isDue: false, isAsked: true });
+    wanted += want;
+    try {
+      const { jobs, head } = await queue.take(side.shard, { consumer, want, elsewhere, ahead, later, ended });
+      side.head = head;
+      for (const job of jobs) startOrGiveBack(side, job);
+    } catch (error) {
+      // With the next exchange; until then the jobs of a process that lives are renewed.
+      side.ended.push(...ended);
+      side.head = Infinity;
+      onError(error as Error);
+    }
+    wanted -= want;
+    side.isAsked = false;
+    soon();
+  }
+
+  function renew(): void {
+    for (const { shard, held } of sides) if (held.size > 0) shard.renew([...held.keys()]).catch(onError);
+  }
+
+  async function settle(): Promise<void> {
+    await reserve.stop();
+    do {
+      exchange();
+      await Promise.all(work);
+    } while (work.size > 0 || sides.some(({ isDue }) => isDue));
+  }
+
+  function pause(): void {
+    isPaused = true;
+    reserve.pause();
+    lookAtAll();
+  }
+
   return {
     async ready() {
-      await worker.waitUntilReady();
+      await begun;
     },
-    pause() {
-      reserve.pause();
-      worker.pause(true).catch(onError);
-    },
+    pause,
     resume() {
+      isPaused = false;
       reserve.resume();
-      worker.resume().catch(onError);
+      lookAtAll();
     },
-    limit(most) {
-      worker.concurrency = Math.max(1, Math.min(most, concurrency - reserved));
+    limit(next) {
+      most = Math.max(1, Math.min(next, concurrency - reserved));
+      lookAtAll();
     },
     async drain(withinMs) {
-      reserve.pause();
-      const drained = Promise.all([worker.close(), reserve.settled()]);
+      pause();
+      const drained = settle();
       try {
         await withTimeout(drained, withinMs);
       } catch (error) {
         if (!(error instanceof TimeoutError)) throw error;
-        worker.cancelAllJobs('shutdown');
-        reserve.abort();
+        isAborted = true;
+        for (const { held } of sides) for (const abort of held.values()) abort.abort(new Error('shutdown'));
         await withTimeout(drained, ABORT_GRACE_MS).catch(() => undefined);
       }
-      await quit(connection);
+      for (const timer of timers) clearInterval(timer);
+      for (const hearing of hearings) hearing.close();
     },
   };
 }

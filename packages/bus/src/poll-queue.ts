@@ -1,25 +1,15 @@
-import type { ServiceTier } from '@eloquentpoll/contracts';
-import { Queue } from 'bullmq';
-import { type FairPlace, fairTurns, priorityOf } from './fair-turns.ts';
-import type { Keys } from './keys.ts';
-import type { RedisClient } from './redis-client.ts';
+import calculateSlot from 'cluster-key-slot';
+import { BEFORE_ALL, type FairPlace, placeInTurns } from './fair-place.ts';
+import { factsOf, type QueueShard, type Taken, type WaitingJob, type Wish } from './queue-shard.ts';
 
-// The queue carries ids. The row in Postgres holds the poll, and claiming it there decides who runs it; a job that comes
-// twice, late or for nothing is harmless. Only this must hold: a running poll without a worker gets a job again.
-
-/** Of each lane. */
-export const QUEUES: Readonly<Record<ServiceTier, string>> = { standard: 'polls', flex: 'flex' };
-
-export interface Job {
-  pollId: string;
-  /** Whose poll it is, for the slots that no tenant can take alone. */
-  tenant?: string;
-}
+// The queue of a lane carries ids, in shards. The row in Postgres holds the poll, and claiming it there decides who runs it;
+// a job that comes twice, late or for nothing is harmless. Only this must hold: a running poll without a worker gets a job
+// again. A poll's shard follows from its id, so that repeating it changes nothing.
 
 export interface QueueCounts {
   waiting: number;
   active: number;
-  /** Since when the job that is taken next has been there, the oldest of both lists; null when none waits. */
+  /** Since when the job that is taken next has been there; null when none waits. */
   oldestAt: number | null;
 }
 
@@ -41,99 +31,94 @@ export interface EnqueueOptions {
 /** A poll and how it is enqueued. */
 export interface Enqueued extends EnqueueOptions {
   pollId: string;
-}
-
-export interface WaitingJob extends Job {
-  jobId: string;
+  /** The process that waits for its end. */
+  awaitedBy?: string | undefined;
 }
 
 export interface PollQueue {
+  readonly shards: readonly QueueShard[];
   /**
-   * Resolves once BullMQ knows the version of Redis. It asks once and keeps a failure too: a queue that was not ready
-   * when it was first used would never be.
+   * In one exchange with each shard; fails within two seconds when Redis is away. While there is a job with the id and
+   * round of a poll, waiting or with a worker, another is not made.
    */
-  ready(): Promise<void>;
-  /**
-   * Fails within a second when Redis is away. A job that died with its worker still occupies its id, and a second job
-   * with the same id would be dropped: that is what `round` is for.
-   */
-  enqueue(pollId: string, options?: EnqueueOptions): Promise<void>;
-  /** The same for many polls, in one exchange with Redis. */
-  enqueueAll(polls: readonly Enqueued[]): Promise<void>;
+  enqueue(polls: readonly Enqueued[]): Promise<void>;
+  take(shard: QueueShard, wish: Wish): Promise<Taken>;
   /** The jobs that are taken next, in order. */
   head(limit: number): Promise<WaitingJob[]>;
-  /** False when a worker has it. */
-  remove(jobId: string): Promise<boolean>;
   counts(): Promise<QueueCounts>;
   waiting(): Promise<number>;
   backlog(ranks: readonly number[]): Promise<Backlog>;
-  close(): Promise<void>;
 }
 
-export function openQueue(
-  connection: RedisClient,
-  keys: Keys,
-  lane: ServiceTier,
-  onError: (error: Error) => void,
-): PollQueue {
-  const queue = new Queue<Job>(QUEUES[lane], {
-    connection,
-    prefix: keys.queue,
-    skipWaitingForReady: true,
-    streams: { events: { maxLen: 1_000 } },
-    // Nothing is kept: Postgres remembers polls, and an id that is kept blocks the next round of the same poll.
-    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
-  });
-  queue.on('error', onError);
-  const turns = fairTurns(connection, queue.toKey('prioritized'), keys.turn(lane));
+export function pollQueue(shards: readonly QueueShard[]): PollQueue {
+  /** As this process knows it from all shards: by it turns mean the same in each of them. */
+  let turn = 0;
+  const heard = (present: number): void => {
+    turn = Math.max(turn, present);
+  };
 
-  async function enqueueAll(polls: readonly Enqueued[]): Promise<void> {
-    const turn = polls.some(({ place }) => place) ? await turns.present() : 0;
-    await queue.addBulk(
-      polls.map(({ pollId, round = 0, tenant, place }) => ({
-        name: 'poll',
-        data: tenant === undefined ? { pollId } : { pollId, tenant },
-        opts: { jobId: round === 0 ? pollId : `${pollId}.${round}`, priority: place ? priorityOf(turn, place) : 0 },
-      })),
-    );
+  async function add(shard: number, polls: readonly Enqueued[]): Promise<void> {
+    heard(await shards[shard]!.add(turn, polls.flatMap(argumentsOf)));
   }
 
   return {
-    async ready() {
-      await queue.waitUntilReady();
+    shards,
+    async enqueue(polls) {
+      const byShard = Map.groupBy(polls, ({ pollId }) => calculateSlot(pollId) % shards.length);
+      const adding = [...byShard].map(([shard, own]) =>
+        add(shard, own).catch((error) => {
+          if (shards.length === 1) throw error;
+          // At worst a poll has two jobs: the sweep adds it to its own shard later.
+          return add((shard + 1) % shards.length, own);
+        }),
+      );
+      await Promise.all(adding);
     },
-    enqueue: (pollId, options) => enqueueAll([{ pollId, ...options }]),
-    enqueueAll,
+    async take(shard, wish) {
+      const taken = await shard.take(turn, wish);
+      heard(taken.turn);
+      return taken;
+    },
     async head(limit) {
-      const lists = await Promise.all([
-        queue.getJobs(['waiting'], 0, limit - 1, true),
-        queue.getJobs(['prioritized'], 0, limit - 1, true),
-      ]);
-      // A job that was taken meanwhile is undefined.
-      return lists.flat().flatMap((job) => (job?.id ? [{ ...job.data, jobId: job.id }] : []));
+      const each = Math.ceil(limit / shards.length);
+      const heads = await answered(shards.map((shard) => shard.head(each)));
+      return heads.flat().toSorted((a, b) => a.score - b.score);
     },
-    remove: async (jobId) => (await queue.remove(jobId)) === 1,
     async counts() {
-      const [{ waiting = 0, prioritized = 0, active = 0 }, oldest] = await Promise.all([
-        queue.getJobCounts('waiting', 'prioritized', 'active'),
-        Promise.all([queue.getJobs(['waiting'], 0, 0, true), queue.getJobs(['prioritized'], 0, 0, true)]),
-      ]);
-      const since = oldest.flat().map((job) => job.timestamp);
-      return { waiting: waiting + prioritized, active, oldestAt: since.length > 0 ? Math.min(...since) : null };
+      const counts = await answered(shards.map((shard) => shard.counts()));
+      const since = counts.flatMap(({ oldestAt }) => oldestAt ?? []);
+      return {
+        waiting: sum(counts.map(({ waiting }) => waiting)),
+        active: sum(counts.map(({ active }) => active)),
+        oldestAt: since.length > 0 ? Math.min(...since) : null,
+      };
     },
-    async waiting() {
-      const { waiting = 0, prioritized = 0 } = await queue.getJobCounts('waiting', 'prioritized');
-      return waiting + prioritized;
-    },
+    waiting: async () => sum(await answered(shards.map((shard) => shard.waiting()))),
     async backlog(ranks) {
-      const [before, { waiting = 0, active = 0 }] = await Promise.all([
-        turns.before(ranks),
-        queue.getJobCounts('waiting', 'active'),
-      ]);
-      return { before: before.map((n) => n + waiting), active };
-    },
-    async close() {
-      await queue.close().catch(onError);
+      const places = ranks.map((rank) => placeInTurns({ rank, isAwaited: false }));
+      const found = await answered(shards.map((shard) => shard.backlog(turn, places)));
+      for (const { turn: present } of found) heard(present);
+      return {
+        before: ranks.map((_, i) => sum(found.map(({ before }) => before[i] ?? 0))),
+        active: sum(found.map(({ active }) => active)),
+      };
     },
   };
 }
+
+const argumentsOf = ({ pollId, round = 0, tenant, awaitedBy, place }: Enqueued): (string | number)[] => [
+  round === 0 ? pollId : `${pollId}.${round}`,
+  factsOf(tenant, awaitedBy),
+  place ? placeInTurns(place) : BEFORE_ALL,
+];
+
+/** Of those that answer: one master that is away does not hide the shards of the others. */
+async function answered<T>(asked: readonly Promise<T>[]): Promise<T[]> {
+  const settled = await Promise.allSettled(asked);
+  const answers = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const [first] = settled;
+  if (answers.length === 0 && first?.status === 'rejected') throw first.reason;
+  return answers;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, n) => all + n, 0);

@@ -1,11 +1,11 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import { withTimeout } from '@eloquentpoll/ops/with-timeout';
-import { isCluster, quit, subscriber } from './connections.ts';
-import type { Keys } from './keys.ts';
 import { type OnRefused, readSnapshot } from './read-stored.ts';
+import type { SubscriptionListener, Subscriptions } from './subscriptions.ts';
 
-// One connection per process subscribes to the channels of all polls that are watched here. Pub/sub loses messages, so a
-// message is a hint: after a reconnect, or a message that cannot be read, watchers get `null` and read the state again.
+// The channels of all polls that are watched here, and one for the ends of those whose callers wait: a channel for each of
+// them would be joined and left with every poll. Pub/sub loses messages, so a message is a hint: after a reconnect, or a
+// message that cannot be read, watchers get `null` and read the state again.
 
 export type OnNews = (snapshot: ProgressSnapshot | null) => void;
 
@@ -13,12 +13,20 @@ export interface Watch {
   close(): void;
 }
 
+export interface Hearing extends Watch {
+  /** Resolves when the subscription stands, or is left to a later try. */
+  readonly stands: Promise<void>;
+}
+
 export interface ProgressChannels {
   /** Resolves when the subscription stands: what is published after that is seen. Rejects while Redis is away. */
   watch(channel: string, onNews: OnNews): Promise<Watch>;
-  /** Hears the ids of polls on a channel for as long as the connections live; one that is lost is not repeated. */
-  hear(channel: string, listener: (pollId: string) => void): void;
-  /** Channels watched here, for metrics and leak checks. */
+  /** Hears the end of a poll whose job says that this process waits for it. Resolves when the inbox stands, or is left to a later try. */
+  watchEnd(pollId: string, onNews: OnNews): Promise<Watch>;
+  awaits(pollId: string): boolean;
+  /** Hears all messages on a channel until it is closed; one that is lost is not repeated. */
+  hear(channel: string, listener: (message: string) => void): Hearing;
+  /** Channels and ends watched here, for metrics and leak checks. */
   watched(): number;
   close(): Promise<void>;
 }
@@ -31,64 +39,58 @@ interface Topic {
 const SUBSCRIBE_TIMEOUT_MS = 1_000;
 
 export function openChannels(
-  redisUrl: string,
-  keys: Keys,
-  onError: (error: Error) => void,
+  /** Makes the connections: one, or one to each master of a cluster. */
+  open: (listener: SubscriptionListener) => Subscriptions,
+  inbox: string,
   onRefused: OnRefused,
 ): ProgressChannels {
-  const redis = subscriber(redisUrl, `${keys.queue}-watch`);
-  redis.on('error', onError);
   const topics = new Map<string, Topic>();
-
-  const listeners = new Map<string, Set<(pollId: string) => void>>();
-
-  const isSharded = isCluster(redis);
-  const join = (channel: string) => (isSharded ? redis.ssubscribe(channel) : redis.subscribe(channel));
-  const part = (channel: string) => (isSharded ? redis.sunsubscribe(channel) : redis.unsubscribe(channel));
-
-  redis.on(isSharded ? 'smessage' : 'message', (channel: string, message: string) => {
-    const heard = listeners.get(channel);
-    if (heard) {
-      for (const hear of heard) hear(message);
-      return;
-    }
-    const topic = topics.get(channel);
-    if (!topic) return;
-    const snapshot = readSnapshot(message);
-    if (!snapshot) onRefused('snapshot');
-    for (const notify of topic.watchers) notify(snapshot);
-  });
-  // Not left to the client: its own resubscription leaves a rejection unhandled when the connection breaks again, which
-  // ends the process.
-  redis.on('ready', () => {
-    const joined = [...topics.keys(), ...listeners.keys()];
-    if (joined.length === 0) return;
-    redis.subscribe(...joined).then(
-      () => {
-        for (const topic of topics.values()) for (const notify of topic.watchers) notify(null);
-      },
-      () => undefined,
-    );
+  const ends = new Map<string, Set<OnNews>>();
+  let inboxStands: Promise<void> | undefined;
+  const listeners = new Map<string, Set<(message: string) => void>>();
+  const subscriptions = open({
+    heard(channel, message) {
+      const heard = listeners.get(channel);
+      if (heard) {
+        for (const hear of heard) hear(message);
+        return;
+      }
+      const topic = topics.get(channel);
+      if (!topic && channel !== inbox) return;
+      const snapshot = readSnapshot(message);
+      if (!snapshot) onRefused('snapshot');
+      for (const notify of topic?.watchers ?? ends.get(snapshot?.poll_id ?? '') ?? []) notify(snapshot);
+    },
+    restored(channels) {
+      for (const channel of channels) for (const notify of topics.get(channel)?.watchers ?? []) notify(null);
+      if (channels.includes(inbox)) endsMayBeMissed();
+    },
   });
 
-  const connected = redis.connect().catch(onError);
+  function endsMayBeMissed(): void {
+    for (const watchers of ends.values()) for (const notify of watchers) notify(null);
+  }
+
+  /** Waited for only so long. Where it stands later than that, ends that were published until then were not heard. */
+  function joinInbox(): Promise<void> {
+    const joined = subscriptions.join(inbox);
+    return withTimeout(joined, SUBSCRIBE_TIMEOUT_MS).catch(() => void joined.then(endsMayBeMissed, () => undefined));
+  }
 
   function leave(channel: string, onNews: OnNews): void {
     const topic = topics.get(channel);
     if (!topic?.watchers.delete(onNews) || topic.watchers.size > 0) return;
     topics.delete(channel);
-    // Not waited for: the connection orders it after the subscription and before the next one.
-    part(channel).catch(() => undefined);
+    subscriptions.part(channel);
   }
 
   return {
     async watch(channel, onNews) {
-      await connected;
       let topic = topics.get(channel);
       if (!topic) {
         topic = {
           watchers: new Set(),
-          subscribed: withTimeout(join(channel), SUBSCRIBE_TIMEOUT_MS),
+          subscribed: withTimeout(subscriptions.join(channel), SUBSCRIBE_TIMEOUT_MS),
         };
         topics.set(channel, topic);
       }
@@ -101,14 +103,36 @@ export function openChannels(
       }
       return { close: () => leave(channel, onNews) };
     },
-    hear(channel, listener) {
-      listeners.set(channel, (listeners.get(channel) ?? new Set()).add(listener));
-      void connected.then(() => redis.subscribe(channel)).catch(() => undefined);
+    async watchEnd(pollId, onNews) {
+      const watchers = ends.get(pollId) ?? new Set();
+      ends.set(pollId, watchers.add(onNews));
+      inboxStands ??= joinInbox();
+      await inboxStands;
+      return {
+        close() {
+          if (watchers.delete(onNews) && watchers.size === 0) ends.delete(pollId);
+        },
+      };
     },
-    watched: () => topics.size,
+    awaits: (pollId) => ends.has(pollId),
+    hear(channel, listener) {
+      const heard = listeners.get(channel) ?? new Set();
+      listeners.set(channel, heard.add(listener));
+      const joined = withTimeout(subscriptions.join(channel), SUBSCRIBE_TIMEOUT_MS);
+      return {
+        stands: joined.catch(() => undefined),
+        close() {
+          if (!heard.delete(listener) || heard.size > 0) return;
+          listeners.delete(channel);
+          subscriptions.part(channel);
+        },
+      };
+    },
+    watched: () => topics.size + ends.size,
     async close() {
       topics.clear();
-      await quit(redis);
+      ends.clear();
+      await subscriptions.close();
     },
   };
 }

@@ -3,11 +3,15 @@ import type { RedisClient } from './redis-client.ts';
 
 /**
  * A Redis that evicts keys under memory pressure drops jobs without an error, so the service does not start on
- * one. Where CONFIG is forbidden (managed Redis), INFO says the same.
+ * one. Where CONFIG is forbidden (managed Redis), INFO says the same. Of a cluster those masters are asked that answer.
  */
 export async function refuseEviction(redis: RedisClient): Promise<void> {
-  for (const master of mastersOf(redis)) {
-    const policy = /^maxmemory_policy:(\S+)/m.exec(await master.info('memory'))?.[1];
+  const asked = await Promise.allSettled(mastersOf(redis).map((master) => master.info('memory')));
+  const [first] = asked;
+  if (first?.status === 'rejected' && asked.every(({ status }) => status === 'rejected')) throw first.reason;
+  for (const answer of asked) {
+    if (answer.status === 'rejected') continue;
+    const policy = /^maxmemory_policy:(\S+)/m.exec(answer.value)?.[1];
     if (policy === 'noeviction') continue;
     throw new Error(
       `REDIS_URL: maxmemory-policy is ${policy ?? 'unknown'}, and a queue loses jobs on any other than noeviction; ` +

@@ -1,5 +1,5 @@
-import type { ConsumerOptions } from './consume-queue.ts';
-import type { PollQueue, WaitingJob } from './poll-queue.ts';
+import type { PollQueue } from './poll-queue.ts';
+import type { WaitingJob } from './queue-shard.ts';
 import type { TenantSlots } from './tenant-slots.ts';
 
 // Slots that no tenant can take alone. While all others are taken, a consumer looks through the head of the queue for
@@ -11,26 +11,27 @@ const LOOK_AT = 64;
 export interface ReservedSlots {
   pause(): void;
   resume(): void;
-  /** Resolves when none of its polls runs. */
-  settled(): Promise<void>;
-  abort(): void;
+  /** Resolves when it takes nothing more. */
+  stop(): Promise<void>;
 }
 
-interface ReserveOptions extends Pick<ConsumerOptions, 'run' | 'onError'> {
-  queue: Pick<PollQueue, 'head' | 'remove'>;
+interface ReserveOptions {
+  queue: Pick<PollQueue, 'head'>;
   slots: TenantSlots;
   reserved: number;
+  /** Resolves when the job has ended. */
+  run(job: WaitingJob): Promise<void>;
+  onError(error: Error): void;
 }
 
 export function reservedSlots({ queue, slots, reserved, run, onError }: ReserveOptions): ReservedSlots {
-  const running = new Set<Promise<void>>();
-  const aborting = new AbortController();
+  let running = 0;
   /** Two tenants that fill all other slots leave the reserve to third ones. */
   const few = Math.max(1, Math.ceil(reserved / 2));
   let isPaused = false;
   let looking: Promise<void> | null = null;
   const timer = setInterval(() => {
-    if (isPaused || looking || !slots.areFull || running.size >= reserved) return;
+    if (isPaused || looking || !slots.areFull || running >= reserved) return;
     looking = look()
       .catch(onError)
       .finally(() => {
@@ -40,21 +41,13 @@ export function reservedSlots({ queue, slots, reserved, run, onError }: ReserveO
 
   async function look(): Promise<void> {
     for (const job of await queue.head(LOOK_AT)) {
-      if (isPaused || running.size >= reserved) return;
-      if (job.tenant !== undefined && slots.of(job.tenant) < few && (await queue.remove(job.jobId))) start(job);
-    }
-  }
-
-  /** Without a job: what dies here is found by the sweep. */
-  function start({ pollId, tenant }: WaitingJob): void {
-    const slot = slots.take(tenant);
-    const ended = run(pollId, aborting.signal)
-      .catch(onError)
-      .finally(() => {
-        slot[Symbol.dispose]();
-        running.delete(ended);
+      if (isPaused || running >= reserved) return;
+      if (job.tenant === undefined || slots.of(job.tenant) >= few || !(await job.shard.pick(job.jobId))) continue;
+      running += 1;
+      void run(job).finally(() => {
+        running -= 1;
       });
-    running.add(ended);
+    }
   }
 
   return {
@@ -64,11 +57,10 @@ export function reservedSlots({ queue, slots, reserved, run, onError }: ReserveO
     resume() {
       isPaused = false;
     },
-    async settled() {
+    async stop() {
+      isPaused = true;
       clearInterval(timer);
       await looking;
-      await Promise.all(running);
     },
-    abort: () => aborting.abort(new Error('shutdown')),
   };
 }

@@ -7,35 +7,16 @@ import type { Keys } from './keys.ts';
 import { type OnRefused, readSnapshot, readVote } from './read-stored.ts';
 import type { RedisClient } from './redis-client.ts';
 import { type Brief, briefOf, readBrief } from './run-brief.ts';
+import { recordScript, runWrites, VOTE } from './run-writes.ts';
 
-// A running poll in one hash: owner, newest snapshot, its brief, and votes. A worker writes vote, snapshot and message in
+// A running poll in one hash: owner, newest snapshot, its brief, and votes. A worker writes votes, snapshots and messages in
 // one command, fenced by the lease epoch. A worker that takes over reads the votes and asks no model twice.
 
-/** Field of a vote, followed by its seat. */
-const VOTE = 'vote:';
 const RUNNING_TTL_S = 600;
 const ENDED_TTL_S = 900;
 
 /** In a cluster a channel is of the slot of its poll. */
 type Publish = 'PUBLISH' | 'SPUBLISH';
-
-// The time to live is set by the first write of an epoch and outlasts every poll.
-const record = (publish: Publish): string => `
-local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
-local epoch, mine = tonumber(known[1] or '0'), tonumber(ARGV[1])
-if epoch > mine then return 0 end
-local fields = { 'epoch', ARGV[1], 'snapshot', ARGV[2] }
-local owner = ARGV[5] ~= '' and ARGV[5] or known[2]
-if owner then
-  fields[5], fields[6], fields[7], fields[8] = 'owner', owner, 'brief', owner .. ' ' .. ARGV[8]
-end
-if ARGV[6] ~= '' then
-  fields[#fields + 1], fields[#fields + 2] = 'vote:' .. ARGV[6], ARGV[7]
-end
-redis.call('HSET', KEYS[1], unpack(fields))
-if epoch < mine then redis.call('EXPIRE', KEYS[1], ARGV[4]) end
-redis.call('${publish}', ARGV[3], ARGV[2])
-return 1`;
 
 const TAKE_OVER = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
@@ -44,15 +25,21 @@ redis.call('HSET', KEYS[1], 'epoch', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 return redis.call('HGETALL', KEYS[1])`;
 
+// The votes are removed from the hash, not the hash from Redis: while a cluster moves a slot, a key that is gone cannot be
+// written where it was.
 const end = (publish: Publish): string => `
 local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
 if tonumber(known[1] or '0') > tonumber(ARGV[1]) then return 0 end
 local owner = known[2] or ARGV[5]
-redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', owner .. ' ' .. ARGV[7], 'owner', owner)
+local votes = {}
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if string.sub(field, 1, ${VOTE.length}) == '${VOTE}' then votes[#votes + 1] = field end
+end
+if #votes > 0 then redis.call('HDEL', KEYS[1], unpack(votes)) end
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('${publish}', ARGV[3], ARGV[6])
-redis.call('${publish}', ARGV[8], ARGV[6])
+if ARGV[8] ~= '' then redis.call('${publish}', ARGV[8], ARGV[6]) end
 return 1`;
 
 const BRIEFS = `
@@ -93,9 +80,16 @@ export interface RunRecord {
   briefs(pollIds: readonly string[]): Promise<(Brief | null)[]>;
 }
 
-export function runRecord(redis: RedisClient, keys: Keys, onRefused: OnRefused): RunRecord {
-  const publish = isCluster(redis) ? 'SPUBLISH' : 'PUBLISH';
-  redis.defineCommand('epRecord', { numberOfKeys: 1, lua: record(publish) });
+export function runRecord(
+  redis: RedisClient,
+  keys: Keys,
+  /** The process that waits for the poll's end, where this one knows it. */
+  awaitedBy: (pollId: string) => string | undefined,
+  onRefused: OnRefused,
+): RunRecord {
+  const inCluster = isCluster(redis);
+  const publish = inCluster ? 'SPUBLISH' : 'PUBLISH';
+  redis.defineCommand('epRecord', { numberOfKeys: 1, lua: recordScript(publish) });
   redis.defineCommand('epTakeOver', { numberOfKeys: 1, lua: TAKE_OVER });
   redis.defineCommand('epEnd', { numberOfKeys: 1, lua: end(publish) });
   redis.defineCommand('epBriefs', { lua: BRIEFS, readOnly: true });
@@ -108,26 +102,28 @@ export function runRecord(redis: RedisClient, keys: Keys, onRefused: OnRefused):
       return [];
     });
   }
-  const write = async (id: string, epoch: number, snapshot: ProgressSnapshot, owner: string, vote?: Vote) => {
-    const [seat, logged] = vote ? [String(vote.seat), JSON.stringify(vote)] : ['', ''];
-    const [whole, brief] = [JSON.stringify(snapshot), briefOf(snapshot)];
-    const [key, channel] = [keys.run(id), keys.channel(id)];
-    return (await redis.epRecord(key, epoch, whole, channel, RUNNING_TTL_S, owner, seat, logged, brief)) === 1;
-  };
+  const writes = runWrites(redis, keys, RUNNING_TTL_S);
   return {
-    open: (id, epoch, owner, snapshot) => write(id, epoch, snapshot, owner),
-    vote: (id, epoch, vote, snapshot) => write(id, epoch, snapshot, '', vote),
+    open: (id, epoch, owner, snapshot) => writes.add(id, epoch, { owner, snapshot }),
+    vote: (id, epoch, vote, snapshot) => writes.add(id, epoch, { vote, snapshot }),
     async end(id, epoch, owner, snapshot) {
+      writes.flush(id);
       // The message carries the result to its readers; the record keeps only where to find it.
       const { result, ...others } = snapshot;
       const fields = JSON.stringify(others).slice(0, -1);
       const kept = `${fields},"result":null}`;
       const published = result === null ? kept : `${fields},"result":${responseJson(result)}}`;
-      const [key, channel, endChannel] = [keys.run(id), keys.channel(id), keys.endChannel(id)];
+      const waiting = awaitedBy(id);
+      const inbox = waiting === undefined ? '' : keys.inbox(waiting);
+      // In a cluster it belongs to another slot. What is announced is stored by now, whichever worker has the record.
+      if (inCluster && inbox !== '') redis.spublish(inbox, published).catch(() => undefined);
+      const [key, channel] = [keys.run(id), keys.channel(id)];
       const brief = briefOf(snapshot);
-      return (await redis.epEnd(key, epoch, kept, channel, ENDED_TTL_S, owner, published, brief, endChannel)) === 1;
+      const beside = inCluster ? '' : inbox;
+      return (await redis.epEnd(key, epoch, kept, channel, ENDED_TTL_S, owner, published, brief, beside)) === 1;
     },
     async takeOver(id, epoch) {
+      writes.flush(id);
       const flat = await redis.epTakeOver(keys.run(id), epoch, RUNNING_TTL_S);
       return flat && votesIn(flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1]!] as const] : [])));
     },

@@ -95,27 +95,82 @@ t.test('watchers see what is published after watch resolved; leaving frees the s
   t.equal(b.watched(), 0);
 });
 
-t.test('who listens for the end alone hears nothing else', async (t) => {
-  const { bus: b } = await bus(t);
+t.test('who waits for the end alone hears nothing else, from whichever worker ends the poll', async (t) => {
+  const { bus: gateway, url, prefix } = await bus(t);
+  const worker = await openBus({ redisUrl: url, prefix });
+  t.teardown(() => worker[Symbol.asyncDispose]());
   const [all, ends]: [number[], number[]] = [[], []];
   const watches = await Promise.all([
-    b.watchPoll('ps_a', (s) => void all.push(s?.seq ?? -1)),
-    b.watchEnd('ps_a', (s) => void ends.push(s?.seq ?? -1)),
+    gateway.watchPoll('ps_a', (s) => void all.push(s?.seq ?? -1)),
+    gateway.watchEnd('ps_a', (s) => void ends.push(s?.seq ?? -1)),
   ]);
-  await b.runs.open('ps_a', 1, 'acc', snapshot(0));
-  await b.runs.vote('ps_a', 1, vote(0), snapshot(1));
-  await b.runs.end('ps_a', 1, 'acc', { ...snapshot(2), status: 'completed' });
+  let rounds = 0;
+  const consumer = worker.consumePolls({
+    concurrency: 1,
+    async run(id) {
+      rounds += 1;
+      // The first worker hands the poll over.
+      if (rounds === 1) return worker.enqueuePoll(id, { round: 1 });
+      await worker.runs.open(id, 1, 'acc', snapshot(0));
+      await worker.runs.vote(id, 1, vote(0), snapshot(1));
+      await worker.runs.end(id, 1, 'acc', { ...snapshot(2), status: 'completed' });
+    },
+  });
+  t.teardown(() => consumer.drain(0));
+  await gateway.enqueuePoll('ps_a', { tenant: 'a' });
   await eventually('three snapshots and an end arrive', () => all.length === 3 && ends.length > 0);
   t.same(all, [0, 1, 2]);
   t.same(ends, [2]);
+  t.equal(rounds, 2);
   for (const watch of watches) watch.close();
-  t.equal(b.watched(), 0);
+  t.equal(gateway.watched(), 0);
+});
+
+t.test('of two jobs of one poll on one worker, the first to end leaves the other who waits for it', async (t) => {
+  const { bus: gateway, url, prefix } = await bus(t);
+  const worker = await openBus({ redisUrl: url, prefix });
+  t.teardown(() => worker[Symbol.asyncDispose]());
+  const ends: unknown[] = [];
+  await gateway.watchEnd('ps_a', (news) => ends.push(news?.seq));
+  const jobs: PromiseWithResolvers<void>[] = [];
+  let ended = 0;
+  const consumer = worker.consumePolls({
+    concurrency: 2,
+    async run() {
+      const job = Promise.withResolvers<void>();
+      jobs.push(job);
+      await job.promise.finally(() => {
+        ended += 1;
+      });
+    },
+  });
+  t.teardown(() => consumer.drain(0));
+  await gateway.enqueuePoll('ps_a');
+  await eventually('the poll runs', () => jobs.length === 1);
+  // As a sweep does, which does not know who waits.
+  const sweeping = await openBus({ redisUrl: url, prefix });
+  t.teardown(() => sweeping[Symbol.asyncDispose]());
+  await sweeping.enqueuePoll('ps_a', { round: 1 });
+  await eventually('it runs twice', () => jobs.length === 2);
+  jobs[0]!.resolve();
+  await eventually('the first job has ended', async () => ended === 1 && (await worker.queueCounts()).active === 1);
+  await worker.runs.end('ps_a', 2, 'acc', { ...snapshot(2), status: 'completed' });
+  await eventually('the end is heard', () => ends.length > 0);
+  t.same(ends, [2]);
+  jobs[1]!.resolve();
+  await eventually('both have ended', async () => (await worker.queueCounts()).active === 0);
+  await worker.runs.end('ps_a', 3, 'acc', { ...snapshot(3), status: 'completed' });
+  await gateway.runs.end('ps_a', 4, 'acc', { ...snapshot(4), status: 'completed' });
+  await eventually('an end that this process announces is heard', () => ends.includes(4));
+  t.same(ends, [2, 4], 'of jobs that are over nothing is kept');
 });
 
 t.test('after a lost connection every watcher is asked to read again', async (t) => {
   const { bus: b, url, prefix } = await bus(t);
   const news: (number | null)[] = [];
   await b.watchPoll('ps_a', (s) => void news.push(s?.seq ?? null));
+  const ends: unknown[] = [];
+  await b.watchEnd('ps_b', (s) => void ends.push(s));
   const admin = new Redis(url);
   t.teardown(() => admin.disconnect());
   const clients = String(await admin.client('LIST', 'TYPE', 'PUBSUB'));
@@ -123,7 +178,7 @@ t.test('after a lost connection every watcher is asked to read again', async (t)
     const id = /(?:^| )id=(\d+) /.exec(line)?.[1];
     if (id && line.includes(`name={${prefix}}-watch`)) await admin.client('KILL', 'ID', id);
   }
-  await eventually('the end is announced', () => news.includes(null));
+  await eventually('the end is announced', () => news.includes(null) && ends.includes(null));
   await b.runs.open('ps_a', 1, 'acc', snapshot(7));
   await eventually('the number is announced', () => news.includes(7));
   t.pass('and the subscription stands again');
@@ -159,6 +214,8 @@ t.test('a connection lost while resubscribing is opened once more', async (t) =>
   t.teardown(() => b[Symbol.asyncDispose]());
   const news: (number | null)[] = [];
   await b.watchPoll('ps_a', (s) => void news.push(s?.seq ?? null));
+  const ends: unknown[] = [];
+  await b.watchEnd('ps_b', (s) => void ends.push(s));
   const admin = new Redis(url);
   t.teardown(() => admin.disconnect());
   for (const line of String(await admin.client('LIST', 'TYPE', 'PUBSUB')).split('\n')) {

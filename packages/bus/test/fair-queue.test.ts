@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
@@ -6,9 +6,9 @@ import { type Bus, openBus } from '../src/index.ts';
 
 // slow: 4 s
 
-async function bus(t: Test): Promise<Bus> {
+async function bus(t: Test, queueShards = 1): Promise<Bus> {
   const { url, prefix } = testRedis(t);
-  const bus = await openBus({ redisUrl: url, prefix });
+  const bus = await openBus({ redisUrl: url, prefix, queueShards });
   t.teardown(() => bus[Symbol.asyncDispose]());
   return bus;
 }
@@ -36,8 +36,13 @@ t.test('the backlog before a new poll is counted by its rank', async (t) => {
   t.same(await b.queueBacklog([0, 2, 3, 9, 500]), { before: [2, 4, 6, 12, 12], active: 0 });
 });
 
-t.test('64 tenants that always have 10 or 60 polls waiting get equal shares', async (t) => {
-  const b = await bus(t);
+for (const shards of [1, 4, 16])
+  t.test(`64 tenants that always have 10 or 60 polls waiting get equal shares of ${shards} shards`, (t) =>
+    equalShares(t, shards),
+  );
+
+async function equalShares(t: Test, shards: number): Promise<void> {
+  const b = await bus(t, shards);
   const POLLS = 3_200;
   const tenants = Array.from({ length: 64 }, (_, n) => ({ n, asks: n % 2 ? 10 : 60, waiting: 0, ran: 0 }));
   let next = 0;
@@ -70,6 +75,43 @@ t.test('64 tenants that always have 10 or 60 polls waiting get equal shares', as
   const jain = POLLS ** 2 / (ran.length * ran.reduce((sum, n) => sum + n * n, 0));
   t.ok(jain >= 0.99, `Jain's index of finished polls is ${jain.toFixed(4)}; by rank alone it was 0.53`);
   t.comment(`polls per tenant: ${Math.min(...ran)} to ${Math.max(...ran)}, Jain's index ${jain.toFixed(4)}`);
+}
+
+t.test('in 16 shards, too, a neighbour of a tenant with 400 waiting polls has one of the next two slots', async (t) => {
+  const b = await bus(t, 16);
+  await b.enqueuePolls(
+    'standard',
+    Array.from({ length: 400 }, (_, rank) => ({ pollId: `ps_busy_${rank}`, place: { rank, isAwaited: false } })),
+  );
+  const slots: (() => void)[] = [];
+  const ran: string[] = [];
+  const consumer = b.consumePolls({
+    concurrency: 4,
+    run(id) {
+      ran.push(id);
+      return new Promise((resolve) => void slots.push(resolve));
+    },
+  });
+  await eventually('all slots are taken', () => slots.length === 4);
+  t.same(ran.toSorted(), ['ps_busy_0', 'ps_busy_1', 'ps_busy_2', 'ps_busy_3']);
+  for (let neighbour = 0; neighbour < 5; neighbour++) {
+    const id = `ps_neighbour_${neighbour}`;
+    await b.enqueuePoll(id, { place: { rank: 0, isAwaited: false } });
+    // It looks at all heads every 100 ms; its timer is due before ours, and Redis answers a connection in order.
+    for (let looks = 0; looks < 3; looks++) {
+      await delay(120);
+      await b.redis.ping();
+    }
+    const before = ran.length;
+    for (const taken of [1, 2]) {
+      slots.shift()!();
+      await eventually('the next one runs', () => ran.length === before + taken);
+    }
+    t.ok(ran.slice(before).includes(id), `${ran.slice(before)}: a turn has one poll of each`);
+  }
+  const draining = consumer.drain(1_000);
+  for (const resolve of slots) resolve();
+  await draining;
 });
 
 t.test('a tenant whose polls hang takes all slots but the reserved ones, which are for others', async (t) => {

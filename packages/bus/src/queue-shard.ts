@@ -1,0 +1,131 @@
+import type { ShardKeys } from './keys.ts';
+import { endOfTurn, SHARD_KEYS, turnOf } from './queue-scripts.ts';
+import type { RedisClient } from './redis-client.ts';
+
+// One shard of a lane's queue: its scripts with what they answer in a readable form.
+
+export interface PollJob {
+  jobId: string;
+  pollId: string;
+  /** Whose poll it is, for the slots that no tenant can take alone. */
+  tenant: string | undefined;
+  /** The process that waits for its end. */
+  awaitedBy: string | undefined;
+}
+
+export interface WaitingJob extends PollJob {
+  shard: QueueShard;
+  score: number;
+}
+
+export interface Wish {
+  consumer: string;
+  /** Jobs that it takes now. */
+  want: number;
+  /** The score of the first job in other shards, as far as it knows; Infinity for none. */
+  elsewhere: number;
+  /** By so many turns a job may be behind that: others of its slots are for those in between. */
+  ahead: number;
+  /** Jobs that it may be sent when there is none now. */
+  later: number;
+  /** Jobs that it had and that ended. */
+  ended: readonly string[];
+}
+
+export interface Taken {
+  jobs: PollJob[];
+  /** The present turn. */
+  turn: number;
+  /** The score of the job that is taken next; Infinity when none waits. */
+  head: number;
+}
+
+export interface QueueShard {
+  /** Id, facts and place of each job, one after the other. `turn` is the present one as far as it is known; returns it. */
+  add(turn: number, jobs: readonly (string | number)[]): Promise<number>;
+  take(turn: number, wish: Wish): Promise<Taken>;
+  /** What a consumer holds stays with it for HELD_MS. */
+  renew(jobIds: readonly string[]): Promise<void>;
+  /** Others get it with the next exchange. */
+  giveBack(jobId: string): Promise<void>;
+  head(limit: number): Promise<WaitingJob[]>;
+  /** False when another consumer has it. */
+  pick(jobId: string): Promise<boolean>;
+  counts(): Promise<{ waiting: number; active: number; oldestAt: number | null }>;
+  backlog(turn: number, places: readonly number[]): Promise<{ turn: number; active: number; before: number[] }>;
+  waiting(): Promise<number>;
+  /** Where a consumer hears of jobs that it is sent. */
+  channel(consumer: string): string;
+}
+
+export function queueShard(redis: RedisClient, keys: ShardKeys): QueueShard {
+  const all = SHARD_KEYS.map((name) => keys[name]);
+  const shard: QueueShard = {
+    add: (turn, jobs) => redis.epQueueAdd(...all, turn, keys.channels, ...jobs),
+    async take(turn, { consumer, want, elsewhere, ahead, later, ended }) {
+      const [upTo, first] = Number.isFinite(elsewhere)
+        ? [endOfTurn(elsewhere, ahead), Math.max(0, turnOf(elsewhere))]
+        : ['+inf', -1];
+      const wish = [consumer, keys.channels, want, upTo, later, turn, first];
+      const [head, present, ...flat] = await redis.epQueueTake(...all, ...wish, ...ended);
+      const jobs: PollJob[] = [];
+      for (let i = 0; i + 1 < flat.length; i += 2) jobs.push(pollJob(flat[i]!, flat[i + 1]!));
+      return { jobs, turn: Number(present), head: head ? Number(head) : Number.POSITIVE_INFINITY };
+    },
+    async renew(jobIds) {
+      await redis.epQueueRenew(...all, ...jobIds);
+    },
+    async giveBack(jobId) {
+      await redis.zadd(keys.taken, 'XX', 0, jobId);
+    },
+    async head(limit) {
+      const reply = await redis.epQueueHead(...all, limit);
+      const jobs = reply.length / 3;
+      return Array.from({ length: jobs }, (_, i) => ({
+        ...pollJob(reply[2 * i]!, reply[2 * jobs + i]!),
+        shard,
+        score: Number(reply[2 * i + 1]),
+      }));
+    },
+    pick: async (jobId) => (await redis.epQueuePick(...all, jobId)) === 1,
+    async counts() {
+      const [waiting, active, ...first] = await redis.epQueueCounts(...all);
+      const since = first.flatMap((facts) => sinceOf(facts) ?? []);
+      return { waiting, active, oldestAt: since.length > 0 ? Math.min(...since) : null };
+    },
+    async backlog(turn, places) {
+      const [present, active, ...before] = await redis.epQueueBacklog(...all, turn, ...places);
+      return { turn: present, active, before };
+    },
+    waiting: () => redis.zcard(keys.waiting),
+    channel: (consumer) => `${keys.channels}${consumer}`,
+  };
+  return shard;
+}
+
+/** A job that a consumer is sent. */
+export function readJob(message: string): PollJob | null {
+  const [jobId, ...facts] = message.split(' ');
+  return jobId ? pollJob(jobId, facts.join(' ')) : null;
+}
+
+const NOT_AWAITED = '-';
+
+/** What a job says beside its poll. */
+export const factsOf = (tenant = '', awaitedBy = NOT_AWAITED): string => `${awaitedBy} ${tenant}`;
+
+/** Before the facts stands since when it is there; there is nothing when Redis lost them. */
+function pollJob(jobId: string, facts: string): PollJob {
+  const [, awaitedBy = NOT_AWAITED, ...rest] = facts.split(' ');
+  return {
+    jobId,
+    pollId: jobId.replace(/\.\d+$/, ''),
+    tenant: rest.join(' ') || undefined,
+    awaitedBy: awaitedBy === NOT_AWAITED ? undefined : awaitedBy,
+  };
+}
+
+function sinceOf(facts: string): number | null {
+  const since = Number.parseInt(facts, 10);
+  return Number.isSafeInteger(since) ? since : null;
+}

@@ -1,0 +1,93 @@
+import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
+import type { Keys } from './keys.ts';
+import type { RedisClient } from './redis-client.ts';
+import { briefOf } from './run-brief.ts';
+
+// What one turn of the event loop brings of a poll, its beginning and its votes, goes to Redis in one command. That delays
+// nothing: a client writes at the end of the turn anyway.
+
+/** Field of a vote, followed by its seat. */
+export const VOTE = 'vote:';
+
+// ARGV: epoch, channel, time to live, owner or nothing, brief; then of each entry its seat or nothing, its vote, its
+// snapshot. The time to live is set by the first write of an epoch and outlasts every poll.
+export const recordScript = (publish: 'PUBLISH' | 'SPUBLISH'): string => `
+local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
+local epoch, mine = tonumber(known[1] or '0'), tonumber(ARGV[1])
+if epoch > mine then return 0 end
+local fields = { 'epoch', ARGV[1], 'snapshot', ARGV[#ARGV] }
+local owner = ARGV[4] ~= '' and ARGV[4] or known[2]
+if owner then
+  fields[5], fields[6], fields[7], fields[8] = 'owner', owner, 'brief', owner .. ' ' .. ARGV[5]
+end
+for i = 6, #ARGV, 3 do
+  if ARGV[i] ~= '' then
+    fields[#fields + 1], fields[#fields + 2] = '${VOTE}' .. ARGV[i], ARGV[i + 1]
+  end
+end
+redis.call('HSET', KEYS[1], unpack(fields))
+if epoch < mine then redis.call('EXPIRE', KEYS[1], ARGV[3]) end
+for i = 8, #ARGV, 3 do redis.call('${publish}', ARGV[2], ARGV[i]) end
+return 1`;
+
+export interface RunEntry {
+  /** Of the poll; only its first entry has it. */
+  owner?: string;
+  /** What led to the snapshot. */
+  vote?: Vote;
+  snapshot: ProgressSnapshot;
+}
+
+export interface RunWrites {
+  /** False when a newer worker has the poll. */
+  add(pollId: string, epoch: number, entry: RunEntry): Promise<boolean>;
+  /** Sends what waits of the poll, so that what is sent next comes after it. */
+  flush(pollId: string): void;
+}
+
+interface Waiting {
+  epoch: number;
+  entries: RunEntry[];
+  written: PromiseWithResolvers<boolean>;
+}
+
+export function runWrites(redis: RedisClient, keys: Keys, ttlS: number): RunWrites {
+  const waiting = new Map<string, Waiting>();
+
+  function flush(id: string): void {
+    const sent = waiting.get(id);
+    if (!sent) return;
+    waiting.delete(id);
+    const { epoch, entries, written } = sent;
+    const owner = entries.find((entry) => entry.owner !== undefined)?.owner ?? '';
+    const said = entries.flatMap(({ vote, snapshot }) => [
+      vote ? vote.seat : '',
+      vote ? JSON.stringify(vote) : '',
+      JSON.stringify(snapshot),
+    ]);
+    const brief = briefOf(entries.at(-1)!.snapshot);
+    redis
+      .epRecord(keys.run(id), epoch, keys.channel(id), ttlS, owner, brief, ...said)
+      .then((reply) => written.resolve(reply === 1), written.reject);
+  }
+
+  function flushAll(): void {
+    for (const id of [...waiting.keys()]) flush(id);
+  }
+
+  return {
+    add(id, epoch, entry) {
+      const known = waiting.get(id);
+      if (known?.epoch === epoch) {
+        known.entries.push(entry);
+        return known.written.promise;
+      }
+      flush(id);
+      if (waiting.size === 0) setImmediate(flushAll);
+      const written = Promise.withResolvers<boolean>();
+      waiting.set(id, { epoch, entries: [entry], written });
+      return written.promise;
+    },
+    flush,
+  };
+}
