@@ -62,6 +62,7 @@ WebhookEventType = Literal[
 ]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 BatchOutcome = Literal["success", "partial", "failed", "canceled", "not_run"]
+NotRunReason = Literal["canceled", "expired", "uncovered"]
 TerminationReason = Literal["mathematical_lock", "confidence", "budget", "roster_exhausted"]
 VoteError = Literal["timeout", "refusal", "invalid_choice", "malformed", "rate_limited", "provider_error", "aborted"]
 
@@ -121,7 +122,7 @@ class _PublicVote(TypedDict):
     success: bool
     chosen_option: str | None
     transition: Literal["vote"]
-    latency_ms: float
+    latency_ms: int
     error: VoteError | None
 
 
@@ -135,7 +136,7 @@ class Vote(PublicVote):
 
 
 class _Arrival(TypedDict):
-    at_ms: float
+    at_ms: int
     confidence: float | None
 
 
@@ -145,8 +146,8 @@ class Arrival(_Arrival, total=False):
 
 
 class _Timing(TypedDict):
-    gather_ms: float
-    total_ms: float
+    gather_ms: int
+    total_ms: int
 
 
 class Timing(_Timing, total=False):
@@ -176,7 +177,7 @@ class PanelStanding(TypedDict):
     missing: list[MissingModel]
     vendors_heard: int
     effective_votes: float | None
-    slowest_heard_ms: float | None
+    slowest_heard_ms: int | None
 
 
 class Reading(TypedDict):
@@ -294,7 +295,7 @@ class RecentResult(TypedDict):
 class _HistoryResult(RecentResult):
     status: ResultStatus
     totalCostUsd: str
-    totalMs: float | None
+    totalMs: int | None
 
 
 class HistoryResult(_HistoryResult, total=False):
@@ -335,6 +336,7 @@ class ListedPoll(TypedDict):
     result_id: str | None
     question: str
     preset: PanelName
+    service_tier: Literal["standard", "flex"]
     metadata: dict[str, str]
     key_id: str | None
     """Of the API key that asked; None for a login."""
@@ -429,6 +431,8 @@ class Batch(TypedDict):
     status: BatchStatus
     service_tier: Literal["flex"]
     counts: BatchCounts
+    not_run_reason: NotRunReason | None
+    """Why rows were not run; None where all were, and until it has ended."""
     skipped: BatchSkipped
     has_gold: bool
     cost_usd: float
@@ -456,6 +460,8 @@ class BatchResult(TypedDict):
     custom_id: str
     line: int
     status: BatchOutcome
+    not_run_reason: NotRunReason | None
+    """Why the row was not run; None where it was."""
     session_id: str | None
     result: PollResponse | None
     error: BatchFailure | None
@@ -537,6 +543,17 @@ class BatchModel(TypedDict):
     cost_per_right_usd: MeasuredMean
 
 
+class WrongStops(TypedDict):
+    """Early stops on another winner than the whole panel elects. The share is None unless all can be judged."""
+
+    wrong: int
+    judged: int
+    of: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
 class BatchThreshold(TypedDict):
     """A threshold replayed from the votes; figures are None where votes that were not asked would be needed."""
 
@@ -548,7 +565,7 @@ class BatchThreshold(TypedDict):
     calls_saved: float | None
     cost_saved: float | None
     stopped_early: MeasuredShare | None
-    wrong_stops: dict[str, float | None] | None
+    wrong_stops: WrongStops | None
     panel_agreement: MeasuredShare | None
     difference: PairedDifference | None
     """Against the same polls as they were asked."""
@@ -570,10 +587,42 @@ class PanelFigures(TypedDict):
     by_agreement: list[ReportBand]
 
 
+class ThresholdRange(TypedDict):
+    min: float
+    max: float
+
+
+CalibrationBand = TypedDict(
+    "CalibrationBand",
+    {
+        "from": float,
+        "to": float,
+        "said": float,
+        "came_true": float,
+        "polls": int,
+        "low": "float | None",
+        "high": "float | None",
+        "pooled": bool,
+    },
+)
+
+
+class BatchCalibration(TypedDict):
+    """What confidence said of the whole panel, against what it then elected."""
+
+    polls: int
+    unknown: int
+    """Polls that ended before it was known. More than 1 in 100, and the figures are None."""
+    states: int
+    error: float | None
+    brier: float | None
+    bands: list[CalibrationBand]
+
+
 class BatchReportPanel(PanelFigures):
     preset: PanelName
-    confidence_threshold: dict[str, float]
-    calibration: dict[str, Any]
+    confidence_threshold: ThresholdRange
+    calibration: BatchCalibration
     models: list[BatchModel]
     """The most accurate first."""
     thresholds: list[BatchThreshold]
@@ -629,11 +678,15 @@ class WebhookSecret(TypedDict):
     """Until then the secret before the present one signs too."""
 
 
+AttemptError = Literal["name_not_resolved", "address_refused", "connection_failed", "tls_failed", "timed_out", "bad_answer"]
+
+
 class WebhookAttempt(TypedDict):
     at: str
     http_status: int | None
-    error: str | None
-    took_ms: float
+    error: AttemptError | None
+    """Why there was no answer."""
+    took_ms: int
 
 
 class WebhookDelivery(TypedDict):
@@ -709,8 +762,8 @@ class EstimatedCost(TypedDict):
 
 
 class EstimatedLatency(TypedDict):
-    p50: float
-    p95: float
+    p50: int
+    p95: int
 
 
 class EstimatedStop(TypedDict):
@@ -753,7 +806,7 @@ class DryRunEstimates(TypedDict, total=False):
     estimated_cost_usd: float
     estimated_models_invoked: int
     total_models: int
-    estimated_latency_ms: float
+    estimated_latency_ms: int
 
 
 class Issue(TypedDict):
@@ -841,7 +894,7 @@ class UsageFigures(TypedDict):
     cost_usd: float
     saved_usd: float
     """An estimate of what stopping early saved."""
-    median_ms: float | None
+    median_ms: int | None
     median_cost_usd: float | None
 
 
@@ -855,6 +908,13 @@ class UsageGroup(_UsageGroup, total=False):
     """Of a key."""
 
 
+_Days = TypedDict("_Days", {"from": str, "to": str})
+
+
+class PreviousUsage(UsageFigures, _Days):
+    """The same of as many days before."""
+
+
 UsageReport = TypedDict(
     "UsageReport",
     {
@@ -863,10 +923,10 @@ UsageReport = TypedDict(
         "group_by": str,
         "groups": "list[UsageGroup]",
         "total": UsageFigures,
-        "previous": "dict[str, Any]",
+        "previous": "PreviousUsage",
     },
 )
-"""`groups`: days in their order; others by cost, the largest first. `previous`: `total` of as many days before."""
+"""`groups`: days in their order; others by cost, the largest first."""
 
 
 class KeyBalance(TypedDict):
@@ -975,7 +1035,7 @@ class _StreamProgress(TypedDict):
     leader: str | None
     confidence: float | None
     vote: Vote | None
-    elapsed_ms: float
+    elapsed_ms: int
 
 
 class StreamProgress(_StreamProgress, total=False):
@@ -1238,11 +1298,18 @@ class AsyncEloquentPoll:
         models: Sequence[str] | None = None,
         options: int | None = None,
         confidence_threshold: float | None = None,
+        service_tier: Literal["standard", "flex"] | None = None,
         timeout: float | None = None,
     ) -> Estimate:
         """What a poll of this kind costs and how long it takes."""
         named = None if models is None else ",".join(models)
-        query = _query(preset=preset, models=named, options=options, confidence_threshold=confidence_threshold)
+        query = _query(
+            preset=preset,
+            models=named,
+            options=options,
+            confidence_threshold=confidence_threshold,
+            service_tier=service_tier,
+        )
         return cast(Estimate, await self._service.body(_Call("GET", "/api/poll/estimate", query=query, timeout=timeout)))
 
     async def dry_run(

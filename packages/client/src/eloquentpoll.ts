@@ -286,6 +286,7 @@ export interface ListedPoll {
   result_id: string | null;
   question: string;
   preset: PanelName;
+  service_tier: 'standard' | 'flex';
   metadata: Record<string, string>;
   /** Of the API key that asked; null for a login. */
   key_id: string | null;
@@ -366,6 +367,8 @@ export interface BatchTerms {
 
 export type BatchStatus = 'running' | 'canceling' | 'completed' | 'canceled' | 'expired';
 export type BatchOutcome = 'success' | 'partial' | 'failed' | 'canceled' | 'not_run';
+/** `uncovered`: what was left of max_cost_usd, of the reservation or of the balance did not cover the next row. */
+export type NotRunReason = 'canceled' | 'expired' | 'uncovered';
 
 /** What is wrong with a row. */
 export interface BatchRowError {
@@ -382,6 +385,8 @@ export interface Batch {
   status: BatchStatus;
   service_tier: 'flex';
   counts: { total: number; waiting: number; running: number } & Record<BatchOutcome, number>;
+  /** Why rows were not run; null where all were, and until it has ended. */
+  not_run_reason: NotRunReason | null;
   skipped: { count: number; first: BatchRowError[] };
   /** Whether any row says its right answer. */
   has_gold: boolean;
@@ -405,6 +410,8 @@ export interface BatchResult {
   custom_id: string;
   line: number;
   status: BatchOutcome;
+  /** Why the row was not run; null where it was. */
+  not_run_reason: NotRunReason | null;
   session_id: string | null;
   result: PollResponse | null;
   error: { code: string; error: string } | null;
@@ -1141,11 +1148,11 @@ export class EloquentPoll {
 
   /** What a poll of this kind costs and how long it takes. */
   async estimate(
-    query: { preset?: Preset; models?: string[]; options?: number; confidence_threshold?: number } = {},
+    query: Pick<PollRequest, 'preset' | 'models' | 'confidence_threshold' | 'service_tier'> & { options?: number } = {},
     options: CallOptions = {},
   ): Promise<Estimate> {
-    const { preset, models, options: count, confidence_threshold } = query;
-    const terms = { preset, models: models?.join(), options: count, confidence_threshold };
+    const { models, ...others } = query;
+    const terms = { ...others, models: models?.join() };
     return this.#service.body<Estimate>({ path: '/api/poll/estimate', query: search(terms), ...options });
   }
 

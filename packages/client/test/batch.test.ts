@@ -133,6 +133,10 @@ t.test('watch follows a batch to its end', async (t) => {
   t.equal(exit, EXIT.winner);
   t.equal(out, 'pb_1 completed: 3 of 3 rows answered\nCost: $0.0300\n');
   t.match(err, /^0 of 3 rows/);
+
+  const counts = { total: 3, waiting: 0, running: 0, success: 1, partial: 0, failed: 0, canceled: 0, not_run: 2 };
+  const short = await used(t, ['watch', 'pb_1'], () => batch(3, 3, { counts, not_run_reason: 'uncovered' }));
+  t.match(short.out, '1 of 3 rows answered, 2 not run, because what was left of its limit or of the balance did not');
   t.match(await used(t, ['watch', 'pb_1', 'ps_1']), {
     exit: EXIT.usage,
     err: /one batch \(pb_…\) at a time/,

@@ -105,10 +105,10 @@ t.test('eval says what it would cost, and hands nothing over without a yes', asy
   const { exit, err, asked } = await used(t, ['eval', rowsIn(t, 'rows.jsonl', GOLD), '--out', '-'], judged(), { ask });
   t.equal(exit, EXIT.usage);
   t.same(labels, ['Run it? [y/N] ']);
-  t.equal(err, '2 rows: about $0.004000, at most $0.008000, less what a batch saves\n');
+  t.equal(err, '2 rows, at the flex price: about $0.004000, at most $0.008000\n');
   t.same(
     asked.map(({ path }) => path),
-    ['/api/poll/estimate?options=3'],
+    ['/api/poll/estimate?options=3&service_tier=flex'],
   );
 });
 
@@ -130,7 +130,7 @@ Cost: $0.0300
 Accuracy 80.0% (16 of 20 right, 70.0% to 90.0% with 95% confidence)
 No answer: 1
 1 row without a result
-Agreement 80.0% · cost $0.5000, $0.0300 per right answer · calls saved 20.0%
+Agreement 80.0% · cost $0.5000 at the flex price, $0.0300 per right answer · calls saved 20.0%
 Simulated models: not a real measure.
 
 By confidence: what was said (┊) and how often it was right (█)
@@ -171,5 +171,5 @@ t.test('rows without right answers are refused before they cost', async (t) => {
     'd.csv',
     '\ufeffquestion,options,"gold"\r\n"Which, then?\r\nSay",a|b,a\r\n\r\nWhich one is it?,a|b,b',
   );
-  t.match((await used(t, ['eval', csv], judged())).err, /^2 rows: about/);
+  t.match((await used(t, ['eval', csv], judged())).err, /^2 rows, at the flex price: about/);
 });

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { BatchCounts, notRunReason, WHY_ROWS_WERE_NOT_RUN } from './batch-counts.ts';
 import { ErrorBody, Problem } from './error-body.ts';
 import { LIMITS } from './limits.ts';
 import { Metadata } from './metadata.ts';
@@ -105,24 +106,13 @@ export const BatchSkipped = Type.Object({
 });
 export type BatchSkipped = Static<typeof BatchSkipped>;
 
-export const BatchCounts = Type.Object({
-  total: Count,
-  waiting: Count,
-  running: Count,
-  success: Count,
-  partial: Count,
-  failed: Count,
-  canceled: Count,
-  not_run: Count,
-});
-export type BatchCounts = Static<typeof BatchCounts>;
-
 export const Batch = Type.Object(
   {
     batch_id: Type.String(),
     status: literals(BATCH_STATUSES),
     service_tier: literals(['flex']),
     counts: BatchCounts,
+    not_run_reason: WHY_ROWS_WERE_NOT_RUN,
     skipped: BatchSkipped,
     has_gold: Type.Boolean({ description: 'Whether any row says its right answer.' }),
     cost_usd: Type.Number({ minimum: 0, description: 'What its polls have cost so far.' }),
@@ -153,6 +143,7 @@ export const BatchResult = Type.Object(
     custom_id: Type.String(),
     line: Type.Integer({ minimum: 1 }),
     status: literals(BATCH_OUTCOMES),
+    not_run_reason: notRunReason('Why the row was not run; null where it was.'),
     session_id: nullable(Type.String()),
     result: Type.Union([Type.Ref(PollResponse), Type.Null()]),
     error: Type.Union([Type.Object({ code: Type.String(), error: Type.String() }), Type.Null()]),

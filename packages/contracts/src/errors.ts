@@ -224,6 +224,11 @@ export const ERRORS = {
     'What model providers may cost this service per hour or day is used up or set aside; Retry-After says until when.',
   ),
   polls_stopped: wait(503, 'Polls stopped', 'The operator accepts no polls, or no free ones, for now.'),
+  account_moving: wait(
+    503,
+    'Account moving',
+    'The account is being moved to another part of this service, and can neither ask nor change anything for some seconds.',
+  ),
   service_unavailable: wait(503, 'Service unavailable', 'A part that the operation needs is out of reach for now.'),
 } as const satisfies Record<string, CatalogEntry>;
 

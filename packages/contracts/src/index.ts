@@ -1,5 +1,6 @@
 export * from './account.ts';
 export * from './batch.ts';
+export * from './batch-counts.ts';
 export * from './batch-report.ts';
 export * from './calibration.ts';
 export * from './chat.ts';

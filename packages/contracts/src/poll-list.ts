@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
 import { Metadata } from './metadata.ts';
-import { PANEL_NAMES } from './poll.ts';
+import { PANEL_NAMES, SERVICE_TIERS } from './poll.ts';
 import { SessionStatusBody } from './poll-session.ts';
 import { POLL_STATUSES } from './progress.ts';
 import { DateTime, literals, nullable, Usd, Uuid } from './vocabulary.ts';
@@ -15,6 +15,7 @@ export const ListedPoll = Type.Object(
     result_id: nullable(Type.String({ description: 'The `poll_id` of its result, once it has one.' })),
     question: Type.String(),
     preset: literals(PANEL_NAMES),
+    service_tier: literals(SERVICE_TIERS),
     metadata: Metadata,
     key_id: nullable(Type.String({ description: 'Of the API key that asked; null for a login.' })),
     winning_option: nullable(Type.String()),

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LIMIT_RESETS } from './account.ts';
+import { BatchCounts, WHY_ROWS_WERE_NOT_RUN } from './batch-counts.ts';
 import { LIMITS } from './limits.ts';
 import { Metadata } from './metadata.ts';
 import { PANEL_NAMES } from './poll.ts';
@@ -64,7 +65,10 @@ export const WebhookEndpoint = Type.Object(
   {
     endpoint_id: Type.String(),
     url: nullable(Type.String({ description: 'Null for the endpoint that stands for each `webhook_url`.' })),
-    event_types: eventTypes,
+    event_types: Type.Array(literals(WEBHOOK_EVENT_TYPES), {
+      uniqueItems: true,
+      description: 'Empty for the endpoint that stands for each `webhook_url`.',
+    }),
     description: Type.String(),
     status: literals(['enabled', 'disabled']),
     disabled_reason: nullable(
@@ -225,7 +229,8 @@ export const WEBHOOK_DATA = {
     {
       batch_id: Type.String(),
       status: literals(['completed', 'canceled', 'expired']),
-      counts: Type.Record(Type.String(), Count),
+      counts: Type.Omit(BatchCounts, ['waiting', 'running']),
+      not_run_reason: WHY_ROWS_WERE_NOT_RUN,
       cost_usd: Usd,
       metadata: Metadata,
       created_at: DateTime,

@@ -61,6 +61,7 @@ export {
   meanInterval,
   momentsInterval,
   pairedInterval,
+  shareBound,
   shareInterval,
 } from './interval.ts';
 export { failedTest, MAX_FAILURES, PASSES_TO_RETURN, type TestHistory, type TestKind } from './model-standing.ts';

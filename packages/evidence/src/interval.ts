@@ -16,6 +16,10 @@ export function shareInterval(hits: number, trials: number): Interval {
   };
 }
 
+/** The highest share that is believable at 95%: about 3 in `trials` where nothing was hit. */
+export const shareBound = (hits: number, trials: number): number =>
+  hits >= trials ? 1 : betaQuantile(0.95, hits + 1, trials - hits);
+
 /** Of any number of values, as plain JSON: count, mean, and sum of squared distances from it (Welford, 1962). */
 export interface Moments {
   count: number;

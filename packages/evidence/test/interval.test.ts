@@ -1,6 +1,6 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
-import { betaShare, meanInterval, shareInterval } from '../src/interval.ts';
+import { betaShare, meanInterval, shareBound, shareInterval } from '../src/interval.ts';
 import { holds } from './holds.ts';
 
 const near = (a: number, b: number, by = 1e-9) => Math.abs(a - b) <= by;
@@ -63,4 +63,13 @@ t.test('the interval of a mean', async (t) => {
   const { mean, low, high } = meanInterval([1, 0, 1, 0]);
   t.ok(near(mean, 0.5) && near(high - mean, 1.959963984540054 * Math.sqrt(1 / 3 / 4)) && near(mean - low, high - mean));
   t.match(meanInterval([]), { mean: 0, low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY });
+});
+
+t.test('a bound of one side is the rule of three without a hit, and covers the truth with some', async (t) => {
+  for (const trials of [50, 1_000, 1_000_000]) {
+    t.ok(Math.abs(shareBound(0, trials) - (1 - 0.05 ** (1 / trials))) < 1e-12, `${trials}`);
+    const bound = shareBound(7, trials);
+    t.ok(Math.abs(1 - betaShare(bound, 8, trials - 7) - 0.05) < 1e-6, 'so few hits are a chance of 5 % there');
+  }
+  t.same([shareBound(0, 0), shareBound(5, 5)], [1, 1]);
 });

@@ -29,6 +29,8 @@ export interface AskOptions {
   signal?: AbortSignal;
   /** Awaited before each call to the provider; false ends the vote as aborted. The lease may have been lost meanwhile. */
   beforeCall?: () => Promise<boolean>;
+  /** Asked in the moment of the call: whether what `beforeCall` resolved to still holds. False: it is awaited again. */
+  isCurrent?: () => boolean;
   /** Called with every change, so that a vote that is given up on can be accounted for. */
   onSpent?: (spent: Spent) => void;
 }
@@ -147,7 +149,7 @@ export function openAsker(options: AskerOptions): Asker {
   async function admit(
     request: VoteRequest,
     model: Model,
-    { signal, beforeCall }: AskOptions,
+    { signal, beforeCall, isCurrent }: AskOptions,
     made: CallsMade,
   ): Promise<VoteOutcome> {
     if (closed || signal?.aborted) return { error: 'aborted', blameless: true };
@@ -172,7 +174,7 @@ export function openAsker(options: AskerOptions): Asker {
         const onBreaker = (change: BreakerChange): void => fleet.breakerChanged(model.id, change);
         const onRejected = (status: number, field: string | null): void => noteRejected(model, status, field);
         const access = { ...lines.get(model.provider)!, breaker, probe, timeouts, limit };
-        const listeners = { beforeCall, onBreaker, onRejected };
+        const listeners = { beforeCall, isCurrent, onBreaker, onRejected };
         return await collectVote({ request, model, ...access, ...listeners, now, random }, made);
       } finally {
         gate.leave();

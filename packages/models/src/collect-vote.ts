@@ -35,6 +35,8 @@ export interface VoteContext {
   limit: Deadline;
   /** False: the call must not be made any more. */
   beforeCall: (() => Promise<boolean>) | undefined;
+  /** False: `beforeCall` has to be asked again. */
+  isCurrent: (() => boolean) | undefined;
   now: () => number;
   random: () => number;
   onBreaker(change: BreakerChange): void;
@@ -69,6 +71,8 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     const allowed = (await context.beforeCall?.()) ?? true;
     if (!allowed || limit.error() === 'aborted') return { error: 'aborted', blameless: true };
     const body = requestBody({ model, provider, prompt, style: request.style, search, repair, caller: request.caller });
+    // The process may have been stopped since it was allowed to. From here on nothing else runs until the call is made.
+    if (context.isCurrent?.() === false) continue;
     costs.sent();
     retries.earn();
     const called = now();

@@ -28,7 +28,9 @@ export interface HealthOptions {
 }
 
 export function openHealth({ redis, prefix, panels, now = Date.now }: HealthOptions): ModelHealth {
-  let entries: Record<string, string> = {};
+  let entries: ReadonlyMap<string, Entry> = new Map();
+  /** From the newest entries. */
+  let records = new Map<string, ModelRecord>();
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
 
@@ -36,48 +38,63 @@ export function openHealth({ redis, prefix, panels, now = Date.now }: HealthOpti
     // An outage is not asked about more often than a good answer would be.
     readAt = now();
     try {
-      entries = await withTimeout(redis.hgetall(healthKey(prefix)), READ_TIMEOUT_MS);
+      const texts = await withTimeout(redis.hgetall(healthKey(prefix)), READ_TIMEOUT_MS);
+      // Parsed once here, not for each poll.
+      entries = new Map(Object.entries(texts).flatMap(([id, text]) => entryOf(id, text)));
     } catch {
       // The last known entries stay.
     }
+    records = new Map();
+  }
+
+  function newest(id: string): ModelRecord | undefined {
+    const known = records.get(id);
+    if (known) return known;
+    const model = panels.model(id);
+    if (!model) return undefined;
+    const record = recordOf(model, entries.get(id), now());
+    records.set(id, record);
+    return record;
   }
 
   return {
     async snapshot(modelIds) {
       if (now() - readAt >= MAX_AGE_MS) reading ??= read().finally(() => (reading = null));
       if (reading) await reading;
-      const records = new Map<string, ModelRecord>();
-      for (const id of modelIds ?? panels.models().map((model) => model.id)) {
-        const model = panels.model(id);
-        if (model) records.set(id, recordOf(model, entries[id], now()));
-      }
-      return records;
+      const ids = modelIds ?? panels.models().map(({ id }) => id);
+      return new Map(
+        ids.flatMap((id): [string, ModelRecord][] => {
+          const record = newest(id);
+          return record ? [[id, record]] : [];
+        }),
+      );
     },
   };
 }
 
-function recordOf(model: Model, text: string | undefined, now: number): ModelRecord {
-  const entry = parse(text);
+interface Entry {
+  tally: CallTally;
+  at: number;
+  level: number;
+  until: number;
+}
+
+function recordOf(model: Model, entry: Entry | undefined, now: number): ModelRecord {
   if (!entry) return summary(emptyTally(), 0, model, false);
   return summary(entry.tally, now - entry.at, model, entry.level > 0 && entry.until > now);
 }
 
-function parse(text: string | undefined): { tally: CallTally; at: number; level: number; until: number } | null {
-  if (text === undefined) return null;
+function entryOf(id: string, text: string): [string, Entry][] {
   let entry: unknown;
   try {
     entry = JSON.parse(text);
   } catch {
-    return null;
+    return [];
   }
-  if (!isJsonObject(entry)) return null;
+  if (!isJsonObject(entry)) return [];
   const bins = Array.isArray(entry.bins) ? entry.bins.map(numberOf) : emptyTally().bins;
-  return {
-    tally: { calls: numberOf(entry.calls), fails: numberOf(entry.fails), bins },
-    at: numberOf(entry.at),
-    level: numberOf(entry.level),
-    until: numberOf(entry.until),
-  };
+  const tally = { calls: numberOf(entry.calls), fails: numberOf(entry.fails), bins };
+  return [[id, { tally, at: numberOf(entry.at), level: numberOf(entry.level), until: numberOf(entry.until) }]];
 }
 
 function numberOf(value: unknown): number {

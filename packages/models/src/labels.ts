@@ -9,9 +9,8 @@ const LOADED = new Set(
   'FG FK FN FX GF GG GP HH JK JW KK KY MF MR MS MT NF NG NS PM PS PT SH SJ SS ST TS TV TY VP VS WP WT XX'.split(' '),
 );
 
-/** One label per option, no two with the same first letter and none that already stands in the vote's texts. */
-export function drawLabels(count: number, texts: readonly string[], next: (below: number) => number): string[] {
-  const text = texts.join('\n');
+/** One label per option, no two with the same first letter and none that already stands in the vote's text. */
+export function drawLabels(count: number, text: string, next: (below: number) => number): string[] {
   return shuffled(LETTERS, next)
     .slice(0, count)
     .map((first) => labelWith(first, next(LETTERS.length), text));

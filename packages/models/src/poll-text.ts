@@ -1,5 +1,5 @@
 import type { Model } from './panel-types.ts';
-import { composePrompt, type Prompt } from './prompt.ts';
+import type { Prompt } from './prompt.ts';
 import { answerSchema, asksRationale, type PromptStyle, systemMessage } from './prompt-words.ts';
 
 // What a poll sends to its models, counted in bytes: prices follow from it before any model is asked.
@@ -10,11 +10,6 @@ export interface PollText {
   options: readonly string[];
   search: boolean;
   style: PromptStyle;
-}
-
-/** A vote of this poll; which one makes no difference to its length. */
-export function anyPrompt({ question, options }: PollText): Prompt {
-  return composePrompt({ question, options, seat: 0, seed: '' });
 }
 
 /** Bytes of the system message and the schema: they depend on little, and are counted once. */

@@ -7,6 +7,7 @@ import { seededNumbers } from './seeded.ts';
 // resumed poll asks the same question. Nothing a caller writes reaches the system message or leaves the marked block.
 
 const NONCE_LETTERS = [...'abcdefghijkmnpqrstuvwxyz23456789'];
+const NONCE_LENGTH = 16;
 
 export interface PromptText {
   question: string;
@@ -33,24 +34,76 @@ export interface Prompt {
  * The order is one shuffle per poll, turned by one place from seat to seat: over any K seats in a row each of K options
  * stands at each place exactly once.
  */
-export function optionOrder(count: number, seat: number, seed: string): number[] {
-  const base = shuffled([...Array(count).keys()], seededNumbers(`${seed}|order`));
-  return base.map((_, place) => base[(place + seat) % count]!);
+export const optionOrder = (count: number, seat: number, seed: string): number[] =>
+  turned(baseOrder(count, seed), seat);
+
+const baseOrder = (count: number, seed: string): number[] =>
+  shuffled([...Array(count).keys()], seededNumbers(`${seed}|order`));
+
+const turned = (base: readonly number[], seat: number): number[] =>
+  base.map((_, place) => base[(place + seat) % base.length]!);
+
+/** What all seats of a poll have in common. */
+interface Common {
+  readonly question: string;
+  readonly seed: string;
+  readonly shownQuestion: string;
+  readonly shownOptions: readonly string[];
+  /** All that is shown, for labels and nonces that must not stand in it. */
+  readonly text: string;
+  readonly base: readonly number[];
 }
 
-export function composePrompt({ question, options, seat, seed }: PromptText): Prompt {
-  const next = seededNumbers(`${seed}|seat ${seat}`);
+/** The seats of a poll are asked with the same list of options, so that it is cleaned and shuffled once. */
+const commons = new WeakMap<readonly string[], Common>();
+
+function commonOf({ question, options, seed }: PromptText): Common {
+  const known = commons.get(options);
+  if (known?.question === question && known.seed === seed) return known;
   const shownQuestion = cleanQuestion(question);
   const shownOptions = options.map(cleanOption);
-  const texts = [shownQuestion, ...shownOptions];
-  const labels = drawLabels(options.length, texts, next);
+  const text = [shownQuestion, ...shownOptions].join('\n');
+  const common = { question, seed, shownQuestion, shownOptions, text, base: baseOrder(options.length, seed) };
+  commons.set(options, common);
+  return common;
+}
+
+export function composePrompt(asked: PromptText): Prompt {
+  const { options, seat, seed } = asked;
+  const { shownQuestion, shownOptions, text, base } = commonOf(asked);
+  const next = seededNumbers(`${seed}|seat ${seat}`);
+  const labels = drawLabels(options.length, text, next);
   let nonce: string;
-  do nonce = Array.from({ length: 16 }, () => NONCE_LETTERS[next(NONCE_LETTERS.length)]!).join('');
-  while (texts.some((text) => text.includes(nonce)));
-  const order = optionOrder(options.length, seat, seed);
-  const lines = order.map((option) => `[${labels[option]}] ${shownOptions[option]}`);
-  const block = [`<<<BALLOT ${nonce}`, 'QUESTION:', shownQuestion, 'OPTIONS:', ...lines, `BALLOT ${nonce}>>>`].join(
-    '\n',
+  do nonce = drawNonce(next);
+  while (text.includes(nonce));
+  const order = turned(base, seat);
+  const shown = order.map((option) => labels[option]!);
+  const block = blockOf(
+    nonce,
+    shownQuestion,
+    order.map((option, place) => lineOf(shown[place]!, shownOptions[option]!)),
   );
-  return { nonce, labels, shown: order.map((option) => labels[option]!), block, providerSeed: next(2 ** 31) };
+  return { nonce, labels, shown, block, providerSeed: next(2 ** 31) };
+}
+
+const ANY_NONCE = 'x'.repeat(NONCE_LENGTH);
+const ANY_LABEL = 'XX';
+
+/** As long as every vote of this poll, with nothing drawn: prices follow from it. */
+export function anyPrompt({ question, options }: Pick<PromptText, 'question' | 'options'>): Prompt {
+  const labels = options.map(() => ANY_LABEL);
+  const lines = options.map((option) => lineOf(ANY_LABEL, cleanOption(option)));
+  const block = blockOf(ANY_NONCE, cleanQuestion(question), lines);
+  return { nonce: ANY_NONCE, labels, shown: labels, block, providerSeed: 0 };
+}
+
+const lineOf = (label: string, shownOption: string): string => `[${label}] ${shownOption}\n`;
+
+const blockOf = (nonce: string, shownQuestion: string, lines: readonly string[]): string =>
+  `<<<BALLOT ${nonce}\nQUESTION:\n${shownQuestion}\nOPTIONS:\n${lines.join('')}BALLOT ${nonce}>>>`;
+
+function drawNonce(next: (below: number) => number): string {
+  let nonce = '';
+  for (let i = 0; i < NONCE_LENGTH; i++) nonce += NONCE_LETTERS[next(NONCE_LETTERS.length)]!;
+  return nonce;
 }

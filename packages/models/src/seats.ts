@@ -2,9 +2,9 @@ import type { Seat } from '@eloquentpoll/contracts';
 import { listPrice } from './billing.ts';
 import { voteMaxU } from './call-costs.ts';
 import type { Model, Panel } from './panel-types.ts';
-import { anyPrompt, type PollText, promptBytes } from './poll-text.ts';
+import { type PollText, promptBytes } from './poll-text.ts';
 import { costOf } from './price.ts';
-import type { Prompt } from './prompt.ts';
+import { anyPrompt, type Prompt } from './prompt.ts';
 import { REPAIR } from './prompt-words.ts';
 import type { ModelRecord } from './record.ts';
 import { typicalCostsFor } from './typical-cost.ts';
@@ -49,7 +49,7 @@ export interface SeatTerms {
 /** Seats in the panel's own order; the order of asking is for the poll to draw. */
 export function seatsFor(panel: Panel, text: PollText, { records, pricePpm = 1_000_000 }: SeatTerms = {}): Seat[] {
   const prompt = anyPrompt(text);
-  const typicalU = typicalCostsFor(panel, text);
+  const typicalU = typicalCostsFor(panel, text, prompt);
   return panel.models.map((model, i) => {
     const record = records?.get(model.id);
     const maxU = callMaxU(model, text, prompt);

@@ -1,7 +1,8 @@
 import { BYTES_PER_TOKEN } from './billing.ts';
 import type { Model, Panel } from './panel-types.ts';
-import { anyPrompt, type PollText, promptBytes } from './poll-text.ts';
+import { type PollText, promptBytes } from './poll-text.ts';
 import { costOf } from './price.ts';
+import { anyPrompt } from './prompt.ts';
 import { asksRationale, promptStyle } from './prompt-words.ts';
 
 // What a vote usually costs us, for estimates; the worst case in seats.ts is for holds. The prompt is known to the byte
@@ -19,8 +20,7 @@ const REASONING_TOKENS = 250;
 const SEARCH_SHARE = 0.5;
 
 /** What a call usually costs us, in micro-USD, in the panel's own order; never more than it can. */
-export function typicalCostsFor(panel: Panel, text: PollText): bigint[] {
-  const prompt = anyPrompt(text);
+export function typicalCostsFor(panel: Panel, text: PollText, prompt = anyPrompt(text)): bigint[] {
   return panel.models.map((model) => {
     const search = text.search ? model.search : null;
     const found = Math.round((search?.extraInputTokens ?? 0) * SEARCH_SHARE);

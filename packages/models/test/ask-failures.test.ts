@@ -242,6 +242,32 @@ t.test('no call, and no further call, is made once beforeCall says no or the sig
   }
 });
 
+t.test('what beforeCall allowed before a pause is asked again, in the moment of the call', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
+  for (const [answers, calls] of [
+    [[true, true], 1],
+    [[true, false], 0],
+  ] as const) {
+    const heard: string[] = [];
+    const before = server.calls.length;
+    server.behave(MODEL, votes());
+    const vote = await asker.ask(voteRequest(), {
+      beforeCall: async () => {
+        heard.push('may it?');
+        return answers[heard.filter((one) => one === 'may it?').length - 1] ?? false;
+      },
+      isCurrent() {
+        heard.push('still?');
+        return heard.length > 2;
+      },
+    });
+    t.equal(server.calls.length - before, calls);
+    t.equal(vote.error, calls === 1 ? null : 'aborted');
+    t.same(heard, ['may it?', 'still?', 'may it?', ...(calls === 1 ? ['still?'] : [])]);
+  }
+});
+
 t.test('a model that is no longer in the roster file is a failed vote', async (t) => {
   await using asker = openAsker({ panels: testPanels(t, { one: 'http://127.0.0.1:9/v1' }) });
   t.match(await asker.ask(voteRequest({ modelId: 't/gone' })), {

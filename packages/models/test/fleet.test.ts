@@ -130,7 +130,7 @@ t.test('a Redis that is away or hangs costs no vote and no snapshot', async (t) 
     const asker = openAsker({ panels, redis, prefix: 'x' });
     server.behave(MODEL, votes());
     const answers = await Promise.all(Array.from({ length: 20 }, () => asker.ask(voteRequest())));
-    t.ok(answers.every((answer) => answer.error === null && answer.latency_ms < 2_000));
+    t.ok(answers.every((answer) => answer.error === null && answer.latency_ms < 10_000));
     await asker[Symbol.asyncDispose]();
     const records = await openHealth({ redis, prefix: 'x', panels }).snapshot([MODEL]);
     t.match(records.get(MODEL), { failureRate: 0, p50Ms: 10, p90Ms: 20 });

@@ -1,6 +1,6 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
-import { type Bill, BYTES_PER_TOKEN, billedU } from '../src/billing.ts';
+import { type Bill, BYTES_PER_TOKEN, billedU, listPrice } from '../src/billing.ts';
 import { voteMaxU } from '../src/call-costs.ts';
 import { loadPanels, maxCallCostOf, type PollText, promptStyle, seatsFor, typicalCostsFor } from '../src/panels.ts';
 import { costOf, parseUsd } from '../src/price.ts';
@@ -61,6 +61,13 @@ t.test('a price survives its way into micro-USD exactly', async (t) => {
     { toString: () => '1' },
   ])
     t.equal(parseUsd(wrong), null, `${String(wrong)} is no price`);
+});
+
+t.test('a list price is exact, and rounded up to the next micro-USD', async (t) => {
+  t.equal(listPrice(10_000_000_000n, 1_000_000), 10_000_000_000n);
+  t.equal(listPrice(10_000_000_000n, 1_500_000), 15_000_000_000n);
+  t.equal(listPrice(1n, 1_000_001), 2n);
+  t.equal(listPrice(1_000_000n, 1_000_001), 1_000_001n);
 });
 
 t.test('a bill is rounded up once', async (t) => {

@@ -1,6 +1,6 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
-import { composePrompt, optionOrder } from '../src/prompt.ts';
+import { anyPrompt, composePrompt, optionOrder } from '../src/prompt.ts';
 import { FORGERIES } from './forgeries.ts';
 
 const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.constantFrom(...FORGERIES), fc.lorem());
@@ -172,4 +172,11 @@ t.test('labels that stand in the texts are avoided', async (t) => {
     3,
     'writing all of them down does not stop a poll',
   );
+});
+
+t.test('what prices are made of is as long as every prompt of the poll', async (t) => {
+  const lengths = ({ nonce, block, shown }: ReturnType<typeof anyPrompt>) =>
+    [nonce, block, shown.join()].map((text) => Buffer.byteLength(text)).join();
+  fc.assert(fc.property(paper, (paper) => lengths(composePrompt(paper)) === lengths(anyPrompt(paper))));
+  t.pass('and nothing in it is drawn');
 });

@@ -1,5 +1,17 @@
+export { accountTag, CELL, FIRST_CELL, routeOf } from './cells.ts';
 export { deadlineMsOf, hedgeOf, isFree, laneOf, minVotesOf, runLimitMsOf } from './panel-rules.ts';
-export { isBatchId, isPollId, isResultId, newBatchId, newPollId, newResultId, pollIdsOfMonth } from './poll-ids.ts';
+export {
+  isBatchId,
+  isPollId,
+  isResultId,
+  newBatchId,
+  newPollId,
+  newResultId,
+  pollIdsOfMonth,
+  pollIdsOfResult,
+  pollIdsSince,
+  pollIdsUntil,
+} from './poll-ids.ts';
 export {
   type Charges,
   type PollOutcome,

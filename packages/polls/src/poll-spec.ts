@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Metadata, PollSpec, Seat } from '@eloquentpoll/contracts';
 import { askingOrder } from '@eloquentpoll/voting';
+import { drawnBytes } from './drawn-bytes.ts';
 
 /** What a caller asked for: aliases folded, defaults filled in, every rule checked. */
 export interface PollOrder
@@ -56,7 +56,7 @@ export function specOf(
   };
 }
 
-const newSeed = (): string => randomBytes(16).toString('hex');
+const newSeed = (): string => drawnBytes(16).toString('hex');
 
 /** The most that the poll can cost: what its seats can, or what its caller allows. */
 export function holdOf({ seats, max_cost_u }: Pick<PollSpec, 'seats' | 'max_cost_u'>): bigint {

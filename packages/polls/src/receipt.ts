@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PollResponse, PollSpec, Timing } from '@eloquentpoll/contracts';
 import {
   canonicalJson,
@@ -25,49 +25,52 @@ export function statementOf(poll: Receipted): Statement {
   const { timing } = response;
   const seats = new Map(spec.seats.map(({ model_id }, seat) => [model_id, seat]));
   const placeOf = (option: string | null) => (option === null ? null : spec.options.indexOf(option));
+  // In the order of canonical JSON, which then has nothing to sort.
   return {
-    version: RECEIPT_VERSION,
-    result_id: response.poll_id,
-    question_sha256: sha256(spec.question.normalize('NFC')),
-    options: spec.options,
-    preset: spec.panel_name,
-    simulated: spec.simulated,
-    order: response.asking?.order ?? 'shuffled',
-    panel: spec.seats.map(({ model_id, family, failure_rate }) => ({ model_id, family, failure_rate })),
-    rule: {
-      ...{ version: RULE_VERSION, threshold: spec.confidence_threshold, min_votes: spec.min_votes },
-      ...(response.asking && {
-        record: { roster_version: response.asking.roster_version, lock_only: response.asking.lock_only },
-      }),
+    decision: {
+      chances: response.chances ?? [],
+      confidence: response.confidence,
+      reason: response.termination_reason,
+      ...(response.track_record && { record: response.track_record }),
+      skipped: response.models_skipped,
+      status: response.status,
+      tally: spec.options.map((option) => response.tally[option]!),
+      tie: response.is_tie,
+      winner: placeOf(response.winning_option),
     },
+    options: spec.options,
+    order: response.asking?.order ?? 'shuffled',
+    panel: spec.seats.map(({ failure_rate, family, model_id }) => ({ failure_rate, family, model_id })),
+    preset: spec.panel_name,
+    price_sha256: sha256(canonicalJson(receiptPrice(poll))),
+    question_sha256: sha256(spec.question.normalize('NFC')),
+    result_id: response.poll_id,
+    rule: {
+      min_votes: spec.min_votes,
+      ...(response.asking && {
+        record: { lock_only: response.asking.lock_only, roster_version: response.asking.roster_version },
+      }),
+      threshold: spec.confidence_threshold,
+      version: RULE_VERSION,
+    },
+    simulated: spec.simulated,
+    times: { accepted_at: acceptedAt.toISOString(), gather_ms: timing.gather_ms, total_ms: timing.total_ms },
+    version: RECEIPT_VERSION,
     votes: response.votes.map(({ model_id, chosen_option, error, latency_ms }, i) => ({
-      seat: seats.get(model_id)!,
-      option: placeOf(chosen_option),
+      ...oddsAt(timing.arrivals?.[i]),
       error,
       latency_ms,
-      ...oddsAt(timing.arrivals?.[i]),
+      option: placeOf(chosen_option),
+      seat: seats.get(model_id)!,
     })),
-    decision: {
-      reason: response.termination_reason,
-      status: response.status,
-      winner: placeOf(response.winning_option),
-      tie: response.is_tie,
-      tally: spec.options.map((option) => response.tally[option]!),
-      confidence: response.confidence,
-      chances: response.chances ?? [],
-      skipped: response.models_skipped,
-      ...(response.track_record && { record: response.track_record }),
-    },
-    times: { accepted_at: acceptedAt.toISOString(), gather_ms: timing.gather_ms, total_ms: timing.total_ms },
-    price_sha256: sha256(canonicalJson(receiptPrice(poll))),
   };
 }
 
 const oddsAt = (arrival: NonNullable<Timing['arrivals']>[number] | undefined) =>
   arrival && {
     at_ms: arrival.at_ms,
-    confidence: arrival.confidence,
     ...(arrival.chances && { chances: arrival.chances }),
+    confidence: arrival.confidence,
     ...(arrival.track_record && { record: arrival.track_record }),
   };
 
@@ -85,6 +88,6 @@ export const receiptPrice = ({ spec, response, faultsU }: Receipted): ReceiptPri
 export const statementText = (poll: Receipted): string => canonicalJson(statementOf(poll));
 
 /** A receipt's place in the tree of its day: the hash of a leaf as in RFC 6962. */
-export const receiptLeaf = (statement: string): Buffer => createHash('sha256').update('\0').update(statement).digest();
+export const receiptLeaf = (statement: string): Buffer => hash('sha256', `\0${statement}`, 'buffer');
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
+const sha256 = (text: string): string => hash('sha256', text, 'base64url');

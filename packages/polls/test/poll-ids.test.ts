@@ -8,8 +8,8 @@ const COUNT = process.env.ATTACKS === 'full' ? 2_000_000 : 20_000;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 for (const [name, next] of Object.entries({
-  results: () => newResultId().slice('EP-2026-01-01-'.length),
-  polls: () => newPollId().slice('ps_00'.length),
+  results: () => newResultId().slice('EP-2026-01-01-0'.length),
+  polls: () => newPollId().slice('ps_000'.length),
 })) {
   t.test(`ids of ${name}`, async (t) => {
     const seen = new Set<string>();
@@ -41,8 +41,14 @@ for (const [name, next] of Object.entries({
 }
 
 t.test('[§A6-result-id-secret] an id names its kind, and a result id the UTC day', async (t) => {
-  t.match(newResultId(new Date('2026-11-20T23:59:59.999Z')), /^EP-2026-11-20-[0-9a-hjkmnp-tv-z]{16}$/);
+  t.match(newResultId('0', new Date('2026-11-20T23:59:59.999Z')), /^EP-2026-11-20-[0-9a-hjkmnp-tv-z]{16}$/);
   t.match(newPollId(), /^ps_[0-9a-hjkmnp-tv-z]{24}$/);
+  t.match(
+    [newResultId('b'), newPollId('b')],
+    [/^EP-\d{4}-\d\d-\d\d-b[0-9a-hjkmnp-tv-z]{15}$/, /^ps_..b/],
+    'and its cell',
+  );
+  t.match([newResultId(), newPollId()], [/-0[^-]+$/, /^ps_..0/], 'the first one, where there is one');
   t.same([isPollId(newPollId()), isResultId(newPollId())], [true, false]);
   t.same([isPollId(newResultId()), isResultId(newResultId())], [false, true]);
 });
@@ -55,7 +61,7 @@ t.test('ids of polls begin with their UTC month, in the order of the months', (t
   for (const month of ['2026-10-31T23:59:59.999Z', '2026-11-01T00:00:00Z', '2026-11-30T23:59:59Z'].map(
     (at) => new Date(at),
   ))
-    t.ok(newPollId(month).startsWith(pollIdsOfMonth(month)));
+    t.ok(newPollId('0', month).startsWith(pollIdsOfMonth(month)));
   t.not(pollIdsOfMonth(new Date('2026-10-31T23:59:59.999Z')), pollIdsOfMonth(new Date('2026-11-01T00:00:00Z')));
   t.end();
 });

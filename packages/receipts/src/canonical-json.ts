@@ -1,9 +1,38 @@
 /** JSON as RFC 8785 writes it. For what JSON can hold: no undefined member, no number that is not finite. */
 export function canonicalJson(value: unknown): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError(`${value} is no JSON number`);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
-  // By UTF-16 code units, which is how strings compare here.
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name as keyof typeof value])}`).join()}}`;
+  switch (typeof value) {
+    case 'number':
+      if (!Number.isFinite(value)) throw new RangeError(`${value} is no JSON number`);
+      // As JSON.stringify does, and several times faster.
+      return `${value}`;
+    case 'object':
+      return value === null ? 'null' : Array.isArray(value) ? listJson(value) : objectJson(value);
+    default:
+      return JSON.stringify(value);
+  }
 }
+
+function listJson(list: readonly unknown[]): string {
+  let text = '';
+  for (const value of list) text += text === '' ? canonicalJson(value) : `,${canonicalJson(value)}`;
+  return `[${text}]`;
+}
+
+function objectJson(object: object): string {
+  let text = '';
+  for (const name of sortedNames(object)) {
+    const member = `${quoted(name)}:${canonicalJson(object[name as keyof typeof object])}`;
+    text += text === '' ? member : `,${member}`;
+  }
+  return `{${text}}`;
+}
+
+/** By UTF-16 code units, which is how strings compare here. */
+function sortedNames(object: object): string[] {
+  const names = Object.keys(object);
+  for (let i = 1; i < names.length; i++) if (names[i - 1]! > names[i]!) return names.sort();
+  return names;
+}
+
+const PLAIN = /^\w*$/;
+const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));

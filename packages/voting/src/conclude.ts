@@ -1,8 +1,7 @@
 // What a poll says when it has ended. Every seat is accounted for once: requested + skipped = panel.
 import { type Chances, chancesOf } from './chances.ts';
-import { confidenceAmong } from './confidence.ts';
 import type { PollState } from './poll.ts';
-import { recordUsed, seatsThatAre, tally, unresolvedFailureRates } from './standing.ts';
+import { confidenceOf, recordUsed, seatsThatAre, tally } from './standing.ts';
 import { type ResultStatus, resultStatus, votesMissing } from './status.ts';
 import type { TerminationReason } from './stop-rules.ts';
 import { isTie, leader } from './tally.ts';
@@ -42,7 +41,7 @@ export function conclude(poll: PollState, { reason }: { readonly reason: Termina
     winner: leader(votes),
     isTie: isTie(votes),
     tally: votes,
-    confidence: confidenceAmong(votes, unresolvedFailureRates(ended), ended.rules.record),
+    confidence: confidenceOf(ended),
     chances: chancesOf(ended),
     recordUsed: recordUsed(ended),
     requested: succeeded + failed,

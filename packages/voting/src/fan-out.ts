@@ -23,7 +23,11 @@ export function wantedInFlight(hedge: Hedge, needed: number, remaining: number, 
 
 /** Seats to ask now, in order. A seat that the budget does not allow is passed over for one that it does. */
 export function nextLaunch(poll: PollState, slow: boolean): number[] {
+  // After each vote of a poll that has asked everyone, and the need is the costly part.
+  if (seatsThatAre(poll, 'waiting').length === 0) return [];
   const rates = unresolvedFailureRates(poll);
-  const wanted = wantedInFlight(poll.rules.hedge, need(poll.rules, tally(poll), rates), rates.length, slow);
+  const { hedge } = poll.rules;
+  const needed = hedge === 'all' ? rates.length : need(poll.rules, tally(poll), rates);
+  const wanted = wantedInFlight(hedge, needed, rates.length, slow);
   return affordableSeats(poll, wanted - seatsThatAre(poll, 'in_flight').length);
 }

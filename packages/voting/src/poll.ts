@@ -55,13 +55,15 @@ export function newPoll(rules: Rules, seats: readonly VotingSeat[]): PollState {
 
 /** These seats are being asked now. Refuses a seat that was asked before or does not fit into the budget. */
 export function launched(poll: PollState, seats: readonly number[]): PollState {
-  let after = poll;
+  const states = [...poll.states];
+  let leftU = budgetLeftU(poll);
   for (const seat of seats) {
-    if (stateOf(after, seat).kind !== 'waiting') throw new RangeError(`seat ${seat} was asked before`);
-    if (after.seats[seat]!.reserveU > budgetLeftU(after)) throw new RangeError(`seat ${seat} exceeds the budget`);
-    after = { ...after, states: after.states.with(seat, { kind: 'in_flight' }) };
+    if (stateOf({ states }, seat).kind !== 'waiting') throw new RangeError(`seat ${seat} was asked before`);
+    leftU -= poll.seats[seat]!.reserveU;
+    if (leftU < 0n) throw new RangeError(`seat ${seat} exceeds the budget`);
+    states[seat] = { kind: 'in_flight' };
   }
-  return after;
+  return { ...poll, states };
 }
 
 /**
@@ -78,8 +80,8 @@ export function received(poll: PollState, { seat, option, billedU }: EndedVote):
   return { ...poll, states: poll.states.with(seat, { kind: 'voted', option, billedU }) };
 }
 
-function stateOf(poll: PollState, seat: number): SeatState {
-  const state = poll.states[seat];
+function stateOf({ states }: Pick<PollState, 'states'>, seat: number): SeatState {
+  const state = states[seat];
   if (state === undefined) throw new RangeError(`the poll has no seat ${seat}`);
   return state;
 }

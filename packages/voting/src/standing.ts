@@ -1,28 +1,37 @@
 // Where a poll stands, derived from its seats: the order in which votes arrived makes no difference.
 import { confidenceAmong } from './confidence.ts';
 import { isLocked } from './mathematical-lock.ts';
+import { oncePerPoll } from './once-per-poll.ts';
 import type { PollState, SeatState } from './poll.ts';
-import { isTie, leader } from './tally.ts';
+import { isTie, leader, type Votes } from './tally.ts';
 import { type Outcomes, stoodAlike } from './track-record.ts';
 
-export const seatsThatAre = (poll: PollState, kind: SeatState['kind']): number[] =>
-  poll.states.flatMap((state, seat) => (state.kind === kind ? [seat] : []));
+const counted = oncePerPoll(({ rules, seats, states }) => {
+  const tally = new Array<number>(rules.optionCount).fill(0);
+  const are: Record<SeatState['kind'], number[]> = { waiting: [], in_flight: [], failed: [], voted: [] };
+  for (let seat = 0; seat < states.length; seat++) {
+    const state = states[seat]!;
+    are[state.kind].push(seat);
+    if (state.kind === 'voted') tally[state.option]! += 1;
+  }
+  const unresolved = are.in_flight.concat(are.waiting);
+  return { tally, are, unresolved, failureRates: unresolved.map((seat) => seats[seat]!.failureRate) };
+});
+
+export const seatsThatAre = (poll: PollState, kind: SeatState['kind']): readonly number[] => counted(poll).are[kind];
 
 /** Votes per option. */
-export function tally(poll: PollState): number[] {
-  const votes = new Array<number>(poll.rules.optionCount).fill(0);
-  for (const state of poll.states) if (state.kind === 'voted') votes[state.option]! += 1;
-  return votes;
-}
+export const tally = (poll: PollState): Votes => counted(poll).tally;
 
 /** Seats whose vote has not ended; those in flight come first, because they answer first. */
-export const unresolvedSeats = (poll: PollState): number[] => [
-  ...seatsThatAre(poll, 'in_flight'),
-  ...seatsThatAre(poll, 'waiting'),
-];
+export const unresolvedSeats = (poll: PollState): readonly number[] => counted(poll).unresolved;
 
-export const unresolvedFailureRates = (poll: PollState): number[] =>
-  unresolvedSeats(poll).map((seat) => poll.seats[seat]!.failureRate);
+export const unresolvedFailureRates = (poll: PollState): readonly number[] => counted(poll).failureRates;
+
+/** Null without a unique leader. */
+export const confidenceOf = oncePerPoll((poll) =>
+  confidenceAmong(tally(poll), unresolvedFailureRates(poll), poll.rules.record),
+);
 
 export interface Standing {
   readonly tally: readonly number[];
@@ -43,7 +52,7 @@ export function standing(poll: PollState): Standing {
     tally: votes,
     leader: leader(votes),
     isTie: isTie(votes),
-    confidence: confidenceAmong(votes, unresolvedFailureRates(poll), poll.rules.record),
+    confidence: confidenceOf(poll),
     succeeded: seatsThatAre(poll, 'voted').length,
     failed: seatsThatAre(poll, 'failed').length,
     inFlight: seatsThatAre(poll, 'in_flight').length,

@@ -1,9 +1,8 @@
 // Why a poll ends. The rules are tried in the order of the table, on every vote; the first that holds is the reason.
 import { isBudgetSpent } from './budget.ts';
-import { confidenceAmong } from './confidence.ts';
 import { isLocked } from './mathematical-lock.ts';
 import type { PollState } from './poll.ts';
-import { tally, unresolvedFailureRates, unresolvedSeats } from './standing.ts';
+import { confidenceOf, tally, unresolvedSeats } from './standing.ts';
 import { leader, votesCast } from './tally.ts';
 
 export type TerminationReason = 'mathematical_lock' | 'confidence' | 'budget' | 'roster_exhausted';
@@ -24,9 +23,8 @@ export function stopReason(poll: PollState): TerminationReason | null {
 /** Every threshold up to this one stops the poll here: the leader's confidence, where there are votes enough to act on it. */
 function confidenceThatStops(poll: PollState): number | null {
   const { record, minVotes } = poll.rules;
-  const votes = tally(poll);
-  if (record?.isAlarmed || votesCast(votes) < minVotes || !leaderHasTwoFamilies(poll)) return null;
-  return confidenceAmong(votes, unresolvedFailureRates(poll), record);
+  if (record?.isAlarmed || votesCast(tally(poll)) < minVotes || !leaderHasTwoFamilies(poll)) return null;
+  return confidenceOf(poll);
 }
 
 /** No vote that is left can change the outcome, be it a winner or a tie. */
@@ -45,7 +43,7 @@ function leaderHasTwoFamilies(poll: PollState): boolean {
     const state = poll.states[seat]!;
     return state.kind === 'voted' && state.option === leading;
   });
-  return families(voters) >= Math.min(2, families(poll.seats));
+  return isMixed(voters) || !isMixed(poll.seats);
 }
 
-const families = (seats: PollState['seats']): number => new Set(seats.map((seat) => seat.family)).size;
+const isMixed = (seats: PollState['seats']): boolean => seats.some(({ family }) => family !== seats[0]!.family);

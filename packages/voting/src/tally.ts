@@ -5,9 +5,13 @@ export type Votes = readonly number[];
 
 export const votesCast = (votes: Votes): number => votes.reduce((sum, count) => sum + count, 0);
 
-/** By how much the first option is ahead of the second: 0 means a tie or no vote. */
+/** By how much the first option is ahead of the second: 0 means a tie or no vote. One pass: it is asked at every vote. */
 export function lead(votes: Votes): number {
-  const [first = 0, second = 0] = descending(votes);
+  let [first, second] = [0, 0];
+  for (const count of votes) {
+    if (count > first) [first, second] = [count, first];
+    else if (count > second) second = count;
+  }
   return first - second;
 }
 

@@ -3,14 +3,13 @@
  * One failure rate per model; the models fail independently of each other.
  */
 export function turnout(failureRates: readonly number[]): number[] {
-  let chances = [1];
+  const chances = [1];
   for (const rate of failureRates) {
-    const next = new Array<number>(chances.length + 1).fill(0);
-    for (const [votes, chance] of chances.entries()) {
-      next[votes]! += chance * rate;
-      next[votes + 1]! += chance * (1 - rate);
+    chances.push(0);
+    for (let votes = chances.length - 2; votes >= 0; votes--) {
+      chances[votes + 1]! += chances[votes]! * (1 - rate);
+      chances[votes]! *= rate;
     }
-    chances = next;
   }
   return chances;
 }

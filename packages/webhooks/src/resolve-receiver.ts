@@ -26,10 +26,14 @@ export class Unsendable extends Error {
 }
 
 /** Asks name servers itself: getaddrinfo has four threads for the whole process, and slow names would hold them. */
-export function systemResolver(): NameResolver {
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+export function systemResolver(
+  servers: Record<'resolve4' | 'resolve6', (host: string) => Promise<string[]>> = new Resolver({
+    timeout: 2_000,
+    tries: 2,
+  }),
+): NameResolver {
   return async (host) => {
-    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const answers = await Promise.allSettled([servers.resolve4(host), servers.resolve6(host)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length === 0) throw new Error('no address');
     return addresses;

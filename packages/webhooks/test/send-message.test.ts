@@ -74,8 +74,8 @@ t.test('time and size are bounded, whatever the receiver does', async (t) => {
   t.match(await post(sender(undefined, 300), silent.port), { status: null, error: 'timed_out' });
   const headersOnly = await receiver(t, (response) => void response.writeHead(200).write('and then nothing'));
   const began = performance.now();
-  t.match(await post(sender(undefined, 5_000), headersOnly.port), { status: 200 });
-  t.ok(performance.now() - began < 2_000, 'the status is enough');
+  t.match(await post(sender(undefined, 60_000), headersOnly.port), { status: 200 });
+  t.ok(performance.now() - began < 30_000, 'the status is enough');
   const huge = await receiver(t, (response) => {
     const chunk = Buffer.alloc(65_536, 'x');
     const write = (): void => {
@@ -148,7 +148,9 @@ t.test('sealed secrets open with any key that is known, for their own endpoint a
   t.notMatch(sealed, secret.slice(6, 20));
   t.equal(rotated.open(sealed, 'we_1'), secret);
   t.throws(() => rotated.open(sealed, 'we_2'));
-  t.throws(() => rotated.open(`${sealed.slice(0, -2)}AA`, 'we_1'));
+  const middle = sealed.length >> 1;
+  const changed = sealed[middle] === 'A' ? 'B' : 'A';
+  t.throws(() => rotated.open(`${sealed.slice(0, middle)}${changed}${sealed.slice(middle + 1)}`, 'we_1'));
   t.throws(() => older.open(rotated.seal(secret, 'we_1'), 'we_1'), /not configured/);
   t.not(older.seal(secret, 'we_1'), sealed, 'a nonce of its own each time');
   t.end();

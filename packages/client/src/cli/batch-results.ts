@@ -57,11 +57,12 @@ async function writeCsv(run: BatchRun, out: string, signal: AbortSignal): Promis
   return lines;
 }
 
-function cellsOf({ custom_id, line, status, result, gold, is_right, error, session_id }: BatchResult) {
+function cellsOf({ custom_id, line, status, not_run_reason, result, gold, is_right, error, session_id }: BatchResult) {
   const cost = result?.costs.total_estimated_cost ?? null;
   const answer = result?.winning_option ?? null;
   const id = result?.poll_id ?? session_id;
-  return [custom_id, line, status, answer, result?.confidence ?? null, cost, gold, is_right, error?.code ?? null, id];
+  const why = error?.code ?? not_run_reason;
+  return [custom_id, line, status, answer, result?.confidence ?? null, cost, gold, is_right, why, id];
 }
 
 function cell(value: string | number | boolean | null): string {

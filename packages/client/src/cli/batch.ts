@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { Batch, BatchRowError, BatchRun } from '../eloquentpoll.ts';
+import type { Batch, BatchRowError, BatchRun, NotRunReason } from '../eloquentpoll.ts';
 import { openInput } from './batch-input.ts';
 import { batchView } from './batch-progress.ts';
 import { printResults, writeResults } from './batch-results.ts';
@@ -99,10 +99,17 @@ export const saveResults = (
   out: string,
 ): Promise<number> => (out === '-' ? printResults(run, screen, signal) : writeResults(run, out, signal));
 
+const WHY_NOT_RUN: Record<NotRunReason, string> = {
+  canceled: 'it was canceled',
+  expired: 'its 24 hours were over',
+  uncovered: 'what was left of its limit or of the balance did not cover the next one',
+};
+
 export function summaryOf({ terminal }: Invocation, batch: Batch, out: string, lines: number): string[] {
-  const { batch_id, status, counts, cost_usd, has_gold, skipped } = batch;
+  const { batch_id, status, counts, cost_usd, has_gold, not_run_reason, skipped } = batch;
   const others = (['partial', 'failed', 'canceled', 'not_run'] as const).filter((outcome) => counts[outcome] > 0);
   const list = others.map((outcome) => `${counts[outcome]} ${outcome.replace('_', ' ')}`);
+  if (counts.not_run > 0) list.push(`${list.pop()}, because ${WHY_NOT_RUN[not_run_reason ?? 'canceled']}`);
   return [
     `${batch_id} ${status}: ${[`${counts.success} of ${plural(counts.total, 'row')} answered`, ...list].join(', ')}`,
     ...(skipped.count > 0 ? [`${plural(skipped.count, 'invalid row')} left out:`, ...skipped.first.map(rowLine)] : []),

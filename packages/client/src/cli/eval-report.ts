@@ -23,7 +23,7 @@ export function reportLines(report: BatchReport, columns: number, ink: TextStyle
     ...(no_answer > 0 ? [`No answer: ${no_answer}`] : []),
     ...(rows.not_judged > 0 ? [`${plural(rows.not_judged, 'row')} without a result`] : []),
     ...(rows.without_gold > 0 ? [`${plural(rows.without_gold, 'row')} without a right answer`] : []),
-    `Agreement ${percent(agreement.mean)} · cost ${costText(cost_usd)}, ${usd(cost_per_right_usd)} per right answer · calls saved ${percent(calls_saved)}`,
+    `Agreement ${percent(agreement.mean)} · cost ${costText(cost_usd)} at the flex price, ${usd(cost_per_right_usd)} per right answer · calls saved ${percent(calls_saved)}`,
     ...(report.complete ? [] : ['The rows are still being counted: these are the first ones.']),
     ...(simulated ? ['Simulated models: not a real measure.'] : []),
     ...section(

@@ -63,11 +63,12 @@ async function costLine(
     ...(preset && { preset }),
     ...(options !== null && { options }),
     ...(confidence_threshold !== undefined && { confidence_threshold }),
+    service_tier: 'flex' as const,
   };
   const { cost_usd } = await polls.estimate(asked, { signal: terminal.signal });
   const most = Math.min(rows * cost_usd.max, max_cost_usd ?? Number.POSITIVE_INFINITY);
   const gold = withGold === null || withGold === rows ? '' : `, ${withGold} with right answers`;
-  return `${plural(rows, 'row')}${gold}: about ${costText(rows * cost_usd.expected)}, at most ${costText(most)}, less what a batch saves`;
+  return `${plural(rows, 'row')}${gold}, at the flex price: about ${costText(rows * cost_usd.expected)}, at most ${costText(most)}`;
 }
 
 const REPORT_EVERY_MS = 1_000;
