@@ -19,9 +19,11 @@ export interface StoreFigures {
   lapsed: number;
   overdue: number;
   buried: number;
-  freePoolU: bigint;
+  freePoolU: bigint | null;
+  batchIdleS: { gateway: number; worker: number };
   spend: { hourU: bigint; dayU: bigint };
   ledger: { checkedAt: Date; violations: number; failures: number };
+  monthsEndAt: Date;
 }
 
 export interface MoneyFigures {
@@ -65,12 +67,26 @@ export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource 
     ];
   });
   metrics.reading('eloquentpoll_fleet_buried', async () => (await fleet.store()).buried);
-  metrics.reading('eloquentpoll_free_pool_remaining_usd', async () => Number((await fleet.store()).freePoolU) / 1e6);
+  metrics.reading('eloquentpoll_free_pool_remaining_usd', async () => {
+    const { freePoolU } = await fleet.store();
+    return freePoolU === null ? null : Number(freePoolU) / 1e6;
+  });
+  metrics.reading('eloquentpoll_batch_idle_seconds', async () => {
+    const { gateway, worker } = (await fleet.store()).batchIdleS;
+    return [
+      [['gateway'], gateway],
+      [['worker'], worker],
+    ];
+  });
   metrics.reading('eloquentpoll_ledger_violations', async () => (await fleet.store()).ledger.violations);
   metrics.reading('eloquentpoll_ledger_check_failures', async () => (await fleet.store()).ledger.failures);
   metrics.reading(
     'eloquentpoll_ledger_checked_timestamp_seconds',
     async () => (await fleet.store()).ledger.checkedAt.getTime() / 1_000,
+  );
+  metrics.reading(
+    'eloquentpoll_months_end_timestamp_seconds',
+    async () => (await fleet.store()).monthsEndAt.getTime() / 1_000,
   );
   metrics.reading('eloquentpoll_provider_spend_usd', async () => {
     const { hourU, dayU } = (await fleet.store()).spend;

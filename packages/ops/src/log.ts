@@ -11,6 +11,8 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const LOUD = { 40: 'warn', 50: 'error', 60: 'fatal' } as const;
+/** Each line begins with its level. */
+const LOUD_LINE = /^{"level":[456]/;
 const isLoud = (level: number): level is keyof typeof LOUD => level in LOUD;
 
 export function openLog(metrics: Metrics, level: LogLevel, stream?: DestinationStream): Logger {
@@ -31,8 +33,40 @@ export function openLog(metrics: Metrics, level: LogLevel, stream?: DestinationS
         },
       },
     },
-    stream ?? pino.destination({ dest: 1, sync: true }),
+    stream ?? standardOutput(),
   );
+}
+
+/** Characters. */
+const MAX_WAITING = 8_192;
+const MAX_WAIT_MS = 50;
+
+let ofProcess: DestinationStream | undefined;
+
+function standardOutput(): DestinationStream {
+  ofProcess ??= linesTogether();
+  return ofProcess;
+}
+
+/** Lines of a moment in one write; loud ones wait for no other. */
+function linesTogether(): DestinationStream {
+  const out = pino.destination({ dest: 1, sync: true });
+  let lines = '';
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (lines !== '') out.write(lines);
+    lines = '';
+  };
+  process.on('exit', flush);
+  return {
+    write(line) {
+      lines += line;
+      if (lines.length >= MAX_WAITING || LOUD_LINE.test(line)) flush();
+      else timer ??= setTimeout(flush, MAX_WAIT_MS).unref();
+    },
+  };
 }
 
 interface ErrorLine {

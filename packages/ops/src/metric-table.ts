@@ -405,6 +405,12 @@ export const METRICS = {
     labels: ['state'],
     help: 'Polls that have not ended: held (a worker has it), lapsed (none has), overdue (past its deadline; also in one of the others).',
   },
+  eloquentpoll_batch_idle_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['waits_for'],
+    help: 'How long the open batch of the fleet that has stood still the longest has done so, by what it waits for: a gateway, or workers.',
+  },
   eloquentpoll_fleet_buried: {
     type: 'gauge',
     on: BOTH,
@@ -415,7 +421,7 @@ export const METRICS = {
     type: 'gauge',
     on: BOTH,
     labels: [],
-    help: 'What is left for free polls, holds taken off.',
+    help: 'What is left for free polls, holds taken off; missing before the first free poll of a UTC day.',
   },
   eloquentpoll_money_misfits: {
     type: 'gauge',
@@ -478,6 +484,12 @@ export const METRICS = {
     labels: [],
     help: 'Attempts to check the ledger that have failed or timed out since one reached its end.',
   },
+  eloquentpoll_months_end_timestamp_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'Until when tables that are kept by month have partitions; workers make them two months ahead.',
+  },
 
   // The process.
   eloquentpoll_ready: { type: 'gauge', on: BOTH, labels: [], help: '1 while /readyz says yes.' },
@@ -507,6 +519,18 @@ export const METRICS = {
     labels: [],
     buckets: WAIT_S,
     help: 'Waited for a connection.',
+  },
+  eloquentpoll_replica_lag_seconds: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: [],
+    help: 'How far the replica of the database may be behind; 0 without one, nothing before it has answered.',
+  },
+  eloquentpoll_lagging_reads_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['answered'],
+    help: 'Reads that may lag, by what answered: replica, or the primary for lag, own_write (not there yet), away, not_found.',
   },
   eloquentpoll_redis_errors_total: {
     type: 'counter',

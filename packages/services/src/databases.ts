@@ -21,10 +21,20 @@ export async function createDatabase(
   return {
     name,
     url: databaseOn(serverUrl, name),
-    [Symbol.asyncDispose]: async () =>
-      void (await queryOnce(serverUrl, `drop database if exists ${name} with (force)`)),
+    [Symbol.asyncDispose]: async () => {
+      await queryInTurn(serverUrl, [waitUntilUnused(name), `drop database if exists ${name} with (force)`]);
+    },
   };
 }
+
+/** A pool that has ended may have connections for a moment more: one that is ended by force then is an error that nothing catches. */
+const waitUntilUnused = (name: string): string => `do $$ begin
+  for i in 1..10 loop
+    exit when not exists (select from pg_stat_activity where datname = '${name}');
+    perform pg_sleep(.05);
+    perform pg_stat_clear_snapshot();
+  end loop;
+end $$`;
 
 /** Works with what all of the apps' roles may do together: tests play gateway and worker in one process. */
 export const TEST_ROLE = 'eloquentpoll_test';
@@ -38,6 +48,11 @@ export async function createTemplate(
   await createRole(serverUrl, TEST_ROLE, roles);
   await queryOnce(serverUrl, `create database ${TEMPLATE}`);
   await migrate(databaseOn(serverUrl, TEMPLATE));
+}
+
+/** The apps hold and capture inside of accept_poll and finish_poll; tests of the ledger do it alone. */
+export async function grantLedgerToTests(url: string): Promise<void> {
+  await queryOnce(url, `grant execute on function ledger_hold, ledger_resolve to ${TEST_ROLE}`);
 }
 
 /** A role that can log in with the password of `serverUrl`; nothing happens when it exists. */
@@ -63,11 +78,17 @@ export function databaseOn(serverUrl: string, name: string): string {
 }
 
 /** One statement over a connection of its own. */
-export async function queryOnce<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+export const queryOnce = <Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> =>
+  queryInTurn<Row>(url, [sql]);
+
+/** Statements one after another, each a transaction of its own; answers the rows of the last. */
+async function queryInTurn<Row extends pg.QueryResultRow>(url: string, statements: readonly string[]): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, query_timeout: 60_000 });
   await client.connect();
   try {
-    return (await client.query<Row>(sql)).rows;
+    let rows: Row[] = [];
+    for (const sql of statements) rows = (await client.query<Row>(sql)).rows;
+    return rows;
   } finally {
     await client.end();
   }

@@ -1,16 +1,23 @@
 import { createServer } from 'node:net';
 
-/** A loopback port that was free a moment ago; it may be taken before the caller listens on it. */
-export function freePort(host = '127.0.0.1'): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, host, () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
+// Below the ports that kernels give to those that ask for any (32,768 and up): no other server or connection takes a port
+// between the moment it was found free and the moment its owner listens.
+
+const FIRST_PORT = 10_000;
+const PORTS = 20_000;
+/** Processes that live at the same time begin at different ports. */
+const PORTS_OF_A_PROCESS = 8;
+const ATTEMPTS = 200;
+
+let next = process.pid * PORTS_OF_A_PROCESS;
+
+/** A port that is free, and that this process has not been given before. */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const port = FIRST_PORT + (next++ % PORTS);
+    if (await portIsFree(port, host)) return port;
+  }
+  throw new Error(`${ATTEMPTS} ports of ${host} one after another are taken`);
 }
 
 /** Whether a port can be listened on right now. */

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lock } from '@eloquentpoll/launch/lock';
 import { runProgram } from './run-program.ts';
 
 // Takes a program out of the Debian or Ubuntu archive that this machine already trusts, without root and without
@@ -9,39 +10,84 @@ import { runProgram } from './run-program.ts';
 const STEP_MS = 120_000;
 /** apt checks signatures with programs of its own system, which a short PATH may not name. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const DEBIAN_KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 /** Whether a copy is now in `target`. The first of `choices` that the archive has is taken. */
-export async function fetchWithApt(
+export function fetchWithApt(
   target: string,
   choices: readonly (readonly string[])[],
   callers: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  return unpacked(target, callers, null, async (apt) => {
+    for (const packages of choices)
+      if (await apt('install', '--yes', '--download-only', '--reinstall', ...packages)) return true;
+    return false;
+  });
+}
+
+/**
+ * The same out of another release of this machine's Debian, whose keys it has too: exactly these packages, the C library
+ * that they were built for among them.
+ */
+export async function fetchFromRelease(
+  target: string,
+  release: string,
+  packages: readonly string[],
+  callers: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  const archive = await debianArchive(callers);
+  if (!archive) return false;
+  return unpacked(target, callers, `${archive} ${release} main`, (apt) => apt('download', ...packages));
+}
+
+type Apt = (...args: string[]) => Promise<boolean>;
+
+/** One process at a time: of two that start in a fresh clone, the second takes what the first has brought. */
+async function unpacked(...[target, ...how]: Parameters<typeof unpack>): Promise<boolean> {
+  let waited = false;
+  const release = await lock(`${target}.lock`, { onWait: () => (waited = true) });
+  try {
+    return (waited && existsSync(target)) || (await unpack(target, ...how));
+  } finally {
+    release();
+  }
+}
+
+async function unpack(
+  target: string,
+  callers: NodeJS.ProcessEnv,
+  source: string | null,
+  download: (apt: Apt) => Promise<boolean>,
 ): Promise<boolean> {
   const env = { ...callers, PATH: `${callers.PATH}:${SYSTEM_PATH}` };
   const work = `${target}.new`;
   rmSync(work, { recursive: true, force: true });
   try {
-    const apt = aptFor(work, env);
-    if (!(await apt('update'))) return false;
-    for (const packages of choices) {
-      if (!(await apt('install', '--yes', '--download-only', '--reinstall', ...packages))) continue;
-      const archives = join(work, 'archives');
-      for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb')))
-        await runProgram('dpkg', ['-x', join(archives, file), join(work, 'root')], { env }, STEP_MS);
-      rmSync(target, { recursive: true, force: true });
-      renameSync(join(work, 'root'), target);
-      return true;
-    }
-    return false;
+    const apt = aptFor(work, env, source);
+    if (!(await apt('update')) || !(await download(apt))) return false;
+    const archives = join(work, 'archives');
+    for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb')))
+      await runProgram('dpkg', ['-x', join(archives, file), join(work, 'root')], { env }, STEP_MS);
+    rmSync(target, { recursive: true, force: true });
+    renameSync(join(work, 'root'), target);
+    return true;
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
 }
 
+/** Where this machine's own Debian packages come from; null for another system. */
+async function debianArchive(env: NodeJS.ProcessEnv): Promise<string | null> {
+  const { ok, output } = await runProgram('apt-get', ['indextargets', '--format', '$(REPO_URI)'], { env }, STEP_MS);
+  return (ok && output.split('\n').find((uri) => /\/debian\/?$/.test(uri))) || null;
+}
+
 // The machine's own hooks (cleaning caches, notifying) belong to its own installations and are cleared.
-function aptFor(work: string, env: NodeJS.ProcessEnv): (...args: string[]) => Promise<boolean> {
+function aptFor(work: string, env: NodeJS.ProcessEnv, source: string | null): Apt {
   for (const folder of ['lists/partial', 'archives/partial', 'root'])
     mkdirSync(join(work, folder), { recursive: true });
-  const configuration = join(work, 'apt.conf');
+  const [configuration, sources] = [join(work, 'apt.conf'), join(work, 'sources.list')];
+  if (source) writeFileSync(sources, `deb [signed-by=${DEBIAN_KEYS}] ${source}\n`);
   writeFileSync(
     configuration,
     [
@@ -53,6 +99,7 @@ function aptFor(work: string, env: NodeJS.ProcessEnv): (...args: string[]) => Pr
       `Dir::State::extended_states "${join(work, 'extended_states')}";`,
       `Dir::Cache "${work}";`,
       `Dir::Cache::archives "${join(work, 'archives')}";`,
+      ...(source ? [`Dir::Etc::sourcelist "${sources}";`, 'Dir::Etc::sourceparts "/dev/null";'] : []),
       'Debug::NoLocking "true";',
       'APT::Sandbox::User "root";',
       'APT::Install-Recommends "false";',
@@ -63,5 +110,7 @@ function aptFor(work: string, env: NodeJS.ProcessEnv): (...args: string[]) => Pr
     ].join('\n'),
   );
   const aptEnv = { ...env, APT_CONFIG: configuration, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
-  return async (...args) => (await runProgram('apt-get', ['--quiet', ...args], { env: aptEnv }, STEP_MS)).ok;
+  // `download` leaves what it fetches in the working folder.
+  const how = { env: aptEnv, cwd: join(work, 'archives') };
+  return async (...args) => (await runProgram('apt-get', ['--quiet', ...args], how, STEP_MS)).ok;
 }

@@ -8,6 +8,7 @@ import { processIdentity } from '@eloquentpoll/launch/process-identity';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import pg from 'pg';
+import { connectionTo, copyRunning } from './copy-postgres.ts';
 import { freePort } from './free-port.ts';
 import type { ProcessGroup, RunningProcess } from './process-group.ts';
 import { runProgram } from './run-program.ts';
@@ -21,6 +22,7 @@ import { endStraysIn, processesIn } from './strays.ts';
 export interface Postgres {
   /** Superuser; the database `postgres`. */
   url: string;
+  folder: string;
   version: string;
   process: RunningProcess;
 }
@@ -31,6 +33,12 @@ export interface PostgresOptions {
   /** Throw-away servers (tests) do not wait for the disk. */
   durable: boolean;
   stage: number;
+  /** Of its process and its folder, where there are several; `postgres` without it. */
+  name?: string;
+  /** Beside those that every Postgres here has. */
+  settings?: Readonly<Record<string, string | number>>;
+  /** It follows this server, and begins as a copy of it. */
+  standbyOf?: Pick<Postgres, 'url' | 'folder'>;
   /** A port that was taken meanwhile is replaced by the next. */
   ports?: () => Promise<number>;
 }
@@ -48,9 +56,10 @@ const PORT_ATTEMPTS = 5;
 
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const { group, password } = options;
-  const folder = join(group.folder, 'postgres');
+  const folder = join(group.folder, options.name ?? 'postgres');
   const user = serverUser(await programFolder(), (path) => group.temporary(path));
   if (existsSync(folder)) await clearEarlierRun(folder);
+  else if (options.standbyOf) await copyRunning(options.standbyOf, folder);
   else await create(folder, user, options);
   requireSameMajor(folder, user);
   user.own(folder);
@@ -59,7 +68,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     const running = run(folder, port, user, options);
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
     const version = await untilReady(url, running);
-    if (version) return { url, version, process: running };
+    if (version) return { url, folder, version, process: running };
     const portWasTaken = running.lastLines.some((line) => /could not bind|Address already in use/.test(line));
     if (!portWasTaken || attempt === PORT_ATTEMPTS) throw serverFailure('Postgres', folder, running);
   }
@@ -144,10 +153,15 @@ function run(folder: string, port: number, user: ServerUser, options: PostgresOp
     timezone: 'UTC',
     log_timezone: 'UTC',
     ...(options.durable ? {} : THROW_AWAY),
+    ...(options.standbyOf && {
+      primary_conninfo: connectionTo(options.standbyOf.url),
+      wal_retrieve_retry_interval: '200ms',
+    }),
+    ...options.settings,
   };
   const list = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   return options.group.start({
-    name: 'postgres',
+    name: options.name ?? 'postgres',
     ...user.command('postgres', ['-D', user.dataArgument(folder), ...list]),
     cwd: folder,
     env: serverEnvironment(),

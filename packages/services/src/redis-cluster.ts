@@ -1,20 +1,27 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '@eloquentpoll/launch/failure';
 import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
-import type { RunningProcess } from './process-group.ts';
 import { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 import { findRedis } from './redis-program.ts';
 
 // A cluster of Redis servers on loopback: three masters that share the slots, each with a replica.
 
 export interface ClusterServer extends RedisServer {
+  /** Of its process and its folder. */
+  name: string;
   /** As the cluster calls it. */
   id: string;
   /** Which of the masters it began as or follows, from 0. */
   shard: number;
   began: 'master' | 'replica';
   busPort: number;
+  /** Where the others and the clients reach it. */
+  announced: { port: number; busPort: number };
+  /** After its process has ended: at the same ports, with its data or without. */
+  startAgain(how?: { empty: boolean }): Promise<void>;
 }
 
 export interface RedisCluster {
@@ -22,11 +29,24 @@ export interface RedisCluster {
   url: string;
   version: string;
   servers: ClusterServer[];
-  processes: RunningProcess[];
 }
 
-export type ClusterOptions = Omit<RedisOptions, 'name' | 'settings' | 'ports'>;
+/** What stands before a server: the others and the clients know these ports instead of its own. */
+export interface ClusterFront {
+  port: number;
+  busPort: number;
+  /** The address that its own connections come from. */
+  from?: string;
+  /** Says where to pass on to. */
+  lead(server: { port: number; busPort: number }): void;
+}
 
+export interface ClusterOptions extends Omit<RedisOptions, 'name' | 'settings' | 'ports'> {
+  /** Opened before the server of this name. */
+  front?: (name: string) => Promise<ClusterFront>;
+}
+
+const HOST = '127.0.0.1';
 const MASTERS = 3;
 const SLOTS = 16_384;
 const FORMS_WITHIN_MS = 30_000;
@@ -38,41 +58,74 @@ export async function startRedisCluster(options: ClusterOptions): Promise<RedisC
   if ((await findRedis(options.env ?? process.env, options.tools)).container)
     throw new Failure('A Redis cluster needs redis-server or valkey-server 7 or newer on this machine: install one.');
   const places = Array.from({ length: 2 * MASTERS }, (_, i) => ({ shard: i % MASTERS, isMaster: i < MASTERS }));
-  const servers = await Promise.all(
-    places.map(async ({ shard, isMaster }): Promise<ClusterServer> => {
-      const began = isMaster ? 'master' : 'replica';
-      const busPort = await freePort();
-      const server = await startRedis({
-        ...options,
-        name: `redis-${began}-${shard + 1}`,
-        settings: {
-          'cluster-enabled': 'yes',
-          'cluster-config-file': 'nodes.conf',
-          'cluster-node-timeout': NODE_TIMEOUT_MS,
-          'cluster-port': busPort,
-          // What is left of the slots goes on while a master is away.
-          'cluster-require-full-coverage': 'no',
-          // A replica that has just lost its link may take over.
-          'cluster-replica-validity-factor': 0,
-          masterauth: options.password,
-          // All of them end together: none waits for its replica.
-          'shutdown-timeout': 0,
-        },
-      });
-      const id = await command(server, (redis) => redis.call('CLUSTER', 'MYID'));
-      return { ...server, id, shard, began, busPort };
-    }),
-  );
+  const servers = await Promise.all(places.map((place) => startServer(place, options)));
   await form(servers);
-  const { hostname } = new URL(servers[0]!.url);
-  const hosts = servers.map(({ port }) => `${hostname}:${port}`).join(',');
+  const hosts = servers.map(({ announced }) => `${HOST}:${announced.port}`).join(',');
   return {
     url: `redis://:${options.password}@${hosts}`,
     version: servers[0]!.version,
     servers,
-    processes: servers.map(({ process }) => process),
   };
 }
+
+async function startServer(
+  { shard, isMaster }: { shard: number; isMaster: boolean },
+  { front: openFront, ...options }: ClusterOptions,
+): Promise<ClusterServer> {
+  const began = isMaster ? 'master' : 'replica';
+  const name = `redis-${began}-${shard + 1}`;
+  const front = await openFront?.(name);
+  let busPort = 0;
+  const settings = () => ({
+    ...settingsOf(busPort, options.password),
+    ...(front && {
+      'cluster-announce-ip': HOST,
+      'cluster-announce-port': front.port,
+      'cluster-announce-bus-port': front.busPort,
+      ...(front.from && { 'bind-source-addr': front.from }),
+    }),
+  });
+  const onFreePort = async () => {
+    busPort = await freePort();
+    return settings();
+  };
+  const first = await startRedis({ ...options, name, settings: onFreePort });
+  front?.lead({ port: first.port, busPort });
+  const id = await command(first, (redis) => redis.call('CLUSTER', 'MYID'));
+  const server: ClusterServer = {
+    ...first,
+    name,
+    id,
+    shard,
+    began,
+    busPort,
+    announced: { port: front?.port ?? first.port, busPort: front?.busPort ?? busPort },
+    async startAgain({ empty } = { empty: false }) {
+      const log = join(options.group.folder, name, 'appendonlydir');
+      if (empty) rmSync(log, { recursive: true, force: true });
+      server.process = (
+        await startRedis({ ...options, name, settings: settings(), ports: async () => first.port })
+      ).process;
+    },
+  };
+  return server;
+}
+
+const settingsOf = (busPort: number, password: string): Record<string, string | number> => ({
+  'cluster-enabled': 'yes',
+  'cluster-config-file': 'nodes.conf',
+  'cluster-node-timeout': NODE_TIMEOUT_MS,
+  'cluster-port': busPort,
+  // What is left of the slots goes on while a master is away.
+  'cluster-require-full-coverage': 'no',
+  // A replica that has just lost its link may take over.
+  'cluster-replica-validity-factor': 0,
+  masterauth: password,
+  // All of them end together: none waits for its replica.
+  'shutdown-timeout': 0,
+  // Its one replica is there already.
+  'repl-diskless-sync-delay': 0,
+});
 
 async function form(servers: readonly ClusterServer[]): Promise<void> {
   const isNew = (await infoOf(servers[0]!)).includes('known_nodes:1\r');
@@ -91,6 +144,12 @@ async function form(servers: readonly ClusterServer[]): Promise<void> {
   await until('copy each other', servers, async (server) =>
     /connected_slaves:[1-9]|master_link_status:up/.test(await command(server, (redis) => redis.info('replication'))),
   );
+  // Until its first log is written a replica refuses to end.
+  await until('write their logs', servers, async (server) =>
+    /aof_enabled:0|aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/.test(
+      await command(server, (redis) => redis.info('persistence')),
+    ),
+  );
   await until('agree', servers, async (server) => {
     const nodes = await nodesOf(server);
     const replicas = nodes.filter((line) => / (myself,)?slave /.test(line));
@@ -107,8 +166,8 @@ async function takeSlots(master: ClusterServer): Promise<void> {
   await command(master, (redis) => redis.call('CLUSTER', 'SET-CONFIG-EPOCH', master.shard + 1));
 }
 
-const meet = (first: ClusterServer, { port, busPort }: ClusterServer): Promise<string> =>
-  command(first, (redis) => redis.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort));
+const meet = (first: ClusterServer, { announced: { port, busPort } }: ClusterServer): Promise<string> =>
+  command(first, (redis) => redis.call('CLUSTER', 'MEET', HOST, port, busPort));
 
 async function until(
   what: string,

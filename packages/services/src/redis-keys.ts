@@ -10,6 +10,12 @@ export async function* scanKeys(redis: Pick<Redis, 'scan'>, pattern = '*'): Asyn
   } while (cursor !== '0');
 }
 
-export async function deleteKeys(redis: Pick<Redis, 'scan' | 'unlink'>, pattern: string): Promise<void> {
-  for await (const keys of scanKeys(redis, pattern)) await redis.unlink(...keys);
+/** `servers`: where to look for them; the masters of a cluster. */
+export async function deleteKeys(
+  redis: Pick<Redis, 'scan' | 'unlink'>,
+  pattern: string,
+  servers: readonly Pick<Redis, 'scan'>[] = [redis],
+): Promise<void> {
+  for (const server of servers)
+    for await (const keys of scanKeys(server, pattern)) await Promise.all(keys.map((key) => redis.unlink(key)));
 }

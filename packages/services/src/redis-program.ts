@@ -1,18 +1,14 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { Failure } from '@eloquentpoll/launch/failure';
 import { toolsFolder } from '@eloquentpoll/launch/folders';
 import { fetchWithApt } from './from-apt.ts';
+import { installedProgram, type Program, unpackedProgram } from './program.ts';
 import { runProgram } from './run-program.ts';
 
-// Finds a Redis to run: one on the PATH, the copy of an earlier start, one fetched from the system's own package
-// archive without installing it, or a container engine. Valkey is as good.
+// Finds a Redis to run: one that is installed, the copy of an earlier start, one fetched from the system's own package
+// archive, or a container engine. Valkey is as good.
 
-export interface RedisProgram {
-  version: string;
-  file: string;
-  args: string[];
-  env: NodeJS.ProcessEnv;
+export interface RedisProgram extends Program {
   container: boolean;
 }
 
@@ -23,42 +19,24 @@ const PACKAGES = [
 ];
 const IMAGE = 'valkey/valkey:8.1-alpine';
 
+const REDIS = {
+  names: ['redis-server', 'valkey-server'],
+  versionFlag: '--version',
+  readVersion(output: string): string | null {
+    const [, version, major, minor] = /v=((\d+)\.(\d+)(?:\.\d+)?)/.exec(output) ?? [];
+    return version && recentEnough(Number(major), Number(minor)) ? version : null;
+  },
+};
+
 export async function findRedis(env: NodeJS.ProcessEnv, tools: string = toolsFolder): Promise<RedisProgram> {
   const kept = join(tools, 'redis');
-  return (
-    (await onPath(env)) ??
-    (await keptCopy(kept)) ??
-    ((await fetchWithApt(kept, PACKAGES, env)) ? await keptCopy(kept) : null) ??
-    (await inContainer(env)) ??
-    refuse()
-  );
-}
-
-async function onPath(env: NodeJS.ProcessEnv): Promise<RedisProgram | null> {
-  for (const folder of (env.PATH ?? '').split(delimiter).filter(Boolean))
-    for (const name of ['redis-server', 'valkey-server']) {
-      const program = await usable(join(folder, name), { PATH: env.PATH });
-      if (program) return program;
-    }
-  return null;
-}
-
-async function keptCopy(folder: string): Promise<RedisProgram | null> {
-  const libraries = ['usr/lib', 'lib'].flatMap((lib) =>
-    [`${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`, ''].map((triplet) => join(folder, lib, triplet)),
-  );
-  const env = { LD_LIBRARY_PATH: libraries.join(':') };
-  return (
-    (await usable(join(folder, 'usr/bin/redis-server'), env)) ?? usable(join(folder, 'usr/bin/valkey-server'), env)
-  );
-}
-
-async function usable(file: string, env: NodeJS.ProcessEnv): Promise<RedisProgram | null> {
-  if (!existsSync(file)) return null;
-  const { output } = await runProgram(file, ['--version'], { env }, 10_000);
-  const version = /v=(\d+)\.(\d+)(\.\d+)?/.exec(output);
-  if (!version || !recentEnough(Number(version[1]), Number(version[2]))) return null;
-  return { version: version[0].slice(2), file, args: ['-'], env, container: false };
+  const program =
+    (await installedProgram(REDIS, env)) ??
+    (await unpackedProgram(REDIS, kept)) ??
+    ((await fetchWithApt(kept, PACKAGES, env)) ? await unpackedProgram(REDIS, kept) : null);
+  // Its settings come by standard input.
+  if (program) return { ...program, args: [...program.args, '-'], container: false };
+  return (await inContainer(env)) ?? refuse();
 }
 
 export function recentEnough(major: number, minor: number): boolean {

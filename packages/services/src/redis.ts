@@ -21,6 +21,8 @@ export interface RedisServer {
   process: RunningProcess;
 }
 
+type RedisSettings = Readonly<Record<string, string | number>>;
+
 export interface RedisOptions {
   group: ProcessGroup;
   password: string;
@@ -28,8 +30,8 @@ export interface RedisOptions {
   stage: number;
   /** Of its process and its folder, where there are several; `redis` without it. */
   name?: string;
-  /** Beside those that every Redis here has. */
-  settings?: Readonly<Record<string, string | number>>;
+  /** Beside those that every Redis here has; asked for again when a port was taken meanwhile. */
+  settings?: RedisSettings | (() => Promise<RedisSettings>);
   /** Where a Redis is looked for. */
   env?: NodeJS.ProcessEnv;
   /** Where a fetched copy is kept. */
@@ -54,7 +56,8 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
     throw new Failure(`Another Redis works in ${folder} and cannot be ended from here: stop it and run it again.`);
   for (let attempt = 1; ; attempt++) {
     const port = await (options.ports ?? freePort)();
-    const running = await run(program, folder, port, options);
+    const settings = typeof options.settings === 'function' ? await options.settings() : options.settings;
+    const running = await run(program, folder, port, options, settings);
     if (await untilReady(port, options.password, running))
       return {
         url: `redis://:${options.password}@127.0.0.1:${port}`,
@@ -74,6 +77,7 @@ async function run(
   folder: string,
   port: number,
   options: RedisOptions,
+  settings: RedisSettings = {},
 ): Promise<RunningProcess> {
   const { container } = program;
   const name = `eloquentpoll-redis-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`;
@@ -97,7 +101,7 @@ async function run(
       'maxmemory-policy': 'noeviction',
       daemonize: 'no',
       logfile: '""',
-      ...options.settings,
+      ...settings,
     }),
   });
 }

@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { startPgbouncer } from './pgbouncer.ts';
 import { startPostgres } from './postgres.ts';
 import type { ProcessGroup, RunningProcess } from './process-group.ts';
 import { startRedis } from './redis.ts';
+import { type ClusterOptions, type RedisCluster, startRedisCluster } from './redis-cluster.ts';
 import { newSecret } from './secret.ts';
 import { putOnSmallDisk } from './small-disk.ts';
 
@@ -18,33 +20,51 @@ export interface RestartableServer {
   start(how?: { empty: boolean }): Promise<void>;
 }
 
+export interface RestartablePooler extends RestartableServer {
+  /** The same database by way of it. */
+  through(url: string): string;
+  /** Connections to Postgres that it makes for a database and role. */
+  readonly size: number;
+}
+
 export interface RestartableServers extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly postgres: RestartableServer;
-  readonly redis: RestartableServer;
+  /** Before Postgres; started when it is first asked for. */
+  pooler(): Promise<RestartablePooler>;
+  /** Null where a cluster takes its place. */
+  readonly redis: RestartableServer | null;
+  readonly cluster: RedisCluster | null;
   /** Under Postgres; null where none could be mounted. */
   readonly disk: { fill(): Promise<void>; free(): Promise<void> } | null;
 }
 
-export async function startRestartable(group: ProcessGroup, env: NodeJS.ProcessEnv): Promise<RestartableServers> {
+export async function startRestartable(
+  group: ProcessGroup,
+  env: NodeJS.ProcessEnv,
+  clusterOf: Pick<ClusterOptions, 'front'> | null = null,
+): Promise<RestartableServers> {
   const [postgresPassword, redisPassword] = [newSecret(), newSecret()];
-  const [postgres, redis] = await Promise.all([
+  const ofRedis = { group, password: redisPassword, durable: true, stage: 4, env };
+  const [postgres, redis, cluster] = await Promise.all([
     restartable(group, 'postgres', (ports) =>
       startPostgres({ group, password: postgresPassword, durable: true, stage: 5, ...ports }),
     ),
-    restartable(group, 'redis', (ports) =>
-      startRedis({ group, password: redisPassword, durable: true, stage: 4, env, ...ports }),
-    ),
+    clusterOf ? null : restartable(group, 'redis', (ports) => startRedis({ ...ofRedis, ...ports })),
+    clusterOf && startRedisCluster({ ...ofRedis, ...clusterOf }),
   ]);
   await postgres.kill('SIGINT');
   const disk = await putOnSmallDisk(join(group.folder, 'postgres'));
   await postgres.start();
+  let pooler: Promise<RestartablePooler> | undefined;
   return {
     databaseUrl: postgres.url,
-    redisUrl: redis.url,
+    redisUrl: (redis ?? cluster)!.url,
     postgres,
     redis,
+    pooler: () => (pooler ??= restartablePooler(group, postgres.url, env)),
+    cluster,
     disk: disk && {
       fill: disk.fill,
       async free() {
@@ -55,6 +75,26 @@ export async function startRestartable(group: ProcessGroup, env: NodeJS.ProcessE
     // Postgres keeps its files open until it has ended.
     [Symbol.asyncDispose]: async () => disk?.unmount(),
   };
+}
+
+const POOL_SIZE = 10;
+
+async function restartablePooler(
+  group: ProcessGroup,
+  serverUrl: string,
+  env: NodeJS.ProcessEnv,
+): Promise<RestartablePooler> {
+  const roles = [new URL(serverUrl).username];
+  const server = await restartable(group, 'pgbouncer', async (ports) => {
+    const started = await startPgbouncer({ group, serverUrl, roles, poolSize: POOL_SIZE, stage: 4, env, ...ports });
+    return { url: started.through(serverUrl), process: started.process };
+  });
+  const through = (url: string): string => {
+    const pooled = new URL(url);
+    pooled.host = new URL(server.url).host;
+    return pooled.href;
+  };
+  return { ...server, size: POOL_SIZE, through };
 }
 
 type Start = (where: { ports?: () => Promise<number> }) => Promise<{ url: string; process: RunningProcess }>;

@@ -7,7 +7,8 @@ import { Failure } from '@eloquentpoll/launch/failure';
 // Postgres refuses to run as root. Root runs it as an unprivileged user: the data folder is entered before the change of
 // user, and programs out of its reach run in a user namespace that maps us to it, or from a readable copy.
 
-const UNPRIVILEGED_UID = 65534;
+/** Owns nothing on any Unix. */
+export const UNPRIVILEGED_UID = 65534;
 
 export interface ServerUser {
   /** Folder of the programs, which may be a copy. */

@@ -18,12 +18,17 @@ const START_MS = 90_000;
 
 /** Started for this test, and ended with it. */
 export async function openBrowser(t: Test, env: NodeJS.ProcessEnv = process.env): Promise<Browser> {
+  const browser = await launchChromium(env);
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+/** The caller closes it. */
+export async function launchChromium(env: NodeJS.ProcessEnv = process.env): Promise<Browser> {
   const executablePath = findChromium(env);
   if (executablePath === null) {
     const why = env.CHROMIUM_MISSING ?? 'Install chromium, or name one in CHROMIUM_PATH.';
     throw new Error(`There is no Chromium here, and pages are tested in a real one. ${why}`);
   }
-  const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: START_MS, chromiumSandbox: false });
-  t.teardown(() => browser.close());
-  return browser;
+  return chromium.launch({ executablePath, args: FLAGS, timeout: START_MS, chromiumSandbox: false });
 }

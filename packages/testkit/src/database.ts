@@ -1,5 +1,6 @@
 import { asRole, createDatabase, queryOnce, TEST_ROLE } from '@eloquentpoll/services/databases';
 import type { Test } from 'tap';
+import { withinOne } from './calendar.ts';
 import { requireEnv } from './require-env.ts';
 
 /**
@@ -7,6 +8,8 @@ import { requireEnv } from './require-env.ts';
  * the privileges of the apps; `ownerUrl` is for planting what they may not write.
  */
 export async function testDatabase(t: Test): Promise<string> {
+  // Sums of days, months of tables, caps and the ids of results begin anew at midnight.
+  await withinOne('day');
   const template = requireEnv('TEST_TEMPLATE_DATABASE');
   const database = await createDatabase(requireEnv('TEST_DATABASE_URL'), { prefix: 't', template });
   t.teardown(() => database[Symbol.asyncDispose]());

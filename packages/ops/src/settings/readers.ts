@@ -1,3 +1,4 @@
+import { postgresUrls } from '../postgres-address.ts';
 import { readRedisAddress } from '../redis-address.ts';
 
 // How the text of one setting becomes a value. A reader says in `form` how the text is written, for the error and for
@@ -60,6 +61,12 @@ export const redisUrl: Reader<string> = {
   form: 'a URL such as redis://host:6379, redis://one:6379,two:6379 for a cluster, redis+sentinel://one:26379/master; rediss for TLS',
   shown: 'address',
   read: (value) => (readRedisAddress(value) ? value : undefined),
+};
+
+export const postgresUrl: Reader<string> = {
+  form: 'a URL such as postgres://user:password@host:5432/name, or postgres://...@one:5432,two:5432/name for a primary and its standbys',
+  shown: 'address',
+  read: (value) => (postgresUrls(value) ? value : undefined),
 };
 
 /** May hold a password, so it is neither repeated in an error nor shown whole. */

@@ -8,6 +8,7 @@ import {
   oneOf,
   onOff,
   pairs,
+  postgresUrl,
   redisUrl,
   secret,
   share,
@@ -25,13 +26,21 @@ export const SHARED_SETTINGS = {
     http,
     'Begins every link that is written; an origin. Default of the gateway: http://localhost and the port. A worker needs it for webhooks.',
   ),
-  DATABASE_URL: required(url('postgres:', 'postgresql:'), 'The database, with user and password.'),
+  DATABASE_URL: required(
+    postgresUrl,
+    'The database, with user and password. Of several hosts the one is used that is the primary, also after a failover.',
+  ),
   DATABASE_POOL: withDefault(integer(1, 1_000), 10, 'Connections to it per process.'),
   REDIS_URL: required(redisUrl, 'Queue, messages and counters. Several hosts are a cluster.'),
   REDIS_PREFIX: withDefault(
     text('1 to 32 letters, digits, - or _', /^[\w-]{1,32}$/),
     'ep',
     'Begins the name of every key in Redis.',
+  ),
+  QUEUE_SHARDS: withDefault(
+    integer(1, 64),
+    1,
+    'Parts of each queue, spread over the masters of a cluster: about four for each. The same for all gateways and workers; raise that of the workers first.',
   ),
   MODELS_FILE: optional(
     text('roster files or names of built-in ones, with commas between them'),

@@ -1,3 +1,4 @@
+import { postgresUrls } from '../postgres-address.ts';
 import { readRedisAddress } from '../redis-address.ts';
 import type { Reader } from './readers.ts';
 
@@ -96,6 +97,8 @@ function redacted(shown: Reader<unknown>['shown'], value: string): string {
 
 /** Protocol, host and port, and the first word of the path, which is a database's name. */
 function whereTo(address: string): string {
+  const servers = postgresUrls(address);
+  if (servers && servers.length > 1) return servers.map(whereTo).join(', ');
   const redis = readRedisAddress(address);
   if (redis) return [...redis.hosts.map(({ host, port }) => `${host}:${port}`), redis.master].filter(Boolean).join(' ');
   const url = URL.parse(address);

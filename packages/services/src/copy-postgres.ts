@@ -1,0 +1,71 @@
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+
+// The data folder of a running Postgres as the beginning of a standby: a base backup by the server's own functions, and the
+// files by us, since the package of embedded Postgres has no pg_basebackup. What changes meanwhile is in the log, which
+// the standby reads from the primary.
+
+/** For the time of the copy, and for a standby that is away for a while. */
+export const KEPT_LOG = { wal_keep_size: '512MB' } as const;
+
+/** What a server needs so that standbys can follow it; embedded ones that keep their data have the rest by default. */
+export const FOLLOWED = { ...KEPT_LOG, wal_level: 'replica', max_wal_senders: 8 } as const;
+
+/** Made anew by each server, or read from the primary. */
+const EMPTY = new Set([
+  'pg_wal',
+  'pg_replslot',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+]);
+const LEFT_OUT = new Set(['postmaster.pid', 'postmaster.opts', 'standby.signal', 'backup_label']);
+const BACKUP_MS = 60_000;
+
+export async function copyRunning(primary: { url: string; folder: string }, folder: string): Promise<void> {
+  const aside = `${folder}.new`;
+  rmSync(aside, { recursive: true, force: true });
+  // Another connection could not end the backup.
+  const client = new pg.Client({ connectionString: primary.url, query_timeout: BACKUP_MS });
+  await client.connect();
+  try {
+    await client.query("select pg_backup_start('a standby', true)");
+    copyFolder(primary.folder, aside);
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+    writeFileSync(join(aside, 'backup_label'), rows[0]!.labelfile);
+    writeFileSync(join(aside, 'standby.signal'), '');
+    renameSync(aside, folder);
+  } finally {
+    await client.end();
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+function copyFolder(from: string, to: string): void {
+  mkdirSync(to, { mode: 0o700 });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const { name } = entry;
+    if (LEFT_OUT.has(name) || name.startsWith('pgsql_tmp')) continue;
+    if (EMPTY.has(name)) mkdirSync(join(to, name), { mode: 0o700 });
+    else if (entry.isDirectory()) copyFolder(join(from, name), join(to, name));
+    else copyFile(join(from, name), join(to, name));
+  }
+}
+
+/** A file of a table that was dropped meanwhile is gone, which the log says too. */
+function copyFile(from: string, to: string): void {
+  try {
+    copyFileSync(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}
+
+/** As `primary_conninfo` names it. */
+export function connectionTo(url: string): string {
+  const { hostname, port, username, password } = new URL(url);
+  return `host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)} application_name=standby`;
+}
