@@ -19,8 +19,10 @@ import { bodyParsing } from './http/hooks/body-parsing.ts';
 import { bodyTimeout } from './http/hooks/body-timeout.ts';
 import { answerClientError } from './http/hooks/client-errors.ts';
 import { crossOrigin } from './http/hooks/cross-origin.ts';
+import { declaredAnswers } from './http/hooks/declared-answers.ts';
 import { errorReplies, sendError } from './http/hooks/errors.ts';
 import { idempotencyKeys } from './http/hooks/idempotency-key.ts';
+import { noteWrites } from './http/hooks/note-writes.ts';
 import { pageMarkdown } from './http/hooks/page-markdown.ts';
 import { rateLimit } from './http/hooks/rate-limit.ts';
 import { requestFraming } from './http/hooks/request-framing.ts';
@@ -73,9 +75,8 @@ export function buildApp(context: Context): App {
   app.addHook('onRoute', ({ url }) => slashes.learn(url));
   app.addHook('preClose', async () => context.shutdown.close());
   app.setValidatorCompiler(compile);
-  // A handler returns the body that is sent; tests check each against its schema.
-  app.setSerializerCompiler(() => JSON.stringify);
 
+  app.register(declaredAnswers);
   app.register(errorReplies, { config });
   app.register(unmatched, {
     sendMissingPage: (request: FastifyRequest, reply: FastifyReply) => sendMissingPage(request, reply, config.baseUrl),
@@ -93,6 +94,7 @@ export function buildApp(context: Context): App {
   app.register(auth, { context });
   app.register(rateLimit, { context });
   app.register(idempotencyKeys);
+  app.register(noteWrites, { lists: context.lists });
   app.register(pageMarkdown);
   app.register(routes, { context });
   return app;

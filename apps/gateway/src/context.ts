@@ -1,7 +1,7 @@
 import { type Bus, openBus, STORED_KINDS, type StoredKind } from '@eloquentpoll/bus';
 import { type Metrics, openMetrics, openTracing } from '@eloquentpoll/ops';
 import { SettingError } from '@eloquentpoll/ops/settings';
-import { openStorage } from '@eloquentpoll/storage';
+import { openReplica, openStorage, type Replica, type Storage } from '@eloquentpoll/storage';
 import { openAccountsContext } from './accounts/context.ts';
 import type { Config } from './config/config.ts';
 import type { ProcessContext } from './config/context.ts';
@@ -24,10 +24,12 @@ export async function openContext(config: Config, overrides: Partial<Parts> = {}
   const { log, metrics } = process;
   // Read before any connection is made: a wrong file is a setting to mend.
   const panels = overrides.panels ?? openPanels(config);
-  const storage = overrides.storage ?? owned.use(openStorage(storageOptions(config, metrics)));
+  const storage = overrides.storage ?? owned.use(openStorage(storageOptions(config, log, metrics)));
+  const replica = connectReplica(config, storage, log);
+  if (replica) owned.use(replica);
   const bus = overrides.bus ?? owned.use(await connectBus(config, log, metrics));
   const takesDeposits = (overrides.deposits ?? config.deposits) !== null;
-  const http = openHttpContext({ ...process, storage, bus, takesDeposits }, owned, overrides);
+  const http = openHttpContext({ ...process, storage, replica, bus, takesDeposits }, owned, overrides);
   const accounts = openAccountsContext(http, owned, overrides);
   const polls = openPollsContext(accounts, owned, { ...overrides, panels });
   const payments = openPaymentsContext(accounts, overrides);
@@ -48,14 +50,28 @@ async function openProcessContext(
   return { config, metrics, log, tracer };
 }
 
-function storageOptions({ database }: Config, metrics: Metrics) {
+function storageOptions({ database }: Config, log: Logger, metrics: Metrics) {
   const waits = metrics.histogram('eloquentpoll_postgres_pool_wait_seconds');
   return {
     databaseUrl: database.url,
     maxConnections: database.maxConnections,
     applicationName: 'eloquentpoll-gateway',
     onConnection: (waitedMs: number) => waits.observe(waitedMs / 1_000),
+    onUnlimited: () => log.warn('postgres.no_statement_timeout'),
   };
+}
+
+function connectReplica({ database }: Config, primary: Storage, log: Logger): Replica | null {
+  const { replica, maxConnections } = database;
+  if (!replica) return null;
+  return openReplica({
+    primary,
+    replicaUrl: replica.url,
+    maxLagMs: replica.maxLagMs,
+    maxConnections,
+    applicationName: 'eloquentpoll-gateway',
+    onState: (state) => log.info({ state }, 'postgres.replica'),
+  });
 }
 
 async function connectBus({ redis }: Config, log: Logger, metrics: Metrics): Promise<Bus> {
@@ -66,6 +82,7 @@ async function connectBus({ redis }: Config, log: Logger, metrics: Metrics): Pro
     return await openBus({
       redisUrl: redis.url,
       prefix: redis.prefix,
+      queueShards: redis.queueShards,
       onError(error: Error) {
         failures.n += 1;
         log.warn({ err: error }, 'redis.connection_failed');

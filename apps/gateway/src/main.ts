@@ -1,11 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { FreePollRequest, PollRequest, ShortPollRequest } from '@eloquentpoll/contracts';
 import { redactedSettings, SettingError } from '@eloquentpoll/ops/settings';
 import { buildApp } from './app.ts';
 import { keepBatchesRunning } from './batches/run/keep-batches-running.ts';
 import { type Config, readConfig } from './config/config.ts';
 import { GATEWAY_SETTINGS } from './config/settings-table.ts';
 import { openContext } from './context.ts';
+import { compileAhead } from './http/validation/validator.ts';
 import { startHeartbeat } from './operators/heartbeat.ts';
 import { openOps } from './operators/open-ops.ts';
 import { startReconciler } from './payments/reconciler.ts';
@@ -13,8 +15,8 @@ import { startReconciler } from './payments/reconciler.ts';
 // The gateway process: settings, connections, listening, and on SIGTERM a graceful shutdown: not ready, then no new
 // connections, then requests in flight finish, those that still wait for a poll get a 503, and the process exits in time.
 
-/** Requests that still wait for a poll this long before the end of the drain are answered 503. */
-const SHUTDOWN_GRACE_MS = 1_500;
+/** Before the end of the drain: requests that still wait for a poll are answered 503. Half of it later what is left is cut. */
+const SHUTDOWN_GRACE_MS = 3_000;
 
 function fail(error: unknown): never {
   process.stderr.write(`gateway: ${error instanceof Error ? error.message : error}\n`);
@@ -56,9 +58,21 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
     log.warn('drain took too long');
     process.exit(1);
   }, delayMs + withinMs).unref();
-  setTimeout(() => context.shutdown.end(), delayMs + withinMs - Math.min(SHUTDOWN_GRACE_MS, withinMs / 2)).unref();
+  const graceMs = Math.min(SHUTDOWN_GRACE_MS, withinMs / 2);
+  setTimeout(() => context.shutdown.end(), delayMs + withinMs - graceMs).unref();
+  // Node ends no request any more that arrives too slowly, and Postgres may take seconds for one that is being accepted.
+  const cut = setTimeout(
+    () => {
+      log.warn('drain.connections_cut');
+      app.server.closeAllConnections();
+    },
+    delayMs + withinMs - graceMs / 2,
+  );
   await wait(delayMs);
-  await Promise.all([app.close(), ...background.map((task) => task[Symbol.asyncDispose]())]);
+  await Promise.all([
+    app.close().then(() => clearTimeout(cut)),
+    ...background.map((task) => task[Symbol.asyncDispose]()),
+  ]);
   await ops?.[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();
   log.info('stopped');
@@ -72,3 +86,4 @@ context.deposits?.chain.token().catch((error) => log.warn({ err: error }, 'depos
 const { address, port } = app.server.address() as AddressInfo;
 const ready = { msg: 'ready', service: 'gateway', address, port, base_url: config.baseUrl };
 process.stdout.write(`${JSON.stringify({ ...ready, ...(ops && { ops_url: ops.url }) })}\n`);
+await compileAhead([PollRequest, ShortPollRequest, FreePollRequest]);

@@ -63,6 +63,7 @@ import { failedLogin } from './pages/failed-login.ts';
 import { connectRoutes } from './pages/routes/connect.ts';
 import { dashboardRoute } from './pages/routes/dashboard.ts';
 import { dashboardBatchRoutes } from './pages/routes/dashboard-batches.ts';
+import { dashboardDeleteRoutes } from './pages/routes/dashboard-delete.ts';
 import { dashboardKeyRoutes } from './pages/routes/dashboard-keys.ts';
 import { dashboardPollsRoutes } from './pages/routes/dashboard-polls.ts';
 import { dashboardReportRoute } from './pages/routes/dashboard-report.ts';
@@ -327,6 +328,14 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
       () => app.register(dashboardPollsRoutes, { context, facts }),
     ],
     ['GET', '/dashboard/polls/export', 'exportDashboardPolls', 'login'],
+    [
+      'GET',
+      '/dashboard/polls/delete',
+      'getPollDeletion',
+      'login or none',
+      () => app.register(dashboardDeleteRoutes, { context, facts }),
+    ],
+    ['POST', '/dashboard/polls/delete', 'sendPollDeletion', 'login or none'],
     ['POST', '/dashboard/polls/:id/cancel', 'sendPollCancellation', 'login or none'],
     [
       'GET',

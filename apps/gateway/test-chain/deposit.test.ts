@@ -189,20 +189,20 @@ t.test('a facilitator of our own: one wallet, two replicas, many deposits at onc
     await app.listen({ host: '127.0.0.1', port: 0 });
     urls.push(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
   }
-  // The first one of each replica loads the library, which is not what is raced here.
-  for (const at of urls) {
+  // The first one of each replica loads the library and opens connections, which is not what is raced here.
+  for (const [i, at] of urls.entries()) {
     const refused = await deposit(version1(await chain.payer(1)), 5, at);
     t.match(await refused.json(), { code: 'payment_insufficient_funds' });
+    const { storage } = [own, replica][i]!.context;
+    await Promise.all(Array.from({ length: 6 }, () => credited(treasury, storage)));
   }
   const payers: Payer[] = [];
   for (let i = 0; i < 6; i++) payers.push(await chain.payer(10));
   const answers = await Promise.all(
     payers.map((payer, i) => deposit((i % 3 ? version1 : version2)(payer), 5, urls[i % 2])),
   );
-  t.same(
-    answers.map(({ status }) => status),
-    payers.map(() => 200),
-  );
+  const refused = answers.filter(({ status }) => status !== 200);
+  t.same(await Promise.all(refused.map((answer) => answer.text())), [], 'each is credited');
   for (const { account } of payers) t.equal(await credited(account.address, own.context.storage), 500);
   t.same(await checkLedger(own.context.storage), []);
 });

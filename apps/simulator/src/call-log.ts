@@ -19,6 +19,8 @@ export interface LoggedCall {
   /** `gone`: the caller left, or the server closed, before the answer was out. */
   outcome: CallOutcome;
   label: string | null;
+  /** By the model's price and what it read and wrote, also where its caller has left; null for what a provider does not charge. */
+  cost_usd: number | null;
   duration_ms: number | null;
 }
 
@@ -53,6 +55,7 @@ export class CallLog {
       scripted: null,
       outcome: 'pending',
       label: null,
+      cost_usd: null,
       duration_ms: null,
     };
     this.#total += 1;

@@ -4,7 +4,7 @@ import type { SimulatorParts } from './app.ts';
 import { type Failure, isWireFailure } from './behaviour.ts';
 import type { CallOutcome, LoggedCall } from './call-log.ts';
 import { type ChatRequest, channelOf } from './chat.ts';
-import { asDocument, asStream, type Payload } from './completion.ts';
+import { asDocument, asStream } from './completion.ts';
 import { ProviderApiError, providerErrorBody } from './errors.ts';
 import { type Exchange, Gone } from './exchanges.ts';
 import { latencyMs } from './latency.ts';
@@ -35,6 +35,7 @@ export async function takeTurn(world: SimulatorParts, turn: Turn): Promise<void>
   } catch (error) {
     if (!(error instanceof Gone)) throw error;
     outcome = 'gone';
+    call.cost_usd ??= costOf(world, turn, failure);
     reply.hijack();
     reply.raw.destroy();
   } finally {
@@ -58,7 +59,11 @@ async function perform(
   const latency = latencyMs(seed, model.id, model.latency, world.latencyTurns.next(model.id));
   await exchange.pause(Math.round(latency * latencyScale));
   if (failure?.kind === 'leak') return leak(turn, failure.status ?? 500);
-  await transmit(reply, exchange, compose(world, turn, failure), failure);
+  const { said, usage } = compose(world, turn, failure);
+  call.cost_usd = usage.cost;
+  const { body } = turn;
+  const completion = { model: model.id, said, usage: silentOn(body, failure) ? null : usage };
+  await transmit(reply, exchange, (body.stream === true ? asStream : asDocument)(completion), failure);
   return failure?.kind ?? (call.label === null ? 'no_vote' : 'vote');
 }
 
@@ -69,21 +74,30 @@ async function leak({ reply, authorization, body }: Turn, status: number): Promi
   return 'leak';
 }
 
-function compose(world: SimulatorParts, { body, model, call }: Turn, failure: Failure | null): Payload {
+/** A provider goes on after its caller has left. */
+function costOf(world: SimulatorParts, turn: Turn, failure: Failure | null): number | null {
+  if (failure !== null && turnsAway(failure)) return null;
+  const { cost } = compose(world, turn, failure).usage;
+  turn.call.label = null;
+  return cost;
+}
+
+function compose(world: SimulatorParts, { body, model, call }: Turn, failure: Failure | null) {
   const channel = channelOf(body);
   const paper = readPaper(body, channel);
-  const bent = failure === null || isWireFailure(failure.kind) ? null : failure.kind;
+  const bent = bentBy(failure);
   call.label = paper === null ? null : labelFor(world, paper, model);
   let said = say(channel, paper, call.label, bent);
   const limit = body.max_completion_tokens ?? body.max_tokens ?? Number.POSITIVE_INFINITY;
   if (bent === 'length') said = cutShort(said, 3);
   else if (spokenTokens(said) > limit) said = cutShort(said, limit * 4);
-  const factor = bent === 'usage_times' ? (failure?.factor ?? 10) : 1;
-  const streamed = body.stream === true;
-  const silent = bent === 'missing_usage' || (streamed && body.stream_options?.include_usage !== true);
-  const usage = silent ? null : usageOf(body, said, model, factor);
-  return (streamed ? asStream : asDocument)({ model: model.id, said, usage });
+  return { said, usage: usageOf(body, said, model, bent === 'usage_times' ? (failure?.factor ?? 10) : 1) };
 }
+
+const bentBy = (failure: Failure | null) => (failure === null || isWireFailure(failure.kind) ? null : failure.kind);
+
+const silentOn = (body: ChatRequest, failure: Failure | null): boolean =>
+  bentBy(failure) === 'missing_usage' || (body.stream === true && body.stream_options?.include_usage !== true);
 
 function labelFor({ settings }: SimulatorParts, paper: Paper, model: SimulatedModel): string | null {
   try {

@@ -9,6 +9,7 @@ import {
   SAFE_METHODS,
 } from '../http/access.ts';
 import { ApiError } from '../http/api-error.ts';
+import { countAhead } from '../http/hooks/rate-limit.ts';
 import { clientNetwork } from '../http/rate-limits/client-network.ts';
 import type { AccountsContext } from './context.ts';
 import { principalOfUserId } from './keys/user-id-bearer.ts';
@@ -17,10 +18,19 @@ import { principalOfBearer, principalOfCookie } from './principal.ts';
 
 // A route's schema declares who may call it (`security`, also in OpenAPI); without it the gateway does not start.
 // Where a bearer is accepted, one that is sent must be valid, also where it is optional, and it wins over a cookie. A
-// read-only key is refused by every unsafe method, but for routes that say `readsOnly`.
+// read-only key is refused by every unsafe method, but for routes that say `readsOnly`. A key that opened an account a moment ago
+// is looked up while its call is counted, in one trip to Redis; where the budget follows from the body, after that is read.
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The account of a request that authenticates once its body is read, most likely. */
+    presumed: string | null;
+  }
+}
 
 export const auth = plugin(async (app: FastifyInstance, { context }: { context: AccountsContext }) => {
   app.decorateRequest('principal', null);
+  app.decorateRequest('presumed', null);
   app.addHook('onRoute', (route) => {
     const security = securityOf(route);
     if (security.length === 0) return;
@@ -35,7 +45,26 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
       if (!request.principal && !schemes.has('none')) throw unauthenticated(context, request, schemes);
       if (!isReading) requireWriting(request.principal);
     };
-    route.onRequest = [authenticate, ...[route.onRequest ?? []].flat()];
+    const { operation, budgetOfHeaders = false } = route.config ?? {};
+    const readsBody = typeof operation === 'function' && !budgetOfHeaders;
+    const mayWait = readsBody && schemes.has('none');
+    const begin = async (request: FastifyRequest) => {
+      const account = schemes.has('apiKey') ? latelyOf(context, request) : undefined;
+      if (account !== undefined && mayWait) {
+        request.presumed = account;
+        return;
+      }
+      if (account !== undefined && !readsBody) countAhead(context, request, account);
+      await authenticate(request);
+    };
+    route.onRequest = [begin, ...[route.onRequest ?? []].flat()];
+    if (!mayWait) return;
+    const goOn = async (request: FastifyRequest) => {
+      if (request.presumed === null) return;
+      countAhead(context, request, request.presumed);
+      await authenticate(request);
+    };
+    route.preValidation = [goOn, ...[route.preValidation ?? []].flat()];
   });
 });
 
@@ -65,6 +94,11 @@ async function principalOfLogin(context: AccountsContext, request: FastifyReques
 function isCrossOrigin({ headers }: FastifyRequest, baseUrl: string): boolean {
   if (headers.origin !== undefined) return headers.origin !== baseUrl;
   return (headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
+}
+
+function latelyOf({ hashedKey }: AccountsContext, { headers }: FastifyRequest): string | undefined {
+  const bearer = bearerOf(headers.authorization);
+  return bearer === null ? undefined : hashedKey(bearer)?.lately;
 }
 
 async function principalOfHeader(context: AccountsContext, request: FastifyRequest): Promise<Principal | null> {

@@ -1,3 +1,4 @@
+import { nameOfKey, refuseMovedName } from '@eloquentpoll/storage';
 import type { Principal } from '../http/access.ts';
 import type { AccountsContext } from './context.ts';
 import { requireOpen } from './frozen.ts';
@@ -25,8 +26,15 @@ export async function principalOfKey(
   network: string,
 ): Promise<Principal | null> {
   const hashed = context.hashedKey(key);
-  const owner = hashed && (await ownerOfKey(context, hashed.hash, network));
-  return owner && ofKey(owner);
+  if (!hashed) return null;
+  let owner: KeyOwner | null = null;
+  try {
+    owner = await ownerOfKey(context, hashed.hash, network);
+    return owner && ofKey(owner);
+  } finally {
+    // Calls of keys that open nothing, or only read, draw from no budget of the account.
+    hashed.lately = owner?.isReadOnly === false ? owner.accountId : undefined;
+  }
 }
 
 export const ofKey = ({ accountId, keyId, isReadOnly, isRestricted }: KeyOwner): Principal => ({
@@ -38,12 +46,15 @@ export const ofKey = ({ accountId, keyId, isReadOnly, isRestricted }: KeyOwner):
 });
 
 export async function ownerOfKey(
-  { keys, failures }: AccountsContext,
+  { keys, failures, storage }: AccountsContext,
   hash: Buffer,
   network: string,
 ): Promise<KeyOwner | null> {
   const owner = await keys.find(hash, () => failures.refuse(network));
-  if (!owner) await failures.count(network);
+  if (!owner) {
+    await refuseMovedName(storage, nameOfKey(hash));
+    await failures.count(network);
+  }
   return owner && requireOpen(owner);
 }
 

@@ -8,9 +8,9 @@ import {
 } from '@eloquentpoll/contracts';
 import {
   listKeys,
+  type Queries,
   readUsageGroups,
   readUsageTotal,
-  type Storage,
   type StoredUsage,
   type UsageFilter,
   type UsageGrouping,
@@ -53,7 +53,7 @@ function groupingOf(text: string): UsageGrouping {
   return name === undefined ? (text as UsageGrouping) : { metadata: name };
 }
 
-export async function usageReport(storage: Storage, accountId: string, terms: UsageTerms): Promise<UsageReport> {
+export async function usageReport(storage: Queries, accountId: string, terms: UsageTerms): Promise<UsageReport> {
   const { from, to, groupBy, filter } = terms;
   const days = daysIn(terms);
   const before = { from: dayBefore(from, days), to: dayBefore(from, 1) };
@@ -78,7 +78,7 @@ export async function usageReport(storage: Storage, accountId: string, terms: Us
   };
 }
 
-const labelsOfKeys = async (storage: Storage, accountId: string): Promise<Map<string, string>> =>
+const labelsOfKeys = async (storage: Queries, accountId: string): Promise<Map<string, string>> =>
   new Map((await listKeys(storage, accountId)).map(({ id, label }) => [id, label]));
 
 const toWire = (figures: StoredUsage): UsageFigures => ({

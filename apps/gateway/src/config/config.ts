@@ -26,11 +26,18 @@ import { type WalletSettings, walletSettings } from './wallet-settings.ts';
 // is opened.
 
 export interface Config {
+  /** The cell that this gateway belongs to; ids and keys that are made here say it. */
+  cell: string;
   listen: { host: string; port: number };
   /** Every link that we write starts with it; the Host header never does. Without a slash at the end. */
   baseUrl: string;
-  database: { url: string; maxConnections: number };
-  redis: { url: string; prefix: string };
+  database: {
+    url: string;
+    maxConnections: number;
+    /** For reads that may lag so much. */
+    replica?: { url: string; maxLagMs: number };
+  };
+  redis: { url: string; prefix: string; queueShards: number };
   /** Key of the HMAC under which API keys are stored. */
   keyPepper: string;
   /** Seal the login cookie: the first one new cookies, all of them old ones. */
@@ -108,10 +115,17 @@ export function readConfig(env: Environment): Config {
   const origin = baseUrl(values);
   refuseClearText(values, 'MODELS_BASE_URL', 'MODELS_REGISTRY_URL');
   return {
+    cell: values.CELL,
     listen: { host: values.HOST, port: values.PORT },
     baseUrl: origin,
-    database: { url: values.DATABASE_URL, maxConnections: values.DATABASE_POOL },
-    redis: { url: values.REDIS_URL, prefix: values.REDIS_PREFIX },
+    database: {
+      url: values.DATABASE_URL,
+      maxConnections: values.DATABASE_POOL,
+      ...(values.DATABASE_REPLICA_URL && {
+        replica: { url: values.DATABASE_REPLICA_URL, maxLagMs: values.DATABASE_REPLICA_MAX_LAG * 1_000 },
+      }),
+    },
+    redis: { url: values.REDIS_URL, prefix: values.REDIS_PREFIX, queueShards: values.QUEUE_SHARDS },
     keyPepper: values.KEY_PEPPER,
     // Never the same key as the pepper: the sealing key is derived from it.
     cookieSecrets: values.COOKIE_SECRETS ?? [values.KEY_PEPPER],

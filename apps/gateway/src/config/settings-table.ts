@@ -15,6 +15,7 @@ import {
   type Values,
   withDefault,
 } from '@eloquentpoll/ops/settings';
+import { CELL, FIRST_CELL } from '@eloquentpoll/polls';
 import {
   abortedShares,
   bytes32,
@@ -33,8 +34,18 @@ const plainToken = /^[\x21-\x7e]+$/;
 /** Every variable that the gateway reads. Rules between several of them are in config.ts and payment-settings.ts. */
 export const GATEWAY_SETTINGS = {
   ...SHARED_SETTINGS,
+  DATABASE_REPLICA_URL: optional(
+    url('postgres:', 'postgresql:'),
+    'A streaming replica (one server, or a balancer that keeps to one for each gateway), for lists, usage, exports and figures. Without it, and while it lags or is away, DATABASE_URL answers those too.',
+  ),
+  DATABASE_REPLICA_MAX_LAG: withDefault(integer(1, 300), 5, 'Seconds that an answer from the replica may be behind.'),
   PORT: withDefault(integer(0, 65_535), 8080, 'Where the API listens; 0 is any free port, and needs BASE_URL.'),
   HOST: withDefault(text('a host name or address'), '127.0.0.1', 'The address that it listens on.'),
+  CELL: withDefault(
+    text('one of 0-9 and a-z without i, l, o, u', CELL),
+    FIRST_CELL,
+    'Where there are several installations behind one router: which one this is. Never changed once it is in use.',
+  ),
   KEY_PEPPER: required(secret(atLeast32), 'API keys are stored as HMAC under it.'),
   COOKIE_SECRETS: optional(
     secret(list(atLeast32)),

@@ -30,7 +30,7 @@ export interface CalibrationSnapshot {
 
 export type Calibrations = () => Promise<Entry<CalibrationSnapshot>>;
 
-type Parts = Pick<DiscoveryContext, 'storage' | 'panels' | 'modelsOut' | 'trackRecords' | 'config'>;
+type Parts = Pick<DiscoveryContext, 'storage' | 'lists' | 'panels' | 'modelsOut' | 'trackRecords' | 'config'>;
 
 export function calibrations(parts: Parts, reputations: Reputations, now: () => number = Date.now): Calibrations {
   const load = () => take(parts, reputations);
@@ -39,11 +39,11 @@ export function calibrations(parts: Parts, reputations: Reputations, now: () => 
 }
 
 async function take(parts: Parts, reputations: Reputations): Promise<(lifetime: Lifetime) => CalibrationSnapshot> {
-  const { storage, panels } = parts;
+  const { storage, lists, panels } = parts;
   const { simulated } = panels;
   const { feedback } = (await reputations()).value;
   const [months, records, evidence, current] = await Promise.all([
-    readAuditMonths(storage, { simulated }),
+    lists.ofAll((queries) => readAuditMonths(queries, { simulated })),
     readTrackRecords(storage),
     newestModelEvidence(storage, simulated),
     currentVersions(parts),

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import type { AnswerSchema } from '../http/answers.ts';
+import { answersOf } from '../http/hooks/declared-answers.ts';
 
 export type EndpointsByError = ReadonlyMap<ErrorCode, string[]>;
 
@@ -10,7 +10,7 @@ export function endpointsByError(app: FastifyInstance): EndpointsByError {
   app.addHook('onRoute', ({ method, url, schema }) => {
     if (schema?.hide || method === 'HEAD') return;
     const endpoint = `${[method].flat().join('|')} ${url.replace(/:(\w+)/g, '{$1}')}`;
-    for (const { codes = [] } of Object.values((schema?.response ?? {}) as Record<string, AnswerSchema>))
+    for (const { codes = [] } of Object.values(answersOf(schema)))
       for (const code of codes) endpoints.set(code, [...(endpoints.get(code) ?? []), endpoint]);
   });
   return endpoints;

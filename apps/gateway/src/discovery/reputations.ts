@@ -24,7 +24,7 @@ interface Snapshot {
   feedback: StoredReputation['feedback'];
 }
 
-type Parts = Pick<DiscoveryContext, 'storage' | 'panels'>;
+type Parts = Pick<DiscoveryContext, 'storage' | 'lists' | 'panels'>;
 
 export type Reputations = () => Promise<Entry<Snapshot>>;
 
@@ -33,9 +33,9 @@ export function reputations(parts: Parts, now: () => number = Date.now): Reputat
   return () => snapshot('');
 }
 
-async function take({ storage, panels }: Parts): Promise<(lifetime: Lifetime) => Snapshot> {
+async function take({ storage, lists, panels }: Parts): Promise<(lifetime: Lifetime) => Snapshot> {
   const { simulated } = panels;
-  const found = await readReputation(storage, { simulated });
+  const found = await lists.ofAll((queries) => readReputation(queries, { simulated }));
   const ratio = await uptime(storage, 'gateway', REPUTATION_DAYS);
   return ({ loadedAt, expiresAt }) => {
     const taken = { simulated, generated_at: loadedAt.toISOString(), cache_expires_at: expiresAt.toISOString() };

@@ -51,15 +51,19 @@ const ALWAYS = [
   'service_unavailable',
 ] as const satisfies ErrorCode[];
 
-/** A caller with credentials may be one of an account that an operator froze. */
+/** A caller with credentials may be one of an account that an operator froze, or moves to another cell. */
 const FOR_ACCOUNTS: ReadonlySet<ErrorCode> = new Set([
   'authentication_required',
   'invalid_api_key',
   'invalid_wallet_signature',
 ]);
 
+/** What an id opens may be moved with the account that it belongs to. */
+const OF_ACCOUNTS: ReadonlySet<ErrorCode> = new Set(['result_not_found', 'poll_not_found', 'invalid_wallet_address']);
+
 const added = (codes: readonly ErrorCode[]): ErrorCode[] => [
   ...(codes.some((code) => FOR_ACCOUNTS.has(code)) ? (['account_frozen'] as const) : []),
+  ...(codes.some((code) => FOR_ACCOUNTS.has(code) || OF_ACCOUNTS.has(code)) ? (['account_moving'] as const) : []),
   // Only operations that write read bodies, and only keys can be read-only or have a limit.
   ...(codes.includes('invalid_api_key') && codes.includes('payload_too_large') ? (['read_only_key'] as const) : []),
   ...(codes.includes('invalid_api_key') && codes.includes('insufficient_balance')

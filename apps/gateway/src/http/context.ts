@@ -1,6 +1,7 @@
 import type { Bus } from '@eloquentpoll/bus';
-import type { Storage } from '@eloquentpoll/storage';
+import type { Replica, Storage } from '@eloquentpoll/storage';
 import type { ProcessContext } from '../config/context.ts';
+import { directReads, type LaggingReads, laggingReads } from './lagging-reads.ts';
 import { type RateLimiter, rateLimiter } from './rate-limits/rate-limiter.ts';
 import { Shutdown } from './shutdown.ts';
 import { type StreamSlots, streamSlots } from './sse/stream-slots.ts';
@@ -10,6 +11,8 @@ import { type StreamWheel, streamWheel } from './sse/stream-wheel.ts';
 export interface HttpContext extends ProcessContext {
   readonly storage: Storage;
   readonly bus: Bus;
+  /** For lists, usage and figures; see lagging-reads.ts. */
+  readonly lists: LaggingReads;
   /** A deposit opens an account here, so refusals may name it as the way to a key. */
   readonly takesDeposits: boolean;
   readonly limiter: RateLimiter;
@@ -20,13 +23,15 @@ export interface HttpContext extends ProcessContext {
 }
 
 export function openHttpContext(
-  base: ProcessContext & Pick<HttpContext, 'storage' | 'bus' | 'takesDeposits'>,
+  base: ProcessContext & Pick<HttpContext, 'storage' | 'bus' | 'takesDeposits'> & { replica: Replica | null },
   owned: AsyncDisposableStack,
   overrides: Partial<HttpContext>,
 ): HttpContext {
-  const { bus, config } = base;
+  const { replica, ...given } = base;
+  const { bus, config, metrics, storage } = given;
   return {
-    ...base,
+    ...given,
+    lists: overrides.lists ?? (replica ? laggingReads({ replica, bus, metrics }) : directReads(storage)),
     limiter: overrides.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits),
     streams: overrides.streams ?? owned.use(streamWheel()),
     streamSlots: overrides.streamSlots ?? streamSlots(bus.redis, bus.prefix, config.streams),

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isJsonObject } from '@eloquentpoll/contracts';
 
 /** SHA-256 over a value in canonical form: the order of its members does not matter. */
 export function fingerprintOf(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('hex');
+  return hash('sha256', canonical(value), 'hex');
 }
 
 function canonical(value: unknown): string {

@@ -12,9 +12,10 @@ import {
 } from '@eloquentpoll/ops';
 import { SettingError } from '@eloquentpoll/ops/settings';
 import { spendCeiling } from '@eloquentpoll/polls';
-import { type Accepted, findPoll, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
+import { type Accepted, findPoll, type Replica, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
+import { READ_FROM } from '../http/lagging-reads.ts';
 import { consoleHandler } from './console/handler.ts';
 import type { OperatorsContext } from './context.ts';
 import { panelGates } from './panel-gates.ts';
@@ -39,7 +40,7 @@ const REFUSALS = [
 
 /** Null where OPS_PORT is not set. */
 export async function openOps(context: OperatorsContext, app: Listening): Promise<Ops | null> {
-  const { config, metrics, storage, bus, streams } = context;
+  const { config, metrics, storage, lists, bus, streams } = context;
   if (!config.ops) return null;
   await using made = new AsyncDisposableStack();
   const loop = made.use(watchLoop());
@@ -55,6 +56,9 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   metrics.reading('eloquentpoll_sse_streams_blocked', () => streams.blocked());
   metrics.reading('eloquentpoll_polls_watched', () => bus.watched());
   metrics.reading('eloquentpoll_http_connections', () => connectionsOf(app));
+  const { replica } = lists;
+  metrics.reading('eloquentpoll_replica_lag_seconds', () => secondsBehind(replica));
+  for (const answered of READ_FROM) metrics.counter('eloquentpoll_lagging_reads_total', answered);
   const readiness = openReadiness(metrics, {
     postgres: {
       vital: true,
@@ -67,10 +71,14 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
     redis: {
       vital: false,
       async ask() {
-        await bus.ping();
-        return null;
+        const { masters, away } = await bus.ping();
+        return away === 0 ? null : `${away} of ${masters} masters do not answer`;
       },
     },
+    // The primary answers in its place.
+    ...(replica && {
+      replica: { vital: false, ask: () => (replica.state === 'used' ? null : `is not used: ${replica.state}`) },
+    }),
     event_loop: loop,
     listening: { vital: true, ask: () => (app.server.listening ? null : 'does not listen') },
   });
@@ -79,6 +87,11 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   const keep = made.move();
   return { url: port.url, readiness, [Symbol.asyncDispose]: () => keep.disposeAsync() };
 }
+
+const secondsBehind = (replica: Replica | null): number | null => {
+  const lagMs = replica ? replica.lagMs() : 0;
+  return lagMs === null ? null : lagMs / 1_000;
+};
 
 const fleetOf = ({ bus, storage }: OperatorsContext): FleetSource => ({
   queue: async () => {

@@ -2,14 +2,16 @@ import { LIMITS, PRESETS, type Preset, type ResultDetail } from '@eloquentpoll/c
 import type { Advice } from '@eloquentpoll/voting/verdict';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { aboutUsd } from '../discovery/documents/poll-figures.ts';
-import { SAVED } from './browser/saved-panel.ts';
+import { NAMED, SAVED } from './browser/panel-choice.ts';
 import { type Html, html } from './html.ts';
 
 // Links from a result to its next poll. Each opens a form with its fields filled in; nothing is asked before it is sent.
 
 type Asked = Pick<ResultDetail, 'question' | 'options' | 'preset' | 'confidence_threshold' | 'max_cost_usd'> & {
-  /** Known to its owner alone. */
+  /** Both are known to its owner alone. */
   saved_panel?: string;
+  /** Of a panel whose models were named one by one. */
+  models?: readonly string[];
 };
 
 interface Changed {
@@ -21,9 +23,10 @@ interface Changed {
 export const freePollLink = ({ question, options }: { question: string | null; options: readonly string[] }): string =>
   `/playground?${fieldsOf(question, options)}`;
 
-/** A saved panel is a choice of its owner's form alone; the form has no models to choose one by one. */
-function panelOf({ preset, saved_panel }: Asked): string {
+/** A saved panel is a choice of its owner's form alone. */
+function panelOf({ preset, saved_panel, models }: Asked): string {
   if (saved_panel !== undefined) return `${SAVED}${saved_panel}`;
+  if (models !== undefined) return `${NAMED}${models.join(',')}`;
   return isPreset(preset) ? preset : 'broad';
 }
 

@@ -34,7 +34,7 @@ export const canceledPage = (baseUrl: string): string =>
 export const noResultPage = (baseUrl: string): string =>
   missingPage(baseUrl, '/result', {
     heading: 'No such result',
-    says: 'The link may have been cut off, or the poll is still running.',
+    says: 'The link may have been cut off, the poll may still be running, or it was deleted.',
   });
 
 /** For a browser that opens the page of a command line's login without what the command line adds to it. */

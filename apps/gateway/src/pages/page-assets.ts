@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { basename } from 'node:path';
-import { WEB_MCP_SCRIPT } from './web-mcp.ts';
+import { webMcpScript } from './web-mcp.ts';
 
-// What our pages load, made once at the start: the modules of browser/ with their types taken out, the service's own modules
-// that they use, and stylesheets. No build; their folder is named after what is in it, so that browsers keep them for good.
+// What our pages load, made once for the first page: the modules of browser/ with their types taken out, the service's own
+// modules that they use, and stylesheets. Their folder is named after what is in it, so that browsers keep them for good.
 
 export interface Asset {
   name: string;
@@ -19,28 +19,37 @@ const RECEIPTS = new URL('../../../../packages/receipts/src/', import.meta.url);
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const IMPORTED = /\bfrom '\.\/([\w-]+)\.js'/g;
 
-const OWN = [...browserFiles(), ...modulesOf(RECEIPTS, 'receipts-')];
+interface Assets {
+  byName: ReadonlyMap<string, Asset>;
+  /** Of all of them: they import each other, and one release loads one version. */
+  version: string;
+}
 
-export const ASSETS: ReadonlyMap<string, Asset> = new Map(
-  [{ name: 'web-mcp.js', mediaType: SCRIPT_TYPE, text: WEB_MCP_SCRIPT }, ...OWN, ...votingModules(OWN)].map((asset) => [
-    asset.name,
-    asset,
-  ]),
-);
+let made: Assets | undefined;
 
-/** Of all of them: they import each other, and one release loads one version. */
-export const ASSETS_VERSION = createHash('sha256')
-  .update([...ASSETS.values()].map(({ name, text }) => `${name}\n${text}`).join('\n'))
-  .digest('hex')
-  .slice(0, 12);
+export function pageAssets(): Assets {
+  made ??= makeAssets();
+  return made;
+}
 
-export const assetPath = (name: string): string => `/assets/${ASSETS_VERSION}/${name}`;
+function makeAssets(): Assets {
+  const own = [...browserFiles(), ...modulesOf(RECEIPTS, 'receipts-')];
+  const all = [{ name: 'web-mcp.js', mediaType: SCRIPT_TYPE, text: webMcpScript() }, ...own, ...votingModules(own)];
+  const version = createHash('sha256')
+    .update(all.map(({ name, text }) => `${name}\n${text}`).join('\n'))
+    .digest('hex')
+    .slice(0, 12);
+  return { byName: new Map(all.map((asset) => [asset.name, asset])), version };
+}
+
+export const assetPath = (name: string): string => `/assets/${pageAssets().version}/${name}`;
 
 /** The modules that these modules import, directly or not: a page names them, so that they load side by side. */
 export function importedBy(modules: readonly string[]): string[] {
   const found = new Set(modules);
+  const { byName } = pageAssets();
   // A set may grow while it is walked.
-  for (const name of found) for (const imported of importsOf(ASSETS.get(`${name}.js`))) found.add(imported);
+  for (const name of found) for (const imported of importsOf(byName.get(`${name}.js`))) found.add(imported);
   return [...found].filter((name) => !modules.includes(name));
 }
 

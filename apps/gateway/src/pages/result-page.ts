@@ -1,4 +1,4 @@
-import type { PanelStanding, ResultDetail } from '@eloquentpoll/contracts';
+import { LIMITS, type PanelStanding, type ResultDetail } from '@eloquentpoll/contracts';
 import { endedVerdict, type OwnersFigures } from '@eloquentpoll/polls';
 import type { SameQuestion, StoredFeedbackSummary } from '@eloquentpoll/storage';
 import { percentOf } from '@eloquentpoll/voting/verdict';
@@ -34,8 +34,11 @@ export interface ResultReader {
   signedIn: boolean;
   /** What only who paid for the poll sees. */
   figures: OwnersFigures;
-  /** Its owner's name for the panel. */
+  /** What its owner alone is shown of the panel: its name, or the models that were named one by one. */
   savedPanel?: string;
+  models?: readonly string[];
+  /** Where its owner deletes it. */
+  deletePath?: string;
   /** The account's own polls of this question, this one included. */
   sameQuestion: readonly SameQuestion[];
 }
@@ -47,7 +50,12 @@ export function resultPage(shown: ShownResult): string {
   const { facts, result, reader } = shown;
   const path = `/result/${result.poll_id}`;
   const question = result.question ?? '';
-  const asked = { ...result, ...(reader.savedPanel !== undefined && { saved_panel: reader.savedPanel }) };
+  const models = reader.models ?? publicModels(result);
+  const asked = {
+    ...result,
+    ...(reader.savedPanel !== undefined && { saved_panel: reader.savedPanel }),
+    ...(models && { models }),
+  };
   const verdict = endedVerdict(result, reader.figures);
   const picture = pictureOf(result);
   const headline = inLine(verdict.headline, 90);
@@ -82,7 +90,7 @@ ${votesSection(result)}
 <div class="grid wide-cells after">
 ${askAgain(asked, facts, together(result, reader))}
 <div class="column">
-${share(facts.baseUrl, path, result)}
+${share(facts.baseUrl, path, shown)}
 ${shown.hasReceipt ? receiptCard(result.poll_id) : ''}
 ${result.winning_option === null ? '' : opinions(shown, path)}
 </div>
@@ -91,6 +99,12 @@ ${result.winning_option === null ? '' : opinions(shown, path)}
 }
 
 const LONG = 240;
+
+/** Of a custom panel others know the models that were asked. */
+function publicModels({ preset, votes }: ResultDetail): string[] | null {
+  const isPanel = preset === 'custom' && votes.length >= LIMITS.chosen_models.min;
+  return isPanel ? votes.map(({ model_id }) => model_id) : null;
+}
 
 const panelText = ({ preset }: ResultDetail, { panelSize, votes }: PollPicture): string =>
   `${preset ? `${preset.replace('_', ' ')} panel, ` : ''}${votes.length} of ${panelSize} models asked`;
@@ -148,12 +162,12 @@ function together({ winning_option: winner }: ResultDetail, { sameQuestion }: Re
 const share = (
   baseUrl: string,
   path: string,
-  { poll_id: id, expires_at: expiresAt }: ResultDetail,
+  { result: { poll_id: id, expires_at: expiresAt }, reader: { deletePath } }: ShownResult,
 ): Html => html`<section class="card stack share-card"><h2>Share</h2>
-<p class="muted">Anyone with this link can see the result${expiresAt === undefined ? '' : html` until ${localTime(expiresAt, 'short')}, when it is deleted`}. It doesn't show who asked or the cost. Its owner can <a href="/guides/keep-and-delete">delete it</a> before.</p>
+<p class="muted">Anyone with this link can see the result${expiresAt === undefined ? '' : html` until ${localTime(expiresAt, 'short')}, when it is deleted`}. It doesn't show who asked or the cost.${deletePath === undefined ? html` Its owner can <a href="/guides/keep-and-delete">delete it</a>${expiresAt === undefined ? '' : ' before'}.` : ''}</p>
 <p class="share"><label class="hidden-text" for="link">Link to this result</label><input id="link" readonly value="${baseUrl}${path}">
 <button class="button secondary" type="button" data-copy hidden>Copy</button></p>
-<p class="small"><a href="/api/results/${id}">Download JSON</a></p></section>`;
+<p class="row spread small"><a href="/api/results/${id}">Download JSON</a>${deletePath === undefined ? '' : html`<a class="button danger small" href="${deletePath}">Delete</a>`}</p></section>`;
 
 function opinions({ feedback, reader, thanks }: ShownResult, path: string): Html {
   const { total, correct, incorrect } = feedback;

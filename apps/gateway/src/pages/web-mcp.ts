@@ -4,18 +4,18 @@ import { inlined } from '../discovery/documents/inlined.ts';
 
 const { question, options } = FreePollRequest.properties;
 
-const tool = {
+const tool = () => ({
   name: 'quick_poll',
   description:
     'Ask several open-weight AI models a multiple-choice question. Free. Without options the service derives them from the question. The result is public by its id.',
   inputSchema: inlined(Type.Object({ ...Type.Required(Type.Object({ question })).properties, options })),
   annotations: { readOnlyHint: false },
-};
+});
 
 /** Offers a free poll to an agent inside the browser (WebMCP, a draft): by its present name, or by the one before. */
-export const WEB_MCP_SCRIPT = `{
+export const webMcpScript = (): string => `{
   const tool = {
-    ...${JSON.stringify(tool)},
+    ...${JSON.stringify(tool())},
     async execute({ question, options }) {
       const response = await fetch('/api/quick-poll', {
         method: 'POST',

@@ -2,13 +2,13 @@ import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { SettingError } from '@eloquentpoll/ops/settings';
 import { type ReceiptSigner, receiptSigner } from '@eloquentpoll/polls';
-import { keepTrackRecords, meanRunMs, type TrackRecords } from '@eloquentpoll/storage';
+import { type Acceptance, type Accepted, keepTrackRecords, meanRunMs, type TrackRecords } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../accounts/context.ts';
 import type { Config } from '../config/config.ts';
 import { keepModelsOut, type ModelsOut } from './models-out.ts';
 import { type RunBatch, runBatch } from './read/run-batch.ts';
 import { type RunCache, runCache } from './read/run-cache.ts';
-import { type AcceptSlots, acceptSlots } from './run/accept-slots.ts';
+import { acceptQueue } from './run/accept-queue.ts';
 import { type PollRereads, pollRereads } from './run/poll-rereads.ts';
 import { type QueueOutlook, queueOutlook } from './run/queue-outlook.ts';
 
@@ -25,8 +25,8 @@ export interface PollsContext extends AccountsContext {
   readonly runBatch: RunBatch;
   /** Runs as this process read them from Postgres. */
   readonly runs: RunCache;
-  /** How many polls of one payer are accepted at once. */
-  readonly acceptSlots: AcceptSlots;
+  /** In the order in which polls of one payer come; those that wait are accepted together. */
+  readonly acceptPoll: (acceptance: Acceptance) => Promise<Accepted>;
   /** When a poll that is accepted now would start. */
   readonly outlook: QueueOutlook;
   /** Reads followed polls from Postgres again. */
@@ -58,7 +58,11 @@ export function openPollsContext(
       }),
     runBatch: overrides.runBatch ?? runBatch({ bus, keys, limiter }),
     runs,
-    acceptSlots: acceptSlots({ running: Math.ceil(config.database.maxConnections / 3) }),
+    acceptPoll: acceptQueue(storage, {
+      connections: Math.ceil(config.database.maxConnections / 3),
+      ending: base.shutdown.ending,
+      onLost: (err) => log.warn({ err }, 'accepts.lost_together'),
+    }),
     outlook: overrides.outlook ?? queueOutlook({ bus, log, meanMs: () => meanRunMs(storage) }),
     rereads: overrides.rereads ?? owned.use(pollRereads({ storage, runs, log })),
     receipts: overrides.receipts ?? openReceipts(config),

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { routeOf } from '@eloquentpoll/polls';
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { apiKeyPrefix, hashApiKey, looksLikeApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
@@ -11,16 +13,30 @@ t.test('[§A6-api-key-form, §5-bearer-prefix] a new key has the documented form
   t.end();
 });
 
-t.test('every base62 character is equally likely in keys', (t) => {
+t.test('every base62 character is equally likely in the secret part of keys', (t) => {
   const counts = new Map<string, number>();
-  const KEYS = 5_000;
-  for (let i = 0; i < KEYS; i++)
-    for (const character of newApiKey().slice(5, -6)) counts.set(character, (counts.get(character) ?? 0) + 1);
-  const mean = (KEYS * 32) / 62;
+  const KEYS = 7_000;
+  for (let i = 0; i < KEYS; i++) {
+    const key = newApiKey();
+    for (const character of key.slice(5, 10) + key.slice(19, -6))
+      counts.set(character, (counts.get(character) ?? 0) + 1);
+  }
+  const mean = (KEYS * 23) / 62;
   t.equal(counts.size, 62);
   // 15 % is more than seven standard deviations; a byte that is not thrown away adds a quarter to its character.
   for (const [character, count] of counts)
     if (Math.abs(count - mean) > 0.15 * mean) t.fail(`${character} ${count} times, ${Math.round(mean)} expected`);
+  t.end();
+});
+
+t.test('a key says the cell and the account that a router needs to know, and no more of either', (t) => {
+  const accountId = randomUUID();
+  const routes = Array.from({ length: 100 }, () => newApiKey({ cell: 'b', accountId }).slice(10, 19));
+  t.same(new Set(routes), new Set([routeOf('b', accountId)]));
+  t.match(routes[0], /^b[0-9A-Za-z]{8}$/);
+  t.not(routeOf('b', accountId), routeOf('b', randomUUID()));
+  t.equal(newApiKey().at(10), '0', 'the first cell, where there is one');
+  t.throws(() => newApiKey({ cell: 'u', accountId }), RangeError);
   t.end();
 });
 

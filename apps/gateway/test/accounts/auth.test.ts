@@ -1,9 +1,9 @@
-import { listKeys } from '@eloquentpoll/storage';
+import { insertKey, listKeys } from '@eloquentpoll/storage';
 import t from 'tap';
-import { newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { apiKeyPrefix, hashApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { revokeKeyEverywhere } from '../../src/accounts/keys/revoke-key.ts';
 import { buildApp } from '../../src/app.ts';
-import { build } from '../fixtures/build.ts';
+import { build, PEPPER } from '../fixtures/build.ts';
 
 // slow: 3 s
 
@@ -97,6 +97,45 @@ t.test('invalid credentials with an invalid body are a 401, not a 400', async (t
   });
   t.equal(answer.statusCode, 401);
 });
+
+t.test(
+  'a key that was good a moment ago is looked up and counted in one trip, and one that is no more counts once',
+  async (t) => {
+    const { app, context, keyWith } = await build(t);
+    const { bearer, accountId } = await keyWith(0);
+    const [known] = await listKeys(context.storage, accountId);
+    const second = newApiKey();
+    await insertKey(context.storage, { accountId, hash: hashApiKey(PEPPER, second), prefix: apiKeyPrefix(second) });
+    const other = { authorization: `Bearer ${second}` };
+    for (const url of ['/api/polls', '/api/poll', '/api/poll/stream', '/api/quick-poll']) {
+      const post = (headers: Record<string, string>) => app.inject({ method: 'POST', url, headers, payload: {} });
+      const left = async (headers: Record<string, string>) =>
+        Number((await post(headers)).headers['ratelimit-remaining']);
+      const before = await left(bearer);
+      const turns: string[][] = [[]];
+      const { redis } = context.bus;
+      const send = redis.sendCommand;
+      redis.sendCommand = (command, ...rest) => {
+        if (turns.at(-1)!.length === 0) setImmediate(() => turns.push([]));
+        turns.at(-1)!.push(command.name);
+        return send.call(redis, command, ...rest);
+      };
+      t.equal(await left(bearer), before - 1, url);
+      redis.sendCommand = send;
+      t.same(turns[0]?.toSorted(), ['evalsha', 'get'], 'key and call, in one turn of the event loop');
+    }
+    const call = (headers: Record<string, string>) =>
+      app.inject({ method: 'POST', url: '/api/polls', headers, payload: {} });
+    const leftOf = ({ headers }: { headers: Record<string, unknown> }) => Number(headers['ratelimit-remaining']);
+    const before = leftOf(await call(other));
+    await revokeKeyEverywhere(context, accountId, known!.id);
+    for (let i = 0; i < 3; i++) {
+      const refused = await call(bearer);
+      t.match([refused.statusCode, refused.json().code], [401, 'invalid_api_key']);
+    }
+    t.equal(leftOf(await call(other)), before - 2, 'this call, and the first one of the revoked key');
+  },
+);
 
 t.test('a route without schema.security fails at start', async (t) => {
   const { context } = await build(t);

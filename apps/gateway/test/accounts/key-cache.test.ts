@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import type { RedisClient } from '@eloquentpoll/bus';
 import { openBus } from '@eloquentpoll/bus';
 import { createAccount, insertKey, openStorage, revokeKey } from '@eloquentpoll/storage';
-import { testDatabase } from '@eloquentpoll/testkit/database';
+import { asOwner, testDatabase } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
@@ -16,7 +16,8 @@ import { PEPPER } from '../fixtures/build.ts';
 
 async function open(t: Test) {
   const { url, prefix } = testRedis(t);
-  const storage = openStorage({ databaseUrl: await testDatabase(t), maxConnections: 2 });
+  const databaseUrl = await testDatabase(t);
+  const storage = openStorage({ databaseUrl, maxConnections: 2 });
   t.teardown(() => storage[Symbol.asyncDispose]());
   const bus = await openBus({ redisUrl: url, prefix });
   t.teardown(() => bus[Symbol.asyncDispose]());
@@ -30,8 +31,18 @@ async function open(t: Test) {
   const hash = hashApiKey(PEPPER, key);
   const { id: keyId } = await insertKey(storage, { accountId, hash, prefix: apiKeyPrefix(key) });
   const place = `${prefix}:key:{${nameOfHash(hash)}}`;
+  const expireIn = (interval: string) =>
+    asOwner(databaseUrl, `update api_keys set expires_at = clock_timestamp() + interval '${interval}'`);
+  const move = () =>
+    asOwner(
+      databaseUrl,
+      `insert into account_moves (id, account_id, direction, kind, from_cell, to_cell, state)
+       values (gen_random_uuid(), '${accountId}', 'out', 'account', '0', '1', 'copying')`,
+    );
   return {
     storage,
+    expireIn,
+    move,
     redis: bus.redis,
     prefix,
     cache,
@@ -58,6 +69,37 @@ t.test('a key that was found is cached for ten seconds, and onUse is called each
   await redis.del(place);
   t.equal(await cache.find(hash), null);
   t.equal(used.length, 2, 'a miss is not a use');
+});
+
+t.test('a key that expires soon is cached until then, and one whose account is about to move is not', async (t) => {
+  const { redis, openCache, hash, place, owner, used, expireIn, move } = await open(t);
+  // The clock stands, an hour ahead: what is cached stays in Redis for as long as the test needs.
+  const now = Date.now() + 3_600_000;
+  const cache = openCache({ now: () => now });
+  const endOf = (entry: string) => Number(entry.split(' ')[2]) - now;
+  await cache.find(hash);
+  t.equal(endOf(await remembered(redis, place)), 10_000);
+  await eventually('it is found before its end', async () => {
+    await expireIn('9 seconds');
+    await redis.del(place);
+    return cache.find(hash);
+  });
+  const end = endOf(await remembered(redis, place));
+  t.ok(end > 0 && end <= 9_000, `for ${end} ms`);
+
+  await expireIn('1 hour');
+  await redis.del(place);
+  await move();
+  used.length = 0;
+  const asked: string[] = [];
+  t.match(await cache.find(hash, () => void asked.push('store')), { ...owner, isRestricted: true });
+  await redis.ping();
+  t.equal(await redis.get(place), null);
+  t.same([asked, used], [['store'], [owner.keyId]], 'it may be used until it has left');
+  const refused = cache.find(hash, () => {
+    throw new Error('too many');
+  });
+  await t.rejects(refused, { message: 'too many' });
 });
 
 t.test('a tombstone sends lookups to Postgres, outlives cached entries and is not overwritten', async (t) => {
@@ -134,7 +176,7 @@ t.test('what was written into Redis by others, or for another key or time, is no
   for (const [at, key, forged] of [
     [place, hash, `${victim} ${owner.keyId}`],
     [place, hash, right.replace(owner.accountId, victim)],
-    [place, hash, right.replace(' o ', ' x ')],
+    [place, hash, right.replace(' of ', ' x ')],
     [place, hash, `${right.slice(0, -43)}${'A'.repeat(43)}`],
     [place, hash, right.replace(/ \d{13} /, ` ${Date.now() + 3_600_000} `)],
     [otherPlace, otherHash, right],

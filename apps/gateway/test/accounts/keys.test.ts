@@ -249,12 +249,12 @@ t.test('the list shows active keys first, and pages by `after` and the Link head
 
 t.test('a key with expires_at works until then, whatever is cached', async (t) => {
   const { session } = await both();
-  const expires_at = new Date(Date.now() + 1_500).toISOString();
+  const expires_at = new Date(Date.now() + 4_000).toISOString();
   const made = (await create(session, { expires_at })).json();
   t.equal(made.expires_at, expires_at);
   const status = async () => (await gateway.app.inject({ url: '/api/keys', headers: bearerOf(made.key) })).statusCode;
   t.equal(await status(), 200);
-  await eventually('the key has expired', async () => (await status()) === 401, 10_000);
+  await eventually('the key has expired', async () => (await status()) === 401);
   t.ok(Date.now() >= Date.parse(expires_at));
   const past = await create(session, { expires_at: '2020-01-01T00:00:00Z' });
   t.match([past.statusCode, past.json().code], [400, 'validation_error']);

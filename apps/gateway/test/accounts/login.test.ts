@@ -52,6 +52,7 @@ t.test(
     t.equal(back.status, 302);
     t.match(back.setCookies.sort(), [
       /^ep_login=; .*Expires=Thu, 01 Jan 1970/,
+      /^ep_route=0\w{8}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
       /^ep_session=[\w.-]+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     ]);
     t.equal(visitor.cookie('ep_login'), undefined);

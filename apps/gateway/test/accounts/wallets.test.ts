@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { routeOf } from '@eloquentpoll/polls';
 import { checkLedger } from '@eloquentpoll/storage';
 import { hexlify, toBeHex } from 'ethers';
 import { SiweMessage } from 'siwe';
@@ -65,7 +66,8 @@ t.test('a gateway with a wrong clock issues messages with the time of Postgres',
 t.test(
   '[§4.5-challenge-400, §4.5-challenge-address-required, §7-400-wallet-address] only a valid address gets a challenge; other input is a 400',
   async (t) => {
-    const { address } = owner().wallet;
+    // Of EIP-55. In a drawn one all letters but the first may have one case, and then none of them is wrong once that has it too.
+    const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
     const [wrongCase] = [...address.slice(2)].flatMap((letter, at) => {
       if (!/[a-f]/i.test(letter)) return [];
       const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
@@ -114,7 +116,9 @@ t.test(
     t.ok(await opens(api_key));
     const [cookie] = first.cookies;
     t.match(cookie, { name: LOGIN_COOKIE, httpOnly: true, secure: true, sameSite: 'Lax', path: '/', maxAge: 604_800 });
-    t.equal(first.cookies.length, 1);
+    t.same(first.cookies.map(({ name, value }) => [name, value]).slice(1), [
+      ['ep_route', routeOf('0', first.json().user_id)],
+    ]);
     const headers = { cookie: `${LOGIN_COOKIE}=${cookie?.value}` };
     const email = `${wallet.address.toLowerCase()}@wallet.invalid`;
     t.same((await app.inject({ url: '/api/auth/me', headers })).json(), { userId: user_id, email });

@@ -20,7 +20,7 @@ const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B
 const { app, context, keyWith } = await build(t);
 const { baseUrl } = context.config;
 const home = await app.listen({ host: '127.0.0.1', port: 0 });
-await standInWorker(t, context, { announcesVotes: true });
+await standInWorker(t, context, { announcesVotes: true, holdMs: 200 });
 
 const fetchAs =
   (headers: Record<string, string> = {}): typeof fetch =>

@@ -1,9 +1,11 @@
 import { findPollByResult } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
+import { streamWheel } from '../../src/http/sse/stream-wheel.ts';
 import { build } from '../fixtures/build.ts';
 import { listen } from '../fixtures/read-stream.ts';
 import { type Opinion, standInWorker } from '../fixtures/stand-in-worker.ts';
+import { withoutPostgres } from '../fixtures/without-postgres.ts';
 
 const { app, context, keyWith } = await build(t);
 const { bearer } = await keyWith(10);
@@ -110,7 +112,29 @@ t.test('a caller who leaves frees the stream, and the poll goes on', async (t) =
   t.equal(new TextDecoder().decode((await reader.read()).value), ': alive\n\n', 'and then comments');
   t.equal(gateway.context.streams.count(), 1);
   leave.abort();
-  await eventually('the stream is closed', () => gateway.context.streams.count() === 0, 5_000);
+  await eventually('the stream is closed', () => gateway.context.streams.count() === 0);
   release();
-  await eventually('the poll is run', () => ran.length === 1, 5_000);
+  await eventually('the poll is run', () => ran.length === 1);
+});
+
+t.test('a stream whose poll cannot be read at its end says so, and not that the poll was not run', async (t) => {
+  let seconds = 0;
+  const streams = streamWheel(() => seconds * 1_000);
+  const gateway = await build(t, {}, { streams });
+  const { bearer: key } = await gateway.keyWith(10);
+  const url = `${await listen(gateway.app)}/v1/chat/completions`;
+  const lastOf = async (isAway: boolean) => {
+    const body = JSON.stringify(ask('Does this one end? [A, B]'));
+    const answer = await fetch(url, { method: 'POST', headers: { ...key, 'content-type': 'application/json' }, body });
+    const away = isAway ? withoutPostgres(t, gateway.context) : null;
+    for (let turn = 0; turn < 128 + 15; turn++) {
+      seconds += 1;
+      streams.turn();
+    }
+    const events = (await answer.text()).trimEnd().split('\n\n');
+    away?.restore();
+    return JSON.parse(events.at(-1)!.replace(/^data: /, ''));
+  };
+  t.match(await lastOf(false), { error: { code: 'poll_execution_failed' } });
+  t.match(await lastOf(true), { error: { code: 'service_unavailable' } });
 });

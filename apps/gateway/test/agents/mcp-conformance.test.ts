@@ -180,10 +180,10 @@ async function serveWithKey(t: Test): Promise<string> {
   const origin = `http://localhost:${(proxy.address() as AddressInfo).port}`;
   const { app, context, keyWith } = await build(t, { baseUrl: origin });
   const inside = await app.listen({ host: '127.0.0.1', port: 0 });
-  // Long enough for a task to be seen working.
+  // Long enough for a task to be seen working, by another process on a busy machine.
   await standInWorker(t, context, {
     get holdUntil() {
-      return sleep(300);
+      return sleep(1_000);
     },
   });
   const { bearer } = await keyWith(5);

@@ -332,6 +332,12 @@ t.test(
       createdAt: begun.createdAt,
     });
     t.notOk('result' in working);
+    // Before that it would be canceled at once, and have no result.
+    const { db } = ours.context.storage;
+    await eventually('a worker has the poll', async () => {
+      const [poll] = await db.selectFrom('polls').select('lease_owner').where('id', '=', taskId).execute();
+      return typeof poll?.lease_owner === 'string';
+    });
     for (const method of ['tasks/cancel', 'tasks/update'])
       t.same((await ask(method, { taskId, inputResponses: {} })).result.resultType, 'complete', method);
 

@@ -94,7 +94,7 @@ t.test('headers have a size and a number', async (t) => {
 
 t.test('a header that comes twice is one, or none', async (t) => {
   const asking = (...lines: string[]) =>
-    exchange(['GET /api/keys HTTP/1.1', 'Host: x', 'Connection: close', ...lines, '', ''].join('\r\n'));
+    exchange(['GET /api/keys HTTP/1.1', 'Host: x', 'Connection: close', ...lines, '', ''].join('\r\n'), 1);
   const good = `Authorization: Bearer ${key}`;
   t.same(statuses(await asking(good)), [200]);
   // Node keeps the first and drops the others; what must not happen is that a bad one opens.
@@ -108,6 +108,7 @@ t.test('a header that comes twice is one, or none', async (t) => {
   ];
   const twice = await exchange(
     `POST /api/polls HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines.join('\r\n')}\r\n\r\n${BODY}`,
+    1,
   );
   t.same(statuses(twice), [400], 'two keys are no key');
 });

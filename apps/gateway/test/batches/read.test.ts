@@ -86,6 +86,25 @@ t.test('what became of each row, as JSON lines and as a table', async (t) => {
   t.equal((await get(`/api/batches/${id}/results?format=xml`)).statusCode, 400);
 });
 
+t.test('rows that the limit does not cover say so, in the batch, and in its results', async (t) => {
+  const row = { question: QUESTION, options: ['A', 'B'] };
+  const { reserved_usd: max_cost_usd } = (await post('/api/batches', { requests: [row] })).json();
+  const made = await post('/api/batches', { requests: [row, row, row], max_cost_usd });
+  t.equal(made.json().not_run_reason, null);
+  const id = made.json().batch_id;
+  const ended = (await get(`/api/batches/${id}`, { ...bearer, prefer: 'wait=30' })).json();
+  t.match(ended, { status: 'completed', not_run_reason: 'uncovered' });
+  const { not_run: left, success } = ended.counts;
+  t.ok(left > 0 && success > 0, JSON.stringify(ended.counts));
+  const lines = linesOf((await get(`/api/batches/${id}/results`)).body);
+  t.match(lines[0], { status: 'success', not_run_reason: null });
+  t.match(lines.at(-1), { status: 'not_run', not_run_reason: 'uncovered', session_id: null, error: null });
+  const table = (await get(`/api/batches/${id}/results?format=csv`)).body.trimEnd().split('\r\n');
+  t.match([table[0], table.at(-1)], [/,not_run_reason$/, /,uncovered$/]);
+  const page = await get(`/dashboard/batches/${id}`, cookie);
+  t.match(page.body, `${left} rows were not run: what was left of its limit`);
+});
+
 t.test('a batch that runs: no line for what has not ended, cancel, and only then delete', async (t) => {
   await gateway.asOwner('update controls set polls_stopped = true');
   const request = {
@@ -112,7 +131,7 @@ t.test('a batch that runs: no line for what has not ended, cancel, and only then
   t.match(ended, { status: 'canceled', counts: { canceled: 2, not_run: 0 }, cost_usd: 0, reserved_usd: 0 });
   t.match(linesOf((await get(`/api/batches/${id}/results`)).body), [
     { line: 1, status: 'canceled', session_id: null, result: null, error: { code: 'poll_canceled' } },
-    { line: 2, status: 'canceled' },
+    { line: 2, status: 'canceled', not_run_reason: 'canceled' },
   ]);
   t.equal((await post(`/api/batches/${id}/cancel`)).json().status, 'canceled', 'again, nothing changes');
   t.equal((await remove({ cookie: cookie.cookie, origin: 'https://other.example' })).statusCode, 403);

@@ -202,6 +202,11 @@ t.test('skip_invalid leaves out what is wrong, and says so; it does not guess wh
     (await post(lines([{ ...ROW, options: [] }]), jsonl(bearer), '?skip_invalid=true')).json().code,
     'batch_invalid',
   );
+  const uneven = `question,options\n${QUESTION},A|B\n5" screen,A|B\n${QUESTION},A|B,C\n"a" b,A|B\n${QUESTION},A|B\n`;
+  t.match((await post(uneven, csv(bearer), '?skip_invalid=true')).json(), {
+    counts: { total: 2 },
+    skipped: { count: 3, first: [{ line: 3, message: /a quote within/ }, { line: 4 }, { line: 5 }] },
+  });
   const cut = `question,options\n${QUESTION},A|B\n"${QUESTION},A|B\n`;
   t.match((await post(cut, csv(bearer), '?skip_invalid=true')).json().errors, [{ line: 3, message: /not closed/ }]);
 });

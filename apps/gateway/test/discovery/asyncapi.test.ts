@@ -33,12 +33,16 @@ t.test('[§4.7-asyncapi] the document is valid AsyncAPI 3.0 and describes the st
     diagnostics.filter(({ severity }) => severity <= WARNING),
     [],
   );
-  t.equal(parsed?.channels().length, 1);
+  t.equal(parsed?.channels().length, 2);
   t.match(document, {
     asyncapi: '3.0.0',
     servers: { here: { host: 'polls.example', protocol: 'https' } },
     channels: { stream: { address: '/api/poll/stream' } },
-    operations: { orderPoll: { action: 'receive' }, publishProgress: { action: 'send' } },
+    operations: {
+      orderPoll: { action: 'receive' },
+      publishProgress: { action: 'send' },
+      sendWebhook: { action: 'send' },
+    },
   });
   const references: { $ref: string }[] = [];
   JSON.stringify(document, (_name, value) => {
@@ -50,6 +54,15 @@ t.test('[§4.7-asyncapi] the document is valid AsyncAPI 3.0 and describes the st
   t.same(
     sent.map(({ name }: { name: string }) => name),
     ['started', 'complete', 'error'],
+  );
+  const { webhooks } = (await app.inject({ url: '/api/openapi.json' })).json();
+  const delivered = document.operations.sendWebhook.messages.map(follow).map(follow);
+  t.same(
+    delivered.map(({ name, payload }: { name: string; payload: object }) => [name, payload]),
+    Object.entries<{ post: { requestBody: { content: Record<string, { schema: object }> } } }>(webhooks).map(
+      ([name, { post }]) => [name, post.requestBody.content['application/json']!.schema],
+    ),
+    'webhooks are those of the OpenAPI document',
   );
   for (const operation of Object.values<{ bindings: unknown }>(document.operations))
     t.same(operation.bindings, { http: { method: 'POST', bindingVersion: '0.3.0' } });

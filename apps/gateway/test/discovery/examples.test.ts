@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '@eloquentpoll/services/free-port';
 import t from 'tap';
 import { EXAMPLE, EXAMPLE_ANSWER } from '../../src/discovery/documents/poll-prose.ts';
 import { build } from '../fixtures/build.ts';
@@ -16,6 +15,7 @@ import { canRun, SYSTEM_PATH } from '../fixtures/system-programs.ts';
 
 // The examples are run as they are served, against a gateway that listens where they say it does.
 
+// Links in the examples are made before the gateway listens, so its port has to be known before.
 const port = await freePort();
 const baseUrl = `http://127.0.0.1:${port}`;
 const { app, context, keyWith } = await build(t, { baseUrl });
@@ -24,16 +24,6 @@ await standInWorker(t, context, { opinion: () => EXAMPLE.options.indexOf(EXAMPLE
 const { key } = await keyWith(1);
 const folder = await mkdtemp(join(tmpdir(), 'examples-'));
 t.teardown(() => rm(folder, { recursive: true }));
-
-/** Links in the examples are made before the gateway listens, so its port has to be known before. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 const served = async (language: string) => (await fetch(`${baseUrl}/api/examples/${language}`)).text();
 

@@ -84,6 +84,26 @@ function checkOperation(t: Test, path: string, { operationId, description, respo
   }
 }
 
+t.test('a refused batch has the shape in the document that it has in the answer', async (t) => {
+  const { app, keyWith } = await build(t);
+  const document = (await app.inject({ url: '/api/openapi.json' })).json();
+  const shapeOf = (status: number, type: string): string => {
+    const { $ref } = document.paths['/api/batches'].post.responses[status];
+    const answer = document.components.responses[$ref.split('/').at(-1)];
+    return answer.content[type].schema.$ref.split('/').at(-1);
+  };
+  t.same(
+    [400, 402].flatMap((status) =>
+      ['application/json', 'application/problem+json'].map((type) => shapeOf(status, type)),
+    ),
+    ['BatchError', 'BatchProblem', 'BatchCostError', 'BatchCostProblem'],
+  );
+  const { bearer } = await keyWith(5);
+  const payload = { requests: [{ question: 'Which of these is best?', options: ['A'] }] };
+  const refused = (await app.inject({ method: 'POST', url: '/api/batches', headers: bearer, payload })).json();
+  t.match(refused, { code: 'batch_invalid', errors: [{ line: 1, field: 'options' }] });
+});
+
 t.test('[§4.7-docs] the reader comes from here, whole, and reaches nowhere else', async (t) => {
   const { app } = await build(t);
   const page = await app.inject({ url: '/api/docs/try' });

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { findPython } from '@eloquentpoll/services/python-program';
 import t from 'tap';
 import { batch, batchResult, complete, RESULT, serve, sse, started } from '../../../../packages/client/test/service.ts';
+import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
 import { build } from '../fixtures/build.ts';
 import {
   batches,
@@ -15,8 +16,10 @@ import {
   parsedEvents,
   shapes,
   verifiedWebhooks,
+  wholeBatches,
   wholeService,
 } from '../fixtures/python-programs.ts';
+import { fieldsOf } from '../fixtures/python-shapes.ts';
 import { listen } from '../fixtures/read-stream.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
@@ -56,18 +59,15 @@ t.test('the file is served as text that knows where it came from', async (t) => 
 
 t.test('its types pass the strictest rules for Python 3.10, and are those of the contract', async (t) => {
   await writeFile(join(folder, 'uses.py'), wholeService);
+  await writeFile(join(folder, 'batches.py'), wholeBatches);
   await writeFile(
     join(folder, 'pyrightconfig.json'),
-    JSON.stringify({ typeCheckingMode: 'strict', pythonVersion: '3.10', include: ['eloquentpoll.py', 'uses.py'] }),
+    JSON.stringify({ typeCheckingMode: 'strict', pythonVersion: '3.10', include: ['*.py'] }),
   );
   await run(process.execPath, [PYRIGHT], { cwd: folder }).catch((error) => t.fail(error.stdout));
   const { schemas } = (await app.inject({ url: '/api/openapi.json' })).json().components;
-  const typed = (await python(shapes, {})) as Record<string, { required: string[]; optional: string[] }>;
-  for (const [name, fields] of Object.entries(typed)) {
-    const { properties, required = [] } = schemas[name];
-    const optional = Object.keys(properties).filter((field) => !required.includes(field));
-    t.same(fields, { required: [...required].sort(), optional: optional.sort() }, name);
-  }
+  for (const [name, fields] of Object.entries((await python(shapes, {})) as Record<string, object>))
+    t.same(fields, fieldsOf(schemas[name], schemas), name);
 });
 
 t.test('every call, blocking and with asyncio', async (t) => {
@@ -97,6 +97,34 @@ t.test('every call, blocking and with asyncio', async (t) => {
       KIND,
     );
   }
+});
+
+t.test('batches, blocking and with asyncio', async (t) => {
+  await standInWorker(t, context, { lane: 'flex' });
+  await using _ = keepBatchesRunning(context, 100);
+  const { key } = await keyWith(10);
+  const file = join(folder, 'rows.jsonl');
+  const row = (options: string[]) => JSON.stringify({ question: 'Which of the two is it?', options });
+  await writeFile(file, `${row(['A', 'B'])}\n${row(['A'])}\n${row(['B', 'A'])}\n`);
+  for (const KIND of ['blocking', 'asyncio']) {
+    t.same(
+      await python(wholeBatches, { BASE: origin, KEY: key, FILE: file, KIND }),
+      {
+        ended: ['completed', 4, { kind: KIND }, 'completed'],
+        results: [0, 1, 2, 3].map((i) => [`ü ${i}`, i % 2 === 0]),
+        winners: ['A', 'A', 'A', 'A'],
+        report: [true, 2, 4],
+        refused: ['batch_invalid', 2, 'options', 1],
+        file: [true, 1],
+        same: true,
+        listed: true,
+        deleted: true,
+      },
+      KIND,
+    );
+  }
+  const left = await app.inject({ url: '/api/batches', headers: { authorization: `Bearer ${key}` } });
+  t.equal(left.json().batches.length, 2, 'of each client the batch of the file');
 });
 
 t.test('what fails is retried, resumed, paced or raised', async (t) => {

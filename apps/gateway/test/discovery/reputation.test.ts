@@ -2,6 +2,7 @@ import { beat, type Storage, StorageUnavailable, storeFeedback } from '@eloquent
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { reputations } from '../../src/discovery/reputations.ts';
+import { directReads } from '../../src/http/lagging-reads.ts';
 import { startHeartbeat } from '../../src/operators/heartbeat.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
@@ -102,7 +103,7 @@ t.test('[§4.7-reputation-cache] one snapshot in five minutes, however many ask'
     },
   };
   let now = Date.now();
-  const snapshot = reputations({ storage: counting, panels }, () => now);
+  const snapshot = reputations({ lists: directReads(counting), storage: counting, panels }, () => now);
   const [first] = await Promise.all(Array.from({ length: 1_000 }, () => snapshot()));
   const once = queries;
   t.ok(once > 0 && once < 10);
@@ -126,7 +127,7 @@ t.test('while the database is away the last snapshot serves, for an hour', async
     },
   };
   let now = Date.now();
-  const snapshot = reputations({ storage: shaky, panels }, () => now);
+  const snapshot = reputations({ lists: directReads(shaky), storage: shaky, panels }, () => now);
   const first = await snapshot();
   away = true;
   now += FIVE_MINUTES_MS;

@@ -1,7 +1,9 @@
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { syncBuiltinESMExports } from 'node:module';
+import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { codingFor } from '../../src/http/compressed.ts';
-import { ASSETS_VERSION, assetPath, importedBy } from '../../src/pages/page-assets.ts';
+import { Raster } from '../../src/pages/card/raster.ts';
+import { assetPath, importedBy, pageAssets } from '../../src/pages/page-assets.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
@@ -71,8 +73,8 @@ t.test('one gateway for all of these', async (t) => {
     t.match(asset.headers['content-type'], /javascript/);
     const other = await get('/assets/000000000000/page.js');
     t.match([other.statusCode, other.headers['cache-control']], [200, 'no-store']);
-    t.equal((await get(`/assets/${ASSETS_VERSION}/nothing.js`)).statusCode, 404);
-    t.equal((await get(`/assets/${ASSETS_VERSION}/..%2fpage-assets.ts`)).statusCode, 404);
+    t.equal((await get(`/assets/${pageAssets().version}/nothing.js`)).statusCode, 404);
+    t.equal((await get(`/assets/${pageAssets().version}/..%2fpage-assets.ts`)).statusCode, 404);
   });
 
   await t.test('a page names every module that it will load', async (t) => {
@@ -90,5 +92,20 @@ t.test('one gateway for all of these', async (t) => {
     t.same(ico.rawPayload.subarray(22, 26), Buffer.from([0x89, 0x50, 0x4e, 0x47]));
     for (const { src } of (await get('/site.webmanifest')).json().icons) t.equal((await get(src)).statusCode, 200, src);
     t.equal((await get('/apple-touch-icon.png')).headers['content-type'], 'image/png');
+  });
+
+  await t.test('a file that could not be made is made by the next request', async (t) => {
+    const emfile = new Error('EMFILE: too many open files');
+    const drawing = t.intercept(Raster.prototype, 'png', { value: () => Promise.reject(emfile) });
+    t.equal((await get('/og.png')).statusCode, 500);
+    drawing.restore();
+    t.equal((await get('/og.png')).statusCode, 200);
+
+    const packing = t.intercept(zlib, 'gzip', { value: (_: Buffer, done: (error: Error) => void) => done(emfile) });
+    syncBuiltinESMExports();
+    t.equal((await get('/api/docs/reader.js')).statusCode, 500);
+    packing.restore();
+    syncBuiltinESMExports();
+    t.equal((await get('/api/docs/reader.js')).statusCode, 200);
   });
 });

@@ -194,6 +194,7 @@ t.test('without the limiter what is paid for goes on, and what is free closes', 
     await post('/api/quick-poll', { ...QUICK, theme: 'free' }, bearer),
   ]) {
     t.match([answer.statusCode, answer.json().code, answer.headers['retry-after']], [429, 'rate_limited', '10']);
+    t.match(answer.json().error, /^Free polls cannot be counted at the moment, so none is taken; try again in 10 s/);
     t.match(answer.headers, { 'ratelimit-limit': /\d/, 'ratelimit-policy': /\d/, 'ratelimit-remaining': '0' });
   }
   t.same(await stored(gateway.context), before);

@@ -63,7 +63,7 @@ t.test('/metrics contains every gateway metric of the table', async (t) => {
     t.ok(body.includes(`# TYPE ${name} ${type}\n`), name);
   }
   t.match(body, /^eloquentpoll_ledger_violations 0$/m);
-  t.match(body, /^eloquentpoll_free_pool_remaining_usd 0$/m);
+  t.notMatch(body, /^eloquentpoll_free_pool_remaining_usd /m, 'nothing of today is spent, so no alarm that it is');
 });
 
 t.test('a gateway is ready while its database answers, and not ready once it drains', async (t) => {

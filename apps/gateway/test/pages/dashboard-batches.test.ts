@@ -53,6 +53,14 @@ t.test('a check says count, expected and worst cost, or every error by its line;
   const { cookie } = session;
   t.equal((await send('', { rows: ROWS }, { cookie: cookie!, origin: 'https://evil.example' })).statusCode, 403);
 
+  const typed = { ...session, 'content-type': 'application/x-www-form-urlencoded' };
+  for (const path of ['', '/check'])
+    t.equal(
+      (await app.inject({ method: 'POST', url: `/dashboard/batches${path}`, headers: typed, payload: 'rows=x' }))
+        .statusCode,
+      415,
+    );
+
   for (const [fields, status, said] of [
     [{ rows: BAD }, 400, /1 error in the rows.*nothing is charged/s],
     [{ rows: '' }, 400, /error in the rows/],
@@ -77,6 +85,12 @@ t.test('the same form starts one batch; it is followed to its end, close calls f
   t.match((await get(path)).body, /0 of 2 rows have ended.*2 waiting.*data-running|data-running.*2 waiting/s);
   t.match((await get('')).body, 'Nightly &lt;b&gt;run&lt;/b&gt;');
 
+  const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+  const act = (what: string, headers: Record<string, string>) =>
+    app.inject({ method: 'POST', url: `/dashboard/batches${path}/${what}`, headers: { ...headers, ...FORM } });
+  t.equal((await act('delete', session)).statusCode, 409, 'one that runs is not deleted, and its page does not say so');
+  t.equal((await batches()).length, 1);
+
   const page = await openDashboard(site, accountId, {}, `/dashboard/batches${path}`);
   await page.getByText('0 of 2 rows have ended').waitFor();
   await standInWorker(t, context, {
@@ -94,9 +108,6 @@ t.test('the same form starts one batch; it is followed to its end, close calls f
 
   const other = await site.sessionFor((await site.keyWith(0)).accountId);
   t.equal((await get(path, other)).statusCode, 303, 'a batch of another account is none');
-  const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-  const act = (what: string, headers: Record<string, string>) =>
-    app.inject({ method: 'POST', url: `/dashboard/batches${path}/${what}`, headers: { ...headers, ...FORM } });
   t.equal((await act('delete', other)).statusCode, 303);
   t.equal((await batches()).length, 1);
   t.equal((await act('delete', {})).statusCode, 401);

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { admitIdentity, creditAccount } from '@eloquentpoll/storage';
 import type { Page } from '@eloquentpoll/testkit/browser';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import { Wallet } from 'ethers';
 import t from 'tap';
+import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
 import { openTestDeposits } from '../fixtures/deposits.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
 import { logIn } from '../fixtures/signed-in.ts';
-import { standInWorker } from '../fixtures/stand-in-worker.ts';
+import { type Opinion, standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 6 s
 
@@ -19,10 +21,11 @@ const { deposits } = await openTestDeposits(t);
 const { settings: checkout } = await fakeStripe(t);
 const site = await openSite(t, { checkout }, { deposits });
 const { app, context } = site;
-await standInWorker(t, context, {
-  announcesVotes: true,
-  opinion: (seat) => (seat === 2 ? null : seat % 3 === 0 ? 1 : 0),
-});
+const opinion: Opinion = (seat) => (seat === 2 ? null : seat % 3 === 0 ? 1 : 0);
+await standInWorker(t, context, { announcesVotes: true, opinion });
+await standInWorker(t, context, { lane: 'flex', opinion });
+const runner = keepBatchesRunning(context, 100);
+t.teardown(() => runner[Symbol.asyncDispose]());
 
 const address = Buffer.from(Wallet.createRandom().address.slice(2), 'hex');
 const { accountId } = await admitIdentity(context.storage, { kind: 'wallet', address });
@@ -40,6 +43,14 @@ for (let i = 0; i < 21; i++) {
     options: i % 2 ? options : options.toReversed(),
   });
 }
+const requests = Array.from({ length: 40 }, (_, i) => ({
+  ...{ custom_id: `row ${i}`, question: `Which of these is it in row ${i}?`, options: ['This', 'That'] },
+  ...{ gold: i % 3 ? 'This' : 'That', preset: i % 2 ? 'fast' : 'broad', confidence_threshold: 1 },
+}));
+const sent = await post('/api/batches', { requests, metadata: { name: 'Reviews of November' } });
+const batch = `/dashboard/batches/${sent.json().batch_id}`;
+const report = async () => (await app.inject({ url: `${batch.replace('/dashboard', '/api')}/report`, headers })).json();
+await eventually('the report is complete', async () => (await report()).complete, 20_000);
 
 /** Brings the page to the state that it has after some use. */
 async function use(page: Page): Promise<void> {
@@ -78,5 +89,19 @@ for (const colorScheme of SCHEMES) {
     await look('dashboard-key');
     await page.goto('/dashboard/usage');
     await look('dashboard-usage');
+    await page.goto(batch);
+    await look('dashboard-batch');
+    await page.getByRole('link', { name: 'Report' }).click();
+    await page.getByRole('heading', { name: 'Each model alone' }).first().waitFor();
+    await look('dashboard-report');
+    await page.goto('/dashboard/polls');
+    for (const box of (await page.getByRole('checkbox', { name: /^Check: / }).all()).slice(0, 3)) await box.check();
+    await page.getByRole('button', { name: 'Delete the checked' }).click();
+    await page.getByRole('heading', { name: 'Delete these polls?' }).waitFor();
+    await look('dashboard-delete');
+    await page.getByRole('link', { name: 'Keep them' }).click();
+    await page.locator('#history a[href^="/result/"]').first().click();
+    await page.waitForURL('**/result/EP-*');
+    await look('dashboard-result');
   });
 }

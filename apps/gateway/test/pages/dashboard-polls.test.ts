@@ -58,7 +58,7 @@ t.test(
   '[§4.2-history-own, §4.2-history-limit] filters in the address find what they name, and pages keep them',
   async (t) => {
     const [key] = (await app.inject({ url: '/api/keys', headers: session })).json();
-    const today = new Date().toISOString().slice(0, 10);
+    const today = needle.slice('EP-'.length, 'EP-2026-11-23'.length);
     const found: [query: string, ids: string[]][] = [
       ['', newest.slice(0, 25)],
       ['?q=the+needle', [needle]],
@@ -143,6 +143,77 @@ t.test('the export has the checked polls, or all that match', async (t) => {
   t.equal((await get('format=xls')).statusCode, 400);
 });
 
+t.test('polls are deleted from their page or the history without scripts, after a question', async (t) => {
+  const [mine, theirs] = [await sessionIdOf(needle, bearer), await sessionIdOf(foreign, stranger.bearer)];
+  const statusOf = async (resultId: string) => (await app.inject({ url: `/api/results/${resultId}` })).statusCode;
+  const send = async (ids: readonly string[], headers: Record<string, string>) => {
+    const payload = String(new URLSearchParams(ids.map((id): [string, string] => ['id', id])));
+    const url = '/dashboard/polls/delete';
+    return (await app.inject({ method: 'POST', url, headers: { ...headers, ...FORM }, payload })).statusCode;
+  };
+  t.equal(await send([mine], {}), 401);
+  t.equal(await send([mine], { cookie: session.cookie, origin: 'https://evil.example' }), 403);
+  t.equal(await send([mine], await site.sessionFor(stranger.accountId)), 303);
+  t.equal(await send([theirs, 'ps_x', "ps_'"], session), 303);
+  t.equal(await send([], session), 303);
+  t.same([await statusOf(needle), await statusOf(foreign)], [200, 200]);
+  t.notMatch(await page(`/dashboard/polls/delete?id=${theirs}`), 'needle of others');
+  t.equal((await app.inject({ url: `/dashboard/polls/delete?id=${mine}` })).statusCode, 401);
+  const isLinked = async (headers?: Record<string, string>) =>
+    (await app.inject({ url: `/result/${needle}`, ...(headers && { headers }) })).body.includes(
+      '/dashboard/polls/delete',
+    );
+  t.same(
+    [await isLinked(), await isLinked(await site.sessionFor(stranger.accountId)), await isLinked(session)],
+    [false, false, true],
+  );
+
+  const still = await openDashboard(site, accountId, { javaScriptEnabled: false }, `/result/${needle}`);
+  await still.getByRole('link', { name: 'Delete', exact: true }).click();
+  await still.getByRole('heading', { name: 'Delete this poll?' }).waitFor();
+  await still.getByText('Where is THE Needle').waitFor();
+  t.equal(await statusOf(needle), 200, 'asking is not deleting');
+  await still.getByRole('button', { name: 'Delete', exact: true }).click();
+  await still.getByRole('heading', { name: 'Polls', exact: true }).waitFor();
+  t.equal(await statusOf(needle), 404);
+  t.equal((await app.inject({ url: `/result/${needle}`, headers: session })).statusCode, 404);
+
+  await still.getByRole('button', { name: 'Delete the checked' }).click();
+  await still.getByText('Check the polls to delete in the history first.').waitFor();
+  await still.goBack();
+  for (const question of ['On what is the panel tied?', 'What is left silent here?'])
+    await still.getByLabel(`Check: ${question}`).check();
+  await still.getByRole('button', { name: 'Delete the checked' }).click();
+  await still.getByRole('button', { name: 'Delete 2 polls' }).click();
+  await still.getByRole('heading', { name: 'Polls', exact: true }).waitFor();
+  t.same([await statusOf(tied), await statusOf(silent), await statusOf(saved)], [404, 404, 200]);
+});
+
+t.test('a poll of models that were named one by one is asked again of the same', async (t) => {
+  const named = context.panels
+    .models()
+    .slice(3, 7)
+    .map(({ id }) => id);
+  const chosen = await resultOf({ question: 'What do models say that were named?', models: named });
+  for (const path of ['/dashboard/polls', `/result/${chosen}`]) {
+    const still = await openDashboard(site, accountId, {}, path);
+    await still
+      .getByRole('link', { name: path.startsWith('/result') ? 'Edit and ask again' : /^Ask again.*named\?$/ })
+      .first()
+      .click();
+    await still.getByText(/about \d of 4/).waitFor();
+    const choice = await still.getByLabel('Panel', { exact: true }).inputValue();
+    t.same(choice.slice('models:'.length).split(',').toSorted(), named.toSorted(), path);
+    if (path.startsWith('/result')) {
+      await still.getByRole('button', { name: 'Run poll' }).click();
+      await still.getByRole('link', { name: 'View and share' }).waitFor();
+    }
+    await still.context().close();
+  }
+  const { polls } = (await app.inject({ url: '/api/polls?limit=1', headers: bearer })).json();
+  t.match(polls, [{ preset: 'custom', question: 'What do models say that were named?' }]);
+});
+
 t.test('running polls stand on top with their votes, and one is canceled by its form without scripts', async (t) => {
   for (const text of [
     'Which poll waits for a worker?',
@@ -154,6 +225,11 @@ t.test('running polls stand on top with their votes, and one is canceled by its 
     t.match(shownRunning, text);
   t.same(followed, { canceled: 'failed', statuses: [303, 401, 403], running: 0, focused: 'q', checked: 2 });
 });
+
+async function sessionIdOf(resultId: string, headers: Record<string, string>): Promise<string> {
+  const { polls } = (await app.inject({ url: '/api/polls', headers })).json();
+  return polls.find((poll: { result_id: string }) => poll.result_id === resultId).session_id;
+}
 
 /** One that waits and is canceled; another that is followed to its end, in a browser. */
 async function runningPolls(): Promise<[string, object]> {

@@ -114,6 +114,21 @@ t.test(
   },
 );
 
+t.test('a client of the processor that could not be made is made by the next request', async (t) => {
+  let asked = 0;
+  const failing = {
+    ...stripe.settings,
+    get apiBase() {
+      if (asked++ === 0) throw new Error('EMFILE: too many open files');
+      return stripe.settings.apiBase;
+    },
+  };
+  const { openPage } = stripeProcessor(failing, 'https://polls.example');
+  const page = { id: randomUUID(), accountId: await createAccount(storage), amountCents: 500 };
+  await t.rejects(openPage(page), { code: 'payment_processor_error' });
+  t.match(await openPage(page), { url: /^http/ });
+});
+
 t.test('two events of one payment, in any order, credit once', async (t) => {
   const { accountId, session } = await opened(500);
   const early = stripe.complete(session, { paid: false });

@@ -66,6 +66,32 @@ t.test('a wait has an end', async (t) => {
   t.equal(await slots.run('payer', async () => 'again'), 'again');
 });
 
+t.test('when the process ends, those that wait for their turn are refused, and what was begun goes on', async (t) => {
+  const ending = new AbortController();
+  const slots = acceptSlots({ running: 1, ending: ending.signal });
+  const gate = Promise.withResolvers<string>();
+  const first = slots.run('payer', () => gate.promise);
+  const refused = { code: 'service_unavailable', circumstances: { retryAfterSeconds: 1 } };
+  const second = t.rejects(
+    slots.run('payer', async () => t.fail('it was accepted')),
+    refused,
+  );
+  const lost = new Error('an earlier try may have made it');
+  const repeated = t.rejects(
+    slots.run('payer', async () => t.fail('it was accepted'), lost),
+    lost,
+    'where a poll may have been made nothing else is said',
+  );
+  ending.abort();
+  await Promise.all([second, repeated]);
+  await t.rejects(
+    slots.run('other', async () => t.fail('it was accepted')),
+    refused,
+  );
+  gate.resolve('accepted');
+  t.equal(await first, 'accepted');
+});
+
 t.test('an accept that fails gives its slot to the next', async (t) => {
   const slots = acceptSlots({ running: 1 });
   const failing = slots.run('payer', async () => {

@@ -182,7 +182,11 @@ t.test('a caller whose gateway shuts down gets 503 with Retry-After, and its pol
     headers: bearer,
     payload: { question: QUESTION, options: ['A', 'B'] },
   });
-  await eventually('one poll is watched', () => context.bus.watched() === 1);
+  // It is watched before it is accepted; one that waits for its turn then would not be made.
+  await eventually('one poll is accepted', async () => {
+    const polls = await context.storage.db.selectFrom('polls').select('id').execute();
+    return polls.length === 1;
+  });
   context.shutdown.end();
   const answer = await asking;
   t.equal(answer.statusCode, 503);

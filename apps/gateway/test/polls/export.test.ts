@@ -1,7 +1,11 @@
+import { once } from 'node:events';
 import { ExportLine } from '@eloquentpoll/contracts';
+import { pollIdsOfMonth } from '@eloquentpoll/polls';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { issuesOf } from '../../src/http/validation/validator.ts';
 import { build } from '../fixtures/build.ts';
+import { listen } from '../fixtures/read-stream.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 3 s
@@ -40,7 +44,7 @@ await send('POST', '/api/keys', { label: 'other' });
 // More than two pages, of which some were accepted in the same moment.
 await gateway.asOwner(`
   insert into polls (id, result_id, account_id, status, spec, entry_point, lease_until, created_at, deadline_at, finished_at)
-  select 'ps_' || lpad(n::text, 24, '0'), 'EP-2026-01-01-' || n, account_id, 'failed', spec, 'polls', now(),
+  select '${pollIdsOfMonth(new Date())}' || lpad(n::text, 22, '0'), 'EP-2026-01-01-' || n, account_id, 'failed', spec, 'polls', now(),
          now() - interval '1 day' + n / 7 * interval '1 us', now(), now()
     from polls, generate_series(1, 250) n where result_id = '${first.poll_id}'`);
 
@@ -97,4 +101,27 @@ t.test('of one account what is its own, and for cursors that are none a 400', as
     t.match([refused.statusCode, refused.body], [400, /cursor/], cursor);
   }
   t.equal((await app.inject({ url: '/api/export' })).statusCode, 401);
+});
+
+t.test('a caller who leaves while its slot is taken gives it back', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const slot = Promise.withResolvers<() => void>();
+  let returned = 0;
+  const take = () => {
+    asked.resolve();
+    return slot.promise;
+  };
+  const { app, keyWith } = await build(t, {}, { streamSlots: { take } });
+  const { bearer } = await keyWith(0);
+  const arrived = once(app.server, 'request');
+  const caller = new AbortController();
+  const answer = fetch(`${await listen(app)}/api/export`, { headers: bearer, signal: caller.signal });
+  const [[, response]] = await Promise.all([arrived, asked.promise]);
+  const closed = once(response, 'close');
+  caller.abort();
+  await Promise.all([t.rejects(answer), closed]);
+  slot.resolve(() => {
+    returned += 1;
+  });
+  await eventually('the slot is given back', () => returned > 0, 2_000);
 });

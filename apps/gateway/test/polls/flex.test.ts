@@ -21,6 +21,8 @@ t.test('a flex poll waits in a queue of its own for a day, at its own price, and
   t.equal(service_tier, 'flex');
   t.notOk((await post('/api/polls', { ...POLL, service_tier: 'standard' })).json().service_tier);
   t.match(await context.bus.queueCounts('flex'), { waiting: 1 });
+  const { polls } = (await app.inject({ url: '/api/polls', headers: bearer })).json();
+  t.ok(polls.some((poll: { service_tier: string }) => poll.service_tier === 'flex'));
   t.match(await context.bus.queueCounts('standard'), { waiting: 1 });
   const again = await post('/api/polls', POLL, { 'idempotency-key': 'one' });
   t.match([again.statusCode, again.json().code], [422, 'idempotency_key_reused'], 'it is another request');

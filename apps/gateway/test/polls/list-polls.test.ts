@@ -112,7 +112,7 @@ t.test('the statuses of many ids, in one request', async (t) => {
   t.same(not_found, [foreign, 'nothing', unknown]);
   t.match((await status(foreign, theirs.bearer)).json(), { polls: [{ session_id: foreign }], not_found: [] });
   t.equal((await status(split, cookie)).json().polls.length, 1);
-  t.equal((await status(Array.from({ length: 101 }, newPollId).join())).statusCode, 400);
+  t.equal((await status(Array.from({ length: 101 }, () => newPollId()).join())).statusCode, 400);
   t.equal((await status(',')).statusCode, 400);
   t.equal((await status(split, {})).statusCode, 401);
 });

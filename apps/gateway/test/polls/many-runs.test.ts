@@ -64,6 +64,10 @@ function counting({ config }: Context, used: () => void): Storage {
       used();
       return storage.db;
     },
+    call(text, values) {
+      used();
+      return storage.call(text, values);
+    },
     [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
   };
 }
@@ -120,6 +124,22 @@ t.test('a run whose end was not published is read as ended', async (t) => {
     'the poll is completed',
     async () => (await app.inject({ url: polled.url, headers: bearer })).json().status === 'completed',
   );
+});
+
+t.test('once a gateway has said that a run ended, its result is there at every gateway', async (t) => {
+  const gateway = await build(t);
+  const other = await replicaOf(t, gateway.context);
+  const { bearer } = await gateway.keyWith(10);
+  const { id, url, worker } = await begin(gateway, bearer);
+  const result = () => other.app.inject({ url: `/api/polls/${id}/result`, headers: bearer });
+  t.equal((await result()).statusCode, 202);
+  const asked = gateway.app.inject({ url, headers: { ...bearer, prefer: 'wait=30' } });
+  await eventually('the poll is watched', () => gateway.context.bus.watched() === 1);
+  await worker.vote();
+  // Stored, while Redis still says that it runs.
+  await worker.end({ silent: true });
+  t.equal((await asked).json().status, 'completed');
+  t.match(await result(), { statusCode: 200 });
 });
 
 t.test('without the run record in Redis the status comes from Postgres', async (t) => {

@@ -1,3 +1,4 @@
+import { withinOne } from '@eloquentpoll/testkit/calendar';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { stored } from '../fixtures/stored.ts';
@@ -7,6 +8,7 @@ const FREE = { method: 'POST', url: '/api/quick-poll', payload: QUESTION } as co
 
 t.test('at the ceiling of provider spend free polls are refused first, then all', async (t) => {
   // A free poll can cost about 0.006 USD, a fast one about as much: two fit, and the share of free polls is one.
+  await withinOne('hour');
   const providerSpend = { hourU: 16_000n, dayU: null, freeShare: 0.5 };
   const { app, context, keyWith } = await build(t, { providerSpend });
   const { bearer } = await keyWith(10);

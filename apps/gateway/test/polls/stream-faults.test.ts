@@ -6,10 +6,12 @@ import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import type { Context } from '../../src/context.ts';
 import { streamWheel } from '../../src/http/sse/stream-wheel.ts';
+import { PollEvents } from '../../src/polls/run/poll-events.ts';
 import { build } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { listen, POLL, readStream } from '../fixtures/read-stream.ts';
 import { replicaOf } from '../fixtures/replica.ts';
+import { withoutPostgres } from '../fixtures/without-postgres.ts';
 
 // slow: 8 s
 
@@ -139,6 +141,44 @@ t.test('a poll that does not end is given up by its stream a little after its de
   t.match((await stream.all()).at(-1), { event: 'error', data: { code: 'poll_execution_failed', retryable: true } });
 });
 
+t.test('without Postgres a stream does not say that its poll was not run; the next one has the end', async (t) => {
+  const { context, origin, bearer, log, pass } = await gateway(t);
+  const { context: elsewhere } = await replicaOf(t, context);
+  const begin = async () => {
+    const stream = await readStream(t, origin, bearer);
+    const id: string = (await stream.next())!.data.session_id;
+    const worker = await takePoll(elsewhere, id);
+    await worker.vote();
+    return { stream, id, worker };
+  };
+  const [unknown, heard] = [await begin(), await begin()];
+
+  const away = withoutPostgres(t, context);
+  const { accountId, epoch } = heard.worker.claim;
+  const { poll_id: result_id } = await heard.worker.end({ silent: true });
+  const ended = { ...heard.worker.running(), seq: 9, status: 'completed' as const, result_id };
+  await elsewhere.bus.runs.end(heard.id, epoch, String(accountId), ended);
+  await eventually('its result is missed', () => log.some((line) => line.includes('stream.result_unread')));
+  pass(128 + 15);
+  t.same(new Set((await unknown.stream.all()).map(({ event }) => event)), new Set(['started']));
+  away.restore();
+  t.match((await heard.stream.all()).at(-1), { event: 'complete', data: { poll_id: result_id } });
+  const response = await unknown.worker.end({ silent: true });
+  const again = await readStream(t, origin, { ...bearer, 'last-event-id': unknown.stream.events.at(-1)!.id });
+  t.match((await again.all()).at(-1), { event: 'complete', data: response });
+
+  const late = await begin();
+  const awayAgain = withoutPostgres(t, context);
+  const { poll_id } = await late.worker.end({ silent: true });
+  awayAgain.restore();
+  pass(128 + 15);
+  t.match(
+    (await late.stream.all()).at(-1),
+    { event: 'complete', data: { poll_id } },
+    'it is read before it is given up',
+  );
+});
+
 /** A caller who asks and then reads nothing at all. */
 async function deafReader(origin: string, authorization: string, path = '/api/poll/stream'): Promise<Socket> {
   const { hostname, port } = new URL(origin);
@@ -241,4 +281,27 @@ t.test('closing ends all streams within a second, and their readers go on at ano
     (await again.all()).map(({ event }) => event),
     ['started', 'complete'],
   );
+});
+
+t.test('a stream whose end cannot be read ends without one, and its reader may come back', async (t) => {
+  const { context } = await build(t);
+  // The result is read, and then whether the poll was canceled.
+  const db = context.storage.db.withPlugin({
+    transformQuery({ node }) {
+      if (JSON.stringify(node).includes('canceled_at')) throw new Error('Postgres is away');
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const ended = Promise.withResolvers<unknown[]>();
+  const stream = { closed: false, send: () => {}, end: (...last: unknown[]) => ended.resolve(last) };
+  const follower = { seq: 0, [Symbol.dispose]: () => {} };
+  const events = new PollEvents(
+    { ...context, storage: { ...context.storage, db } },
+    stream as never,
+    follower as never,
+    { pollId: 'ps_unknown', options: ['A', 'B'] } as never,
+  );
+  events.onEnd({ status: 'failed', resultId: null, seq: 3, result: null });
+  t.same(await ended.promise, []);
 });

@@ -1,17 +1,26 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { FIRST_CELL, routeOf } from '@eloquentpoll/polls';
 
-// A key is `ep_k_`, 32 random base62 characters, and their CRC32 in 6: secret scanners recognise it, and typos are
-// rejected without a lookup. Only its HMAC is stored; the pepper is a setting, not in the database.
+// A key is `ep_k_`, 32 base62 characters and the CRC32 of all that in 6: secret scanners recognise it, and typos are rejected
+// without a lookup. Of the 32, 23 are random (136 bits) and 9 its account's route. Only its HMAC is stored, under a setting.
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'ep_k_';
-const SECRET_LENGTH = 32;
+/** Random characters before the route, which are shown of a key, and after it. */
+const SHOWN_LENGTH = 5;
+const HIDDEN_LENGTH = 18;
 const CHECK_LENGTH = 6;
 const FORM = /^ep_k_[0-9A-Za-z]{38}$/;
 
-export function newApiKey(): string {
-  const body = PREFIX + randomBase62(SECRET_LENGTH);
+interface Home {
+  cell?: string | undefined;
+  accountId: string;
+}
+
+/** Without an account, a key that belongs to none. */
+export function newApiKey({ cell = FIRST_CELL, accountId }: Home = { accountId: randomUUID() }): string {
+  const body = PREFIX + randomBase62(SHOWN_LENGTH) + routeOf(cell, accountId) + randomBase62(HIDDEN_LENGTH);
   return body + checksum(body);
 }
 
@@ -25,7 +34,7 @@ export function hashApiKey(pepper: string, key: string): Buffer {
 }
 
 /** The part of a key that is still shown after its creation. */
-export const apiKeyPrefix = (key: string): string => key.slice(0, 10);
+export const apiKeyPrefix = (key: string): string => key.slice(0, PREFIX.length + SHOWN_LENGTH);
 
 function checksum(text: string): string {
   let rest = crc32(text);

@@ -32,8 +32,8 @@ interface KeyTerms {
 }
 
 /** Creates a key inside the caller's transaction; it is valid once that commits. */
-export async function issueKey({ keyPepper }: Config, tx: Queries, terms: KeyTerms): Promise<IssuedKey> {
-  const key = newApiKey();
+export async function issueKey({ cell, keyPepper }: Config, tx: Queries, terms: KeyTerms): Promise<IssuedKey> {
+  const key = newApiKey({ cell, accountId: terms.accountId });
   const hash = hashApiKey(keyPepper, key);
   try {
     return { key, ...(await insertKey(tx, { ...terms, hash, prefix: apiKeyPrefix(key) })) };

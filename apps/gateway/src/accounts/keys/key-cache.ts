@@ -46,8 +46,10 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
     const askedAt = now();
     const row = await findKeyByHash(storage, hash);
     if (!row) return null;
-    const { secondsLeft, ...owner } = row;
+    const { secondsLeft, isMoving, ...owner } = row;
     onUse(owner.keyId);
+    // Its gateways forget it before the account leaves: see CACHED_S of the move.
+    if (isMoving) return owner;
     const expiresAt = Math.floor(askedAt + Math.min(CACHE_TTL_S, secondsLeft ?? CACHE_TTL_S) * 1_000);
     const name = nameOfHash(hash);
     // Not awaited. NX keeps a tombstone.

@@ -1,12 +1,17 @@
 import { createHash, hkdfSync } from 'node:crypto';
-import { closeLogin, findLogin, insertLogin } from '@eloquentpoll/storage';
+import { routeOf } from '@eloquentpoll/polls';
+import { closeLogin, findLogin, insertLogin, refuseMovedLogin } from '@eloquentpoll/storage';
+import type { FastifyReply } from 'fastify';
 import { CompactEncrypt, compactDecrypt } from 'jose';
+import type { Config } from '../../config/config.ts';
 import type { AccountsContext } from '../context.ts';
 
 // The cookie of a signed-in browser: the id of a login's row, sealed as JWE (direct key, A256GCM) by jose, which is pure
 // JavaScript where libsodium is a native module. The row decides whether the login is still valid.
 
 export const LOGIN_COOKIE = 'ep_session';
+/** Says to a router, which cannot open the other one, where the account is. No gateway reads it. */
+const ROUTE_COOKIE = 'ep_route';
 const LIFETIME_S = 7 * 24 * 3_600;
 
 /** The longest content that we seal makes about 500 characters. */
@@ -67,6 +72,7 @@ export interface Login {
 export async function readLogin(context: AccountsContext, cookie: string): Promise<Login | null> {
   const id = await context.sealer.open(cookie);
   const found = id === null ? null : await findLogin(context.storage, id);
+  if (id !== null && !found) await refuseMovedLogin(context.storage, id);
   return found && { accountId: found.accountId, loginId: found.id, isFrozen: found.isFrozen };
 }
 
@@ -80,6 +86,22 @@ export async function createLogin(
 
 export const endLogin = (context: AccountsContext, loginId: string): Promise<void> =>
   closeLogin(context.storage, loginId);
+
+export const setLoginCookies = (
+  reply: FastifyReply,
+  { cell, baseUrl }: Pick<Config, 'cell' | 'baseUrl'>,
+  { accountId, cookie }: { accountId: string; cookie: string },
+): FastifyReply =>
+  reply
+    .setCookie(LOGIN_COOKIE, cookie, loginCookieOptions(baseUrl))
+    .setCookie(ROUTE_COOKIE, routeOf(cell, accountId), loginCookieOptions(baseUrl));
+
+/** For a browser whose account is in another cell: its next login is begun there. */
+export const setRouteCookie = (reply: FastifyReply, baseUrl: string, cell: string): FastifyReply =>
+  reply.setCookie(ROUTE_COOKIE, cell, loginCookieOptions(baseUrl));
+
+export const clearLoginCookies = (reply: FastifyReply, baseUrl: string): FastifyReply =>
+  reply.clearCookie(LOGIN_COOKIE, loginCookieOptions(baseUrl)).clearCookie(ROUTE_COOKIE, loginCookieOptions(baseUrl));
 
 export const loginCookieOptions = (baseUrl: string) => ({
   path: '/',

@@ -6,7 +6,7 @@ import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import { ApiError, invalid } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { deleteAccount } from '../delete-account.ts';
-import { LOGIN_COOKIE, loginCookieOptions } from '../login/login-cookie.ts';
+import { clearLoginCookies } from '../login/login-cookie.ts';
 
 const RECENT_MINUTES = 15;
 
@@ -47,7 +47,7 @@ export function deleteAccountRoute(app: FastifyInstance, context: AccountsContex
         });
       }
       const deletion = await deleteAccount(context, accountId, givesUp);
-      reply.clearCookie(LOGIN_COOKIE, loginCookieOptions(context.config.baseUrl));
+      clearLoginCookies(reply, context.config.baseUrl);
       return deletion;
     },
   );

@@ -1,4 +1,4 @@
-import { admitIdentity, noteEmail } from '@eloquentpoll/storage';
+import { AccountMoving, admitIdentity, type KnownIdentity, noteEmail } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access } from '../../http/access.ts';
@@ -9,7 +9,14 @@ import { accountFrozen } from '../frozen.ts';
 import type { OnFailedLogin } from '../login/failed-login.ts';
 import { CALLBACK_PATH, type Person } from '../login/identity-provider.ts';
 import { ATTEMPT_COOKIE, attemptCookieOptions, consumeAttempt } from '../login/login-attempt.ts';
-import { createLogin, endLogin, LOGIN_COOKIE, loginCookieOptions, readLogin } from '../login/login-cookie.ts';
+import {
+  createLogin,
+  endLogin,
+  LOGIN_COOKIE,
+  readLogin,
+  setLoginCookies,
+  setRouteCookie,
+} from '../login/login-cookie.ts';
 
 const CallbackQuery = Type.Object({
   code: Type.String({ description: 'From the identity provider, as is the rest.' }),
@@ -50,16 +57,31 @@ export function loginCallbackRoute(app: FastifyInstance, context: AccountsContex
         return onFailedLogin(request, reply, error);
       }
       const { person, next } = found;
-      const identity = await admitIdentity(context.storage, { kind: 'oidc', ...person });
+      const identity = await admitted(context, person);
+      // The code of the provider is used up: the cell where the account is begins its own login.
+      if ('movedTo' in identity) {
+        const again = next === null ? '' : `?${new URLSearchParams({ next })}`;
+        return setRouteCookie(reply, baseUrl, identity.movedTo).redirect(`${baseUrl}/api/auth/login${again}`, 302);
+      }
       if (identity.isFrozen) return onFailedLogin(request, reply, accountFrozen());
       if (person.email) await noteEmail(context.storage, identity.accountId, person.email);
       await endPreviousLogin(context, request);
       const cookie = await createLogin(context, identity);
-      return reply
-        .setCookie(LOGIN_COOKIE, cookie, loginCookieOptions(baseUrl))
-        .redirect(`${baseUrl}${next ?? '/dashboard'}`, 302);
+      return setLoginCookies(reply, context.config, { accountId: identity.accountId, cookie }).redirect(
+        `${baseUrl}${next ?? '/dashboard'}`,
+        302,
+      );
     },
   );
+}
+
+async function admitted({ storage }: AccountsContext, person: Person): Promise<KnownIdentity | { movedTo: string }> {
+  try {
+    return await admitIdentity(storage, { kind: 'oidc', ...person });
+  } catch (error) {
+    if (error instanceof AccountMoving && error.movedTo !== null) return { movedTo: error.movedTo };
+    throw error;
+  }
 }
 
 async function redeemCallback(

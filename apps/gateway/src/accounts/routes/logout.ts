@@ -3,7 +3,7 @@ import { access } from '../../http/access.ts';
 import { errors, redirect } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { endLogin, LOGIN_COOKIE, loginCookieOptions, readLogin } from '../login/login-cookie.ts';
+import { clearLoginCookies, endLogin, LOGIN_COOKIE, readLogin } from '../login/login-cookie.ts';
 
 /** GET /api/auth/logout: ends the login, also for copies of its cookie, then redirects to the provider's logout. */
 export function logoutRoute(app: FastifyInstance, context: AccountsContext): void {
@@ -28,7 +28,7 @@ export function logoutRoute(app: FastifyInstance, context: AccountsContext): voi
       const found = cookie === undefined ? null : await readLogin(context, cookie);
       if (found) await endLogin(context, found.loginId);
       const url = await context.identityProvider?.logoutUrl();
-      return reply.clearCookie(LOGIN_COOKIE, loginCookieOptions(baseUrl)).redirect(url ?? `${baseUrl}/`, 302);
+      return clearLoginCookies(reply, baseUrl).redirect(url ?? `${baseUrl}/`, 302);
     },
   );
 }

@@ -2,6 +2,7 @@ import { UsageQuery, UsageReport } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, textAnswer } from '../../http/answers.ts';
+import { LAG_HEADER } from '../../http/lagging-reads.ts';
 import type { AccountsContext } from '../context.ts';
 import { readUsageTerms, usageReport } from '../usage.ts';
 import { usageCsv } from '../usage-csv.ts';
@@ -9,7 +10,7 @@ import { usageCsv } from '../usage-csv.ts';
 const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
 /** GET /api/usage: what the account asked and was charged, in groups. */
-export function usageRoute(app: FastifyInstance, { storage }: AccountsContext): void {
+export function usageRoute(app: FastifyInstance, { lists }: AccountsContext): void {
   app.get<{ Querystring: UsageQuery }>(
     '/api/usage',
     {
@@ -25,6 +26,7 @@ export function usageRoute(app: FastifyInstance, { storage }: AccountsContext): 
         response: {
           200: {
             description: 'The figures.',
+            headers: LAG_HEADER,
             content: {
               ...jsonAnswer('', UsageReport).content,
               ...textAnswer('', 'text/csv').content,
@@ -35,7 +37,9 @@ export function usageRoute(app: FastifyInstance, { storage }: AccountsContext): 
       },
     },
     async (request, reply) => {
-      const usage = await usageReport(storage, accountOf(request), readUsageTerms(request.query));
+      const accountId = accountOf(request);
+      const terms = readUsageTerms(request.query);
+      const usage = await lists.ofAccount(accountId, (queries) => usageReport(queries, accountId, terms), reply);
       if (!wantsCsv(request.query.format, request.headers.accept)) return usage;
       reply.type(CSV_TYPE).headers({
         vary: 'Accept',

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
-import { LOGIN_COOKIE, loginCookieOptions } from '../login/login-cookie.ts';
+import { setLoginCookies } from '../login/login-cookie.ts';
 import { logInWithWallet } from '../wallets/log-in.ts';
 
 /** POST /api/wallet/verify: logs a wallet in; the first time it also creates an account and a key. */
@@ -29,7 +29,7 @@ export function walletVerifyRoute(app: FastifyInstance, context: AccountsContext
     },
     async (request, reply): Promise<WalletLogin> => {
       const { body, cookie } = await logInWithWallet(context, request.body);
-      reply.setCookie(LOGIN_COOKIE, cookie, loginCookieOptions(context.config.baseUrl));
+      setLoginCookies(reply, context.config, { accountId: body.user_id, cookie });
       return body;
     },
   );

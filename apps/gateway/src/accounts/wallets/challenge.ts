@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import type { WalletChallenge, WalletPurpose } from '@eloquentpoll/contracts';
-import { issueNonce } from '@eloquentpoll/storage';
+import { issueNonce, nameOfIdentity, refuseMovedName } from '@eloquentpoll/storage';
 import { clientNetwork } from '../../http/rate-limits/client-network.ts';
 import type { AccountsContext } from '../context.ts';
 import { bytesOf } from './address.ts';
 
 // Issues Sign-In with Ethereum messages. The text is stored and must come back byte for byte, so one comparison checks
-// domain, URI, chain, nonce, statement and times. No account is looked up, so a challenge reveals none.
+// domain, URI, chain, nonce, statement and times. A challenge reveals no account: only that one has moved to another cell.
 
 const LIFETIME_S = 300;
 
@@ -32,7 +32,9 @@ export async function issueChallenge(
   { address, purpose, ip }: ChallengeRequest,
 ): Promise<WalletChallenge> {
   const { config, storage } = context;
-  const { SiweMessage, generateNonce } = await import('siwe');
+  await refuseMovedName(storage, nameOfIdentity({ kind: 'wallet', address: bytesOf(address) }));
+  // A CommonJS module: as a chunk of a bundle it has no other export.
+  const { SiweMessage, generateNonce } = (await import('siwe')).default;
   const nonce = generateNonce();
   const textAt = (issuedAt: Date, expiresAt: Date) =>
     new SiweMessage({

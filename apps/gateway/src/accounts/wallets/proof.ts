@@ -1,7 +1,16 @@
 import type { WalletProof, WalletPurpose } from '@eloquentpoll/contracts';
-import { consumeNonce, findNonce, hasOwnKey, noteOwnKey, type Queries } from '@eloquentpoll/storage';
+import {
+  consumeNonce,
+  findNonce,
+  hasOwnKey,
+  nameOfIdentity,
+  noteOwnKey,
+  type Queries,
+  refuseMovedName,
+} from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
+import { bytesOf } from './address.ts';
 import { contractAccepts } from './contract-signature.ts';
 import { signerOf } from './signer.ts';
 
@@ -23,6 +32,7 @@ export async function verifyProof(
   { message, signature }: WalletProof,
   purpose: WalletPurpose,
 ): Promise<ProvenWallet> {
+  await refuseMoved(context, message);
   const nonce = /^Nonce: ([0-9A-Za-z]{8,64})$/m.exec(message)?.[1];
   const challenge = nonce === undefined ? null : await findNonce(context.storage, nonce);
   if (!challenge || challenge.message !== message) throw invalidProof();
@@ -37,6 +47,12 @@ export async function verifyProof(
   if (mayBeContract && (await contractAccepts(context, { address, message, signature })))
     return { ...wallet, isByOwnKey: false };
   throw invalidProof();
+}
+
+/** The challenge of a wallet whose account has moved was made in its cell. */
+async function refuseMoved({ storage }: AccountsContext, message: string): Promise<void> {
+  const [address] = /^0x[0-9a-fA-F]{40}$/m.exec(message) ?? [];
+  if (address) await refuseMovedName(storage, nameOfIdentity({ kind: 'wallet', address: bytesOf(address) }));
 }
 
 /** 401 if it was consumed before or has expired. Call in the transaction of the act that the proof authorises. */

@@ -4,7 +4,7 @@ import { wasCanceled } from '@eloquentpoll/storage';
 import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import type { PollEnd, PollFollower, PollListener } from '../../polls/run/poll-follower.ts';
-import { readOutcomeUntil } from '../../polls/run/read-outcome.ts';
+import { endStream, readOutcomeUntil } from '../../polls/run/read-outcome.ts';
 import { progressSentence } from '../progress-sentence.ts';
 import type { FoundTask } from './find-task.ts';
 import type { A2aCall } from './read-call.ts';
@@ -54,7 +54,7 @@ export class TaskEvents implements PollListener, StreamSource {
   }
 
   onEnd(end: PollEnd): void {
-    void this.#finish(end);
+    endStream(this.#context, this.#stream, this.#streamed.poll.id, () => this.#finish(end));
   }
 
   onOverdue(): void {

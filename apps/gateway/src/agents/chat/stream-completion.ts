@@ -6,7 +6,7 @@ import { openEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { type PollFailure, whyFailed } from '../../polls/read/why-failed.ts';
 import { END_GRACE_MS, type PollEnd, PollFollower, type PollListener } from '../../polls/run/poll-follower.ts';
-import { readOutcomeUntil } from '../../polls/run/read-outcome.ts';
+import { endStream, readOutcomeUntil } from '../../polls/run/read-outcome.ts';
 import { refuseWhileClosing } from '../../polls/run/stream-poll.ts';
 import { type Submission, submitPoll } from '../../polls/run/submit-poll.ts';
 import { type ChunkedCompletion, errorChunk, firstChunk, lastChunks } from './completion-chunks.ts';
@@ -61,16 +61,21 @@ class CompletionEvents implements PollListener, StreamSource {
   }
 
   onEnd(end: PollEnd): void {
-    void this.#finish(end);
+    endStream(this.#context, this.#stream, this.#completion.pollId, () => this.#finish(end));
   }
 
   onOverdue(): void {
-    this.#follower[Symbol.dispose]();
-    this.#fail({ code: 'poll_execution_failed' });
+    void this.#giveUp();
   }
 
   onClose(): void {
     this.#follower[Symbol.dispose]();
+  }
+
+  async #giveUp(): Promise<void> {
+    const state = await this.#follower.readLast();
+    if (state === 'running') this.#fail({ code: 'poll_execution_failed' });
+    if (state === 'unknown') this.#fail({ code: 'service_unavailable' });
   }
 
   async #finish(end: PollEnd): Promise<void> {

@@ -11,10 +11,17 @@ const MAX_MATCHES = 5;
 const IN_A_POLL = 0.6;
 const POLLS: ReadonlySet<string> = new Set(['run_poll', 'quick_poll', 'dry_run']);
 
-const scorer = phraseScorer(new Map(INTENTS.map(({ id, trigger_phrases }) => [id, trigger_phrases])));
-const readers = INTENTS.map((intent: KnownIntent) => ({ intent, read: readerOf(intent) }));
+let made: ReturnType<typeof makeMatcher> | undefined;
+
+/** Hundreds of patterns, for the first text. */
+const makeMatcher = () => ({
+  scorer: phraseScorer(new Map(INTENTS.map(({ id, trigger_phrases }) => [id, trigger_phrases]))),
+  readers: INTENTS.map((intent: KnownIntent) => ({ intent, read: readerOf(intent) })),
+});
 
 export function rankIntents(text: string): IntentMatches {
+  made ??= makeMatcher();
+  const { scorer, readers } = made;
   const scores = scorer(wordsOf(text));
   const read = readers.map(({ intent, read }) => ({ intent, ...scores.get(intent.id)!, ...read(text) }));
   const isPoll = read.some(({ intent, form }) => intent.id === 'run_poll' && form >= IN_A_POLL);

@@ -21,8 +21,8 @@ export const RESULT_TEMPLATE = {
 } as const;
 
 /** The newest results of an account. */
-export async function listResultResources({ storage }: PollsContext, accountId: string) {
-  const lines = await readHistory(storage, accountId, MAX_LISTED, 0);
+export async function listResultResources({ lists }: PollsContext, accountId: string) {
+  const lines = await lists.ofAccount(accountId, (queries) => readHistory(queries, accountId, MAX_LISTED, 0));
   return lines.map(({ resultId, question, createdAt }) => ({
     uri: `${SCHEME}${resultId}`,
     name: resultId,

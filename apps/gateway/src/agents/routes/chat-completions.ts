@@ -10,7 +10,7 @@ import { goneSignal } from '../../http/gone-signal.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../../polls/context.ts';
-import { callerOf } from '../../polls/order/themes.ts';
+import { type CallerKind, callerOf } from '../../polls/order/themes.ts';
 import { whyFailed } from '../../polls/read/why-failed.ts';
 import { awaitPoll } from '../../polls/run/await-poll.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
@@ -66,7 +66,7 @@ export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext
       },
     },
     async (request, reply): Promise<ChatCompletion | undefined> => {
-      if (needsKey(request)) throw keyMissing(context);
+      if (needsKey(request, callerOf(request))) throw keyMissing(context);
       const { model, order, form, stream } = askedIn(request);
       const submission = submissionOf(context, request, 'chat', { order });
       if (stream) return streamCompletion(context, request, reply, submission, { model, form, ...stream });
@@ -85,18 +85,19 @@ export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext
 const modelOf = ({ body }: FastifyRequest): unknown =>
   typeof body === 'object' && body !== null && 'model' in body ? body.model : undefined;
 
-const needsKey = (request: FastifyRequest): boolean => request.principal === null && isPaidModel(modelOf(request));
+const needsKey = (request: FastifyRequest, caller: CallerKind): boolean =>
+  caller === 'anonymous' && isPaidModel(modelOf(request));
 
-function budgetOf(request: FastifyRequest): BudgetName {
-  if (needsKey(request)) return 'read';
-  request.chatReading = readAny(request);
+function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
+  if (needsKey(request, caller)) return 'read';
+  request.chatReading = readAny(request, caller);
   if ('refusal' in request.chatReading) return 'compute';
   return isFreeModel(modelOf(request)) ? 'free_poll' : 'poll';
 }
 
-function readAny(request: FastifyRequest): NonNullable<FastifyRequest['chatReading']> {
+function readAny({ body }: FastifyRequest, caller: CallerKind): NonNullable<FastifyRequest['chatReading']> {
   try {
-    return { asked: readChatRequest(request.body, callerOf(request)) };
+    return { asked: readChatRequest(body, caller) };
   } catch (error) {
     if (error instanceof ApiError) return { refusal: error };
     throw error;

@@ -25,6 +25,7 @@ function toResult(row: BatchLine, { notRunReason }: StoredBatch): BatchResult {
     custom_id: customId,
     line,
     status,
+    not_run_reason: row.outcome === null ? notRunReason : null,
     session_id: pollId,
     result,
     error: result || status === 'not_run' ? null : errorOf(row, status, isAnswered),

@@ -23,6 +23,7 @@ const COLUMNS: Readonly<Record<string, (row: BatchResult) => Cell>> = {
   session_id: ({ session_id }) => session_id,
   result_id: ({ result }) => result?.poll_id,
   error_code: ({ error }) => error?.code,
+  not_run_reason: ({ not_run_reason }) => not_run_reason,
 };
 
 export const RESULTS_HEADER = csvLine(Object.keys(COLUMNS));

@@ -20,6 +20,7 @@ export function toBatch({ baseUrl }: Pick<Config, 'baseUrl'>, batch: StoredBatch
       canceled: batch.canceled + wereCanceled,
       not_run: notRun - wereCanceled,
     },
+    not_run_reason: batch.notRunReason,
     skipped: batch.skipped,
     has_gold: batch.hasGold,
     cost_usd: usd(batch.costU),

@@ -43,7 +43,13 @@ const BODY = {
 
 /** POST /api/batches: many polls in one request, read as they arrive. */
 export async function createBatchRoute(app: FastifyInstance, { context }: { context: BatchesContext }): Promise<void> {
-  // Files are read by the handler, which never has the whole of one.
+  // Files are read by the handler, which never has the whole of one; JSON is taken apart by it.
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, bytes: Buffer) => bytes,
+  );
   for (const type of [...UPLOAD_TYPES, FORM_TYPE]) app.addContentTypeParser(type, async () => undefined);
   app.post(
     '/api/batches',
@@ -52,7 +58,6 @@ export async function createBatchRoute(app: FastifyInstance, { context }: { cont
       config: {
         operation: 'batch',
         idempotent: true,
-        reportsUncleanBody: true,
         bodyTimeoutMs: batch.upload_ms,
       },
       validatorCompiler: () => () => true,

@@ -4,13 +4,14 @@ import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
+import { LAG_HEADER } from '../../http/lagging-reads.ts';
 import { LINK_HEADER, pageLinks } from '../../http/page-links.ts';
 import { cursorsOf } from '../../polls/read/page-cursors.ts';
 import type { BatchesContext } from '../context.ts';
 import { toBatch } from '../read/to-batch.ts';
 
 /** GET /api/batches: the account's batches, newest first, by cursor. */
-export function listBatchesRoute(app: FastifyInstance, { storage, config }: BatchesContext): void {
+export function listBatchesRoute(app: FastifyInstance, { lists, config }: BatchesContext): void {
   app.get<{ Querystring: BatchListQuery }>(
     '/api/batches',
     {
@@ -23,7 +24,7 @@ export function listBatchesRoute(app: FastifyInstance, { storage, config }: Batc
         security: access.sessionOrBearer,
         querystring: BatchListQuery,
         response: {
-          200: { ...jsonAnswer('One page.', BatchList), headers: LINK_HEADER },
+          200: { ...jsonAnswer('One page.', BatchList), headers: { ...LINK_HEADER, ...LAG_HEADER } },
           ...errors(...NEEDS_KEY),
         },
       },
@@ -34,11 +35,13 @@ export function listBatchesRoute(app: FastifyInstance, { storage, config }: Batc
         throw invalid([{ pointer: '#/before', detail: 'before and after are opposite directions; send one of them' }]);
       const batchId = after ?? before;
       const direction = before === undefined ? 'older' : 'newer';
-      const page = await listBatches(storage, accountOf(request), {
-        limit,
-        status,
-        from: batchId === undefined ? undefined : { batchId, direction },
-      });
+      const accountId = accountOf(request);
+      const from = batchId === undefined ? undefined : ({ batchId, direction } as const);
+      const page = await lists.ofAccount(
+        accountId,
+        (queries) => listBatches(queries, accountId, { limit, status, from }),
+        reply,
+      );
       if (!page) {
         const field = after === undefined ? 'before' : 'after';
         throw invalid([{ pointer: `#/${field}`, detail: `${field} must be the batch_id of one of your batches` }]);

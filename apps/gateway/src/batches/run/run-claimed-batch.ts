@@ -1,4 +1,5 @@
-import { type ClaimedBatch, endBatch, type NotRunReason, type RunnersBatch, renewBatch } from '@eloquentpoll/storage';
+import type { NotRunReason } from '@eloquentpoll/contracts';
+import { type ClaimedBatch, endBatch, type RunnersBatch, renewBatch } from '@eloquentpoll/storage';
 import type { PollsContext } from '../../polls/context.ts';
 import { acceptRows, type Refusal } from './accept-rows.ts';
 import { cancelBatchPolls } from './cancel-batch-polls.ts';
@@ -35,17 +36,20 @@ export async function runClaimedBatch(
   let waitsMs = BACKOFF_MS.first;
   let resumeAt = 0;
   let refusal: Refusal | null = null;
+  /** The reservation did not cover the next row, and no poll ran that could have given something back. */
+  let isSpent = false;
 
   /** Why no further row of it is begun; null while rows may be. */
-  function overBy({ status, waiting, running }: RunnersBatch): NotRunReason | 'done' | null {
+  function overBy({ status, waiting }: RunnersBatch): NotRunReason | 'done' | null {
     if (status === 'canceling') return 'canceled';
     if (waiting === 0) return 'done';
     if (batch.expiresAt.getTime() <= Date.now() || refusal === 'expired') return 'expired';
-    return refusal === 'uncovered' && running === 0 ? 'uncovered' : null;
+    return isSpent ? 'uncovered' : null;
   }
 
   while (!signal.aborted) {
-    const standing = await renewBatch(context.storage, batch, RUNNER_LEASE_MS);
+    const isHeldBack = refusal === 'stopped' || refusal === 'over_ceiling';
+    const standing = await renewBatch(context.storage, batch, RUNNER_LEASE_MS, isHeldBack);
     if (!standing) return 'lost';
     const over = overBy(standing);
     if (over !== null && standing.running === 0) {
@@ -58,6 +62,7 @@ export async function runClaimedBatch(
       const free = WINDOW - standing.running;
       if (free >= Math.min(REFILL, standing.waiting)) {
         const accepted = await acceptRows(context, batch, { afterLine, standing, limit: Math.min(free, MAX_AT_ONCE) });
+        isSpent = accepted.refusal === 'uncovered' && standing.running === 0 && accepted.afterLine === afterLine;
         ({ afterLine, refusal } = accepted);
         if (refusal === 'lost') return 'lost';
         if (refusal === null || refusal === 'uncovered') waitsMs = BACKOFF_MS.first;

@@ -4,11 +4,6 @@ export type RawRow =
   /** One that cannot be read; `isLast`: nor what follows it. */
   | { line: number; problem: string; isLast?: boolean };
 
-/** Rows of the `requests` of a JSON body: its line is its place. */
-export async function* inlineRows(requests: readonly unknown[]): AsyncGenerator<RawRow> {
-  for (const [i, value] of requests.entries()) yield { line: i + 1, value };
-}
-
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Null where the bytes are not UTF-8. */
@@ -20,7 +15,9 @@ export function utf8TextOf(bytes: Uint8Array): string | null {
   }
 }
 
-const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+export const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+export const startsWithBom = (bytes: Buffer): boolean => bytes.subarray(0, BOM.length).equals(BOM);
 
 /** Leaves out a byte order mark; it comes in the first chunk or, byte by byte, in the first ones. */
 export async function* withoutBom(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -32,7 +29,7 @@ export async function* withoutBom(chunks: AsyncIterable<Buffer>): AsyncGenerator
     }
     first = first.length === 0 ? chunk : Buffer.concat([first, chunk]);
     if (first.length < BOM.length) continue;
-    yield first.subarray(0, BOM.length).equals(BOM) ? first.subarray(BOM.length) : first;
+    yield startsWithBom(first) ? first.subarray(BOM.length) : first;
     first = null;
   }
   if (first !== null && first.length > 0) yield first;

@@ -1,13 +1,15 @@
-import { type BatchTerms, isJsonObject, LIMITS } from '@eloquentpoll/contracts';
+import { createHash } from 'node:crypto';
+import { type BatchTerms, LIMITS } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
 import { invalid } from '../../http/api-error.ts';
 import { fingerprintOf } from '../../http/fingerprint.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { csvRows } from './csv-rows.ts';
 import { readFormUpload } from './form-upload.ts';
+import { readInlineBody } from './inline-body.ts';
 import { jsonlRows } from './jsonl-rows.ts';
 import { meteredBytes } from './metered-bytes.ts';
-import { inlineRows, type RawRow } from './raw-row.ts';
+import type { RawRow } from './raw-row.ts';
 import type { BatchUpload } from './take-batch.ts';
 import { termsOfBody, termsOfTexts } from './terms.ts';
 
@@ -31,7 +33,7 @@ export async function readUpload(context: Pick<PollsContext, 'webhooks'>, reques
   }
   if (UPLOAD_TYPES.some((each) => each === type))
     return fileUpload(termsOfTexts(context, query), request.raw, type === 'text/csv' ? csvRows : jsonlRows);
-  return inlineUpload(context, request.body, query);
+  return inlineUpload(context, request.body as Buffer | undefined, query);
 }
 
 function fileUpload(
@@ -49,21 +51,24 @@ function fileUpload(
   };
 }
 
-function inlineUpload(context: Pick<PollsContext, 'webhooks'>, body: unknown, query: Record<string, unknown>): Upload {
+async function inlineUpload(
+  context: Pick<PollsContext, 'webhooks'>,
+  bytes: Buffer = Buffer.alloc(0),
+  query: Record<string, unknown>,
+): Promise<Upload> {
   const [inQuery] = Object.keys(query);
   if (inQuery !== undefined)
     throw invalid([
       { pointer: `#/${inQuery}`, detail: `${inQuery} of a JSON body is a member of it, not of the query` },
     ]);
-  const terms = termsOfBody(context, body);
-  const requests = isJsonObject(body) ? body.requests : undefined;
-  if (!Array.isArray(requests))
-    throw invalid([{ pointer: '#/requests', detail: 'requests must be an array of polls' }]);
+  const { members, rows } = await readInlineBody(bytes);
+  const terms = termsOfBody(context, members);
+  if (rows === null) throw invalid([{ pointer: '#/requests', detail: 'requests must be an array of polls' }]);
   return {
     terms,
-    rows: inlineRows(requests),
+    rows,
     maxRows: LIMITS.batch.inline_rows,
-    fingerprint: () => fingerprintOf(body),
+    fingerprint: () => createHash('sha256').update(bytes).digest('hex'),
     pasted: null,
   };
 }

@@ -8,9 +8,9 @@ import { unsupportedIssues } from '../../polls/order/unsupported-fields.ts';
 
 type Parts = Pick<PollsContext, 'webhooks'>;
 
-export function termsOfBody(context: Parts, body: unknown): BatchTerms {
-  if (!isJsonObject(body)) throw invalid([{ pointer: '#', detail: 'the body must be an object with requests' }]);
-  const { requests: _, ...terms } = body;
+/** `terms`: of a JSON body, what it has besides `requests`. */
+export function termsOfBody(context: Parts, terms: unknown): BatchTerms {
+  if (!isJsonObject(terms)) throw invalid([{ pointer: '#', detail: 'the body must be an object with requests' }]);
   refuseUnclean(terms);
   const issues = issuesOf(BatchTerms, terms);
   if (issues.length > 0) throw refusal(issues);

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import { errorHeaders } from './headers.ts';
 import { type DescribedAnswer, type OpenApiDocument, operationsIn } from './shapes.ts';
 
@@ -15,6 +16,8 @@ export function shareErrorAnswers(document: OpenApiDocument): void {
   const shared: Record<string, DescribedAnswer> = {};
   for (const [name, alike] of Map.groupBy(answers, (each) => each.name)) {
     const { status, answer } = alike[0]!;
+    const other = alike.find((each) => !isDeepStrictEqual(each.answer.content, answer.content));
+    if (other) throw new Error(`answers of two forms would both be ${name}: ${other.answer.description}`);
     const usual = mostFrequent(alike.map((each) => each.answer.description));
     shared[name] = { ...answer, description: usual, headers: { ...answer.headers, ...errorHeaders(status) } };
     for (const { responses, status, answer } of alike) {
@@ -34,6 +37,8 @@ function mostFrequent(texts: readonly string[]): string {
 const FORMS: readonly [mark: string, name: string][] = [
   ['/ChatError"', 'Chat'],
   ['/PaymentRequired"', 'Payment'],
+  ['/BatchError"', 'Batch'],
+  ['/BatchCostError"', 'BatchCost'],
   ['"jsonrpc"', 'Rpc'],
   ['"text/html"', 'Page'],
 ];

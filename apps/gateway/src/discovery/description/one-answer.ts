@@ -1,4 +1,5 @@
 import type { FastifySchema } from 'fastify';
+import { answersOf } from '../../http/hooks/declared-answers.ts';
 
 // One JSON type for the success of an operation: clients that are generated from two have neither. A stream in place of
 // JSON is described where it is the only answer, and in AsyncAPI.
@@ -12,7 +13,7 @@ interface Answer {
 }
 
 export function withOneAnswer(schema: FastifySchema): FastifySchema {
-  const response = Object.entries((schema.response ?? {}) as Record<string, Answer>);
+  const response = Object.entries<Answer>(answersOf(schema));
   return { ...schema, response: Object.fromEntries(response.map(([status, answer]) => [status, oneForm(answer)])) };
 }
 

@@ -1,9 +1,9 @@
 import { WEBHOOK_DATA, WEBHOOK_EVENT_TYPES, type WebhookEventType } from '@eloquentpoll/contracts';
 import { inlined } from '../documents/inlined.ts';
 
-// What is sent to endpoints of callers, as the `webhooks` of the OpenAPI document.
+// What is sent to endpoints of callers, as the `webhooks` of the OpenAPI document; the AsyncAPI document has the same parts.
 
-const SUMMARIES: Record<WebhookEventType, string> = {
+export const WEBHOOK_SUMMARIES: Record<WebhookEventType, string> = {
   'poll.completed': 'A poll has a result',
   'poll.failed': 'A poll failed or was canceled',
   'batch.completed': 'A batch ended',
@@ -12,26 +12,37 @@ const SUMMARIES: Record<WebhookEventType, string> = {
   'endpoint.disabled': 'Another endpoint of the account was disabled',
 };
 
-const HEADERS = {
+export const WEBHOOK_HEADERS = {
   'webhook-id': 'Of the event; the same in every attempt, to recognise one that came before.',
   'webhook-timestamp': 'Of the attempt, in seconds since 1970.',
   'webhook-signature':
     '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64; two of them, separated by a blank, while a secret is replaced.',
 };
 
+export const WEBHOOK_RULES =
+  'By Standard Webhooks 1.0. Sent at least once, in no order; tried again for three days until it is answered with 2xx. 410 disables the endpoint; redirects are not followed.';
+
+export const webhookMessage = (type: WebhookEventType): object => ({
+  type: 'object',
+  required: ['type', 'timestamp', 'data'],
+  properties: {
+    type: { type: 'string', const: type },
+    timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
+    data: inlined(WEBHOOK_DATA[type]),
+  },
+});
+
 export const describedWebhooks = (): Record<string, object> =>
   Object.fromEntries(WEBHOOK_EVENT_TYPES.map((type) => [type, { post: described(type) }]));
 
 function described(type: WebhookEventType): object {
-  const data = inlined(WEBHOOK_DATA[type]);
   return {
     operationId: `receive${type.replace(/(^|[._])(\w)/g, (_, _before, letter: string) => letter.toUpperCase())}`,
     tags: ['Webhooks'],
     security: [], // What authenticates a message is its signature, a header below.
-    summary: SUMMARIES[type],
-    description:
-      'By Standard Webhooks 1.0. Sent at least once, in no order; tried again for three days until it is answered with 2xx. 410 disables the endpoint; redirects are not followed.',
-    parameters: Object.entries(HEADERS).map(([name, description]) => ({
+    summary: WEBHOOK_SUMMARIES[type],
+    description: WEBHOOK_RULES,
+    parameters: Object.entries(WEBHOOK_HEADERS).map(([name, description]) => ({
       name,
       in: 'header',
       required: true,
@@ -42,15 +53,7 @@ function described(type: WebhookEventType): object {
       required: true,
       content: {
         'application/json': {
-          schema: {
-            type: 'object',
-            required: ['type', 'timestamp', 'data'],
-            properties: {
-              type: { type: 'string', const: type },
-              timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
-              data,
-            },
-          },
+          schema: webhookMessage(type),
         },
       },
     },

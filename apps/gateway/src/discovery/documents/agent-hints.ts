@@ -1,5 +1,6 @@
 import { type ErrorCode, LIMITS } from '@eloquentpoll/contracts';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { answersOf } from '../../http/hooks/declared-answers.ts';
 import { GUIDANCE } from './operation-guidance.ts';
 import type { PollFigures } from './poll-figures.ts';
 
@@ -35,7 +36,7 @@ export const documentedPath = (url: string): string => url.replace(/:(\w+)/g, '{
 
 function hintsFor({ method, url, schema, config }: RouteOptions, figures: PollFigures): AgentHints {
   const guidance = GUIDANCE[`${[method].flat()[0]} ${documentedPath(url)}`];
-  const answers = Object.values((schema?.response ?? {}) as Record<string, { codes?: readonly ErrorCode[] }>);
+  const answers = Object.values(answersOf(schema));
   return {
     ...costAndLatency(url, figures),
     usage: {

@@ -1,8 +1,15 @@
-import { SessionRequest, StreamComplete, StreamError, StreamStarted } from '@eloquentpoll/contracts';
+import {
+  SessionRequest,
+  StreamComplete,
+  StreamError,
+  StreamStarted,
+  WEBHOOK_EVENT_TYPES,
+} from '@eloquentpoll/contracts';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { WEBHOOK_HEADERS, WEBHOOK_RULES, WEBHOOK_SUMMARIES, webhookMessage } from '../description/webhooks.ts';
 import { inlined } from './inlined.ts';
 
-// The stream of votes in AsyncAPI 3.0. That version has no binding for Server-Sent Events, so the document says in
+// The stream of votes, and webhooks, in AsyncAPI 3.0. That version has no binding for Server-Sent Events, so the document says in
 // words how an event is written, and binds the operations to HTTP.
 
 const EVENTS = [
@@ -25,15 +32,23 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
     asyncapi: '3.0.0',
     id: `${baseUrl}/asyncapi.json`,
     info: {
-      title: 'EloquentPoll: streamed polls',
+      title: 'EloquentPoll: streamed polls and webhooks',
       version: packageJson.version,
-      description: DESCRIPTION,
+      description:
+        'A poll as a stream of events in answer to one POST, and the webhooks that are sent to endpoints of callers.',
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       externalDocs: { url: `${baseUrl}/api/docs` },
     },
     defaultContentType: EVENT_TYPE,
     servers: {
       here: { host, protocol: protocol.slice(0, -1), security: [{ $ref: '#/components/securitySchemes/apiKey' }] },
+      receiver: {
+        host: '{receiver}',
+        security: [{ $ref: '#/components/securitySchemes/signature' }],
+        protocol: 'https',
+        description: 'An endpoint that a caller registered, or a `webhook_url`.',
+        variables: { receiver: { description: 'Its host, on port 443 or 8443.' } },
+      },
     },
     channels: {
       stream: {
@@ -43,6 +58,14 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
         servers: [{ $ref: '#/servers/here' }],
         messages: Object.fromEntries(
           ['order', ...EVENTS.map(({ name }) => name)].map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+        ),
+      },
+      webhooks: {
+        title: 'Webhooks',
+        description: WEBHOOK_RULES,
+        servers: [{ $ref: '#/servers/receiver' }],
+        messages: Object.fromEntries(
+          WEBHOOK_EVENT_TYPES.map((type) => [type, { $ref: `#/components/messages/${type}` }]),
         ),
       },
     },
@@ -63,9 +86,20 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
         messages: EVENTS.map(({ name }) => ({ $ref: `#/channels/stream/messages/${name}` })),
         bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
       },
+      sendWebhook: {
+        action: 'send',
+        channel: { $ref: '#/channels/webhooks' },
+        title: 'Send a webhook',
+        summary: 'What happened to a poll, a batch, the balance, a key or an endpoint of the account.',
+        messages: WEBHOOK_EVENT_TYPES.map((type) => ({ $ref: `#/channels/webhooks/messages/${type}` })),
+        bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+      },
     },
     components: {
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'ep_k_...' } },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'ep_k_...' },
+        signature: { type: 'httpApiKey', in: 'header', name: 'webhook-signature' },
+      },
       messages: {
         order: {
           name: 'order',
@@ -77,6 +111,25 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
           EVENTS.map(({ name, summary, shape }) => [
             name,
             { name, title: name, summary, contentType: EVENT_TYPE, payload: inlined(shape) },
+          ]),
+        ),
+        ...Object.fromEntries(
+          WEBHOOK_EVENT_TYPES.map((type) => [
+            type,
+            {
+              name: type,
+              title: type,
+              summary: WEBHOOK_SUMMARIES[type],
+              contentType: EVENT_TYPE,
+              headers: {
+                type: 'object',
+                required: Object.keys(WEBHOOK_HEADERS),
+                properties: Object.fromEntries(
+                  Object.entries(WEBHOOK_HEADERS).map(([name, description]) => [name, { type: 'string', description }]),
+                ),
+              },
+              payload: webhookMessage(type),
+            },
           ]),
         ),
       },

@@ -1,9 +1,15 @@
 import type { TSchema } from '@sinclair/typebox';
 import { namedSchemas } from '../../http/validation/validator.ts';
 
-/** A self-contained JSON Schema: every $ref to a shape of the contract is inlined. */
+const made = new WeakMap<TSchema, Record<string, unknown>>();
+
+/** A self-contained JSON Schema: every $ref to a shape of the contract is inlined. Made once for each schema. */
 export function inlined(schema: TSchema): Record<string, unknown> {
-  return plain(schema) as Record<string, unknown>;
+  const known = made.get(schema);
+  if (known) return known;
+  const whole = plain(schema) as Record<string, unknown>;
+  made.set(schema, whole);
+  return whole;
 }
 
 function plain(value: unknown): unknown {

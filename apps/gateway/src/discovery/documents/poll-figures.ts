@@ -4,7 +4,8 @@ import { openHealth } from '@eloquentpoll/models/health';
 import type { Panels } from '@eloquentpoll/models/panels';
 import type { Config } from '../../config/config.ts';
 import { estimatePoll } from '../../polls/order/estimate-poll.ts';
-import { readShortOrder } from '../../polls/order/short-order.ts';
+import { shortOrder } from '../../polls/order/short-order.ts';
+import { panelOfTheme } from '../../polls/order/themes.ts';
 import { typicalOrder } from '../../polls/order/typical-poll.ts';
 
 export type PollFigures = Readonly<Record<Exclude<RosterPanel, 'free_search'>, Estimate>>;
@@ -22,7 +23,7 @@ export async function pollFigures({ panels, config }: { panels: Panels; config: 
   const [broad, fast, strong] = await Promise.all(
     PRESETS.map((preset) => estimatePoll(unaudited, typicalOrder({ preset }))),
   );
-  const free = await estimatePoll(unaudited, readShortOrder(FREE_POLL, 'anonymous').order);
+  const free = await estimatePoll(unaudited, shortOrder(FREE_POLL, FREE_POLL, panelOfTheme(FREE_POLL, 'anonymous')));
   return { broad: broad!, fast: fast!, strong: strong!, free };
 }
 

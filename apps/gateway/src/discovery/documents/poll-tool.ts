@@ -36,8 +36,12 @@ export const POLL_TOOL = {
   name: 'poll_question',
   description:
     'Ask several AI models one multiple-choice question; each votes for one option, and the poll stops as soon as its outcome is certain enough. `verdict.text` of the answer is what to show to a person.',
-  inputSchema: inlined(input),
-  outputSchema: inlined(PollResponse),
+  get inputSchema() {
+    return inlined(input);
+  },
+  get outputSchema() {
+    return inlined(PollResponse);
+  },
   annotations: {
     title: 'Poll several models',
     readOnlyHint: false,

@@ -33,9 +33,11 @@ const FILES = [
 /** The typed clients in one file each, with this service as default base URL. */
 export function clientFileRoutes(app: FastifyInstance, { config }: DiscoveryContext): void {
   for (const { source, line, name, end, ...document } of FILES) {
-    const text = readFileSync(source, 'utf8');
-    if (!text.includes(line)) throw new Error('the client does not say its base URL in the line that is served');
-    const served = text.replace(line, () => `${name}${JSON.stringify(config.baseUrl)}${end}`);
-    serveDocument(app, { ...document, tag: 'System', body: () => served });
+    const body = (): string => {
+      const text = readFileSync(source, 'utf8');
+      if (!text.includes(line)) throw new Error('the client does not say its base URL in the line that is served');
+      return text.replace(line, () => `${name}${JSON.stringify(config.baseUrl)}${end}`);
+    };
+    serveDocument(app, { ...document, tag: 'System', body });
   }
 }

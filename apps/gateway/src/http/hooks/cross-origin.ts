@@ -17,6 +17,7 @@ const EXPOSED = [
   'RateLimit-Policy',
   'RateLimit-Remaining',
   'RateLimit-Reset',
+  'Replica-Lag',
   'Retry-After',
   'WWW-Authenticate',
   'X-PAYMENT-RESPONSE',

@@ -4,6 +4,7 @@ import { textAnswer } from '../answers.ts';
 import { htmlToMarkdown } from '../html-to-markdown.ts';
 import { markdownHeaders } from '../markdown.ts';
 import { prefersMarkdown } from '../prefers-markdown.ts';
+import { answersOf, withAnswers } from './declared-answers.ts';
 
 // A page that people read has a second form for agents: markdown, to an Accept header that asks for it, and always at the
 // same address with .md behind it.
@@ -31,9 +32,10 @@ export const pageMarkdown = plugin(async (app: FastifyInstance) => {
 });
 
 function withMarkdown(schema: RouteOptions['schema']): NonNullable<RouteOptions['schema']> {
-  const answers = (schema?.response ?? {}) as Record<string, { content?: object }>;
-  const content = { ...answers[200]?.content, ...textAnswer('', 'text/markdown').content };
-  return { ...schema, response: { ...answers, 200: { ...answers[200], content } } };
+  const answers = answersOf(schema);
+  const markdown = textAnswer('', 'text/markdown');
+  const page = { ...markdown, ...answers[200], content: { ...answers[200]?.content, ...markdown.content } };
+  return withAnswers(schema, { ...answers, 200: page });
 }
 
 /** A page in the form that its reader asked for; sets the headers that go with the form. */

@@ -16,25 +16,49 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * The budget that the route draws from; a route without one does not start. A function may read the body, which is
-     * parsed and not validated.
+     * parsed and not validated; a caller is `known` where only the principal's name is missing.
      */
-    operation?: BudgetName | ((request: FastifyRequest) => BudgetName);
+    operation?: BudgetName | ((request: FastifyRequest, caller?: 'known') => BudgetName);
+    /** A function that reads no body, so that the call can be counted before there is one. */
+    budgetOfHeaders?: boolean;
   }
   interface FastifyRequest {
     budget: BudgetState | null;
+    countedAhead: CountedAhead | null;
   }
+}
+
+/** A call that was counted for an account while its key was looked up. */
+interface CountedAhead {
+  name: BudgetName;
+  accountId: string;
+  budget: Promise<BudgetState>;
+}
+
+/** Saves a trip to Redis where the account is nearly certain. A key that turns out to open nothing has cost its account one call. */
+export function countAhead(
+  { limiter }: Pick<HttpContext, 'limiter'>,
+  request: FastifyRequest,
+  accountId: string,
+): void {
+  const { operation } = request.routeOptions.config;
+  if (operation === undefined) return;
+  const name = typeof operation === 'function' ? operation(request, 'known') : operation;
+  request.countedAhead = { name, accountId, budget: limiter.take(name, accountId) };
 }
 
 export const rateLimit = plugin(async (app: FastifyInstance, { context }: { context: HttpContext }) => {
   const { limiter } = context;
   app.decorateRequest('budget', null);
+  app.decorateRequest('countedAhead', null);
   app.addHook('onRoute', (route) => {
     const { operation } = route.config ?? {};
     if (operation === undefined) throw new Error(`${route.method} ${route.url} does not say its operation`);
     // Counted in polls/read/authorize-run.ts, together with the read.
     if (operation === 'session') return;
     const limit = async (request: FastifyRequest) => {
-      const name = typeof operation === 'function' ? operation(request) : operation;
+      const ahead = aheadFor(request);
+      const name = ahead?.name ?? (typeof operation === 'function' ? operation(request) : operation);
       // A caller whose free polls of the hour are used up can continue with a key, without waiting.
       const isAnonymous = name === 'free_poll' && request.principal === null;
       const recovery = isAnonymous ? (['re_authenticate', ...keyRecoveryActions(context)] as const) : [];
@@ -42,7 +66,7 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
       spend(request, await budgetOf(context, request, name), recovery);
     };
     // After authentication, which the route's own hooks begin with; a body has to be read first.
-    if (typeof operation === 'function') route.preValidation = [limit, ...[route.preValidation ?? []].flat()];
+    if (typeof operation === 'function') route.preValidation = [...[route.preValidation ?? []].flat(), limit];
     else route.onRequest = [...[route.onRequest ?? []].flat(), limit];
   });
   // A request that failed before its budget was known (no route, wrong key) counts for its network.
@@ -60,13 +84,16 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
   });
 });
 
+const aheadFor = ({ countedAhead, principal }: FastifyRequest): CountedAhead | null =>
+  countedAhead?.accountId === principal?.accountId ? countedAhead : null;
+
 /** Accounts cost nothing to open, so what one may try without money also draws from the budget of its network. */
 async function budgetOf(
   { limiter, storage }: HttpContext,
   request: FastifyRequest,
   name: BudgetName,
 ): Promise<BudgetState> {
-  const own = await limiter.take(name, principalOf(request));
+  const own = await (aheadFor(request)?.budget ?? limiter.take(name, principalOf(request)));
   if (request.principal === null || !own.allowed) return own;
   const networkBudget = name === 'checkout' ? 'checkout_network' : name === 'free_poll' ? name : null;
   if (networkBudget === null) return own;
@@ -88,9 +115,13 @@ export const principalOf = (request: FastifyRequest): string =>
 export function spend(request: FastifyRequest, budget: BudgetState, recovery: readonly RecoveryAction[] = []): void {
   request.budget = budget;
   if (budget.allowed) return;
+  const { window, resetSeconds } = budget;
+  const reason = budget.isClosed
+    ? 'Free polls cannot be counted at the moment, so none is taken'
+    : `At most ${window.limit} calls in ${window.seconds} seconds`;
   throw new ApiError('rate_limited', {
-    detail: `At most ${budget.window.limit} calls in ${budget.window.seconds} seconds; try again in ${budget.resetSeconds} s.`,
-    retryAfterSeconds: budget.resetSeconds,
+    detail: `${reason}; try again in ${resetSeconds} s.`,
+    retryAfterSeconds: resetSeconds,
     recovery,
   });
 }

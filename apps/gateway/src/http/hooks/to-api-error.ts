@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '@eloquentpoll/contracts';
-import { isStorageError, StorageRefused } from '@eloquentpoll/storage';
+import { AccountMoving, isStorageError, StorageRefused } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 
 // The API error of any error: the framework's by code or status, a store that is away as 503. Everything else is a bug,
@@ -26,6 +26,7 @@ const RETRY_AFTER_SECONDS = 2;
 
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof AccountMoving) return accountMoving(error);
   if (isStorageError(error) && !(error instanceof StorageRefused)) return unavailable(error);
   const code = frameworkCode(error);
   if (code === 'service_unavailable') return unavailable(error);
@@ -36,6 +37,14 @@ export function toApiError(error: unknown): ApiError {
 
 const unavailable = (cause: unknown): ApiError =>
   new ApiError('service_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
+
+/** A router sends the request on to the other cell; see infra/cells. Without one the caller repeats it. */
+const accountMoving = (error: AccountMoving): ApiError =>
+  new ApiError('account_moving', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    ...(error.movedTo !== null && { headers: { 'x-accel-redirect': `@ep_cell_${error.movedTo}` } }),
+    cause: error,
+  });
 
 function frameworkCode(error: unknown): ErrorCode | undefined {
   if (!(error instanceof Error) || !('code' in error) || !String(error.code).startsWith('FST_')) return undefined;

@@ -13,7 +13,8 @@ interface Unmatched {
 }
 
 interface KnownPath {
-  pattern: RegExp;
+  /** Made for the first path that no route matches. */
+  pattern: RegExp | undefined;
   methods: Set<string>;
   allowsOrigin: ((origin: string) => boolean) | undefined;
 }
@@ -22,7 +23,7 @@ export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }
   const paths = new Map<string, KnownPath>();
 
   app.addHook('onRoute', ({ url, method, config }) => {
-    const known = paths.get(url) ?? { pattern: patternOf(url), methods: new Set(), allowsOrigin: config?.allowsOrigin };
+    const known = paths.get(url) ?? { pattern: undefined, methods: new Set(), allowsOrigin: config?.allowsOrigin };
     for (const name of [method].flat()) known.methods.add(name);
     paths.set(url, known);
   });
@@ -31,7 +32,8 @@ export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = new Set<string>();
     let allowsOrigin: KnownPath['allowsOrigin'];
-    for (const known of paths.values()) {
+    for (const [url, known] of paths) {
+      known.pattern ??= patternOf(url);
       if (!known.pattern.test(path)) continue;
       for (const name of known.methods) methods.add(name);
       allowsOrigin ??= known.allowsOrigin;

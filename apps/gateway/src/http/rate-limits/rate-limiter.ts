@@ -8,6 +8,8 @@ import { localBudget } from './local-budget.ts';
 
 export interface BudgetState {
   allowed: boolean;
+  /** Refused because Redis is away, and not because a limit was reached. */
+  isClosed?: true;
   /** The window with the fewest calls left. */
   window: Window;
   remaining: number;
@@ -83,7 +85,7 @@ export function rateLimiter(redis: RedisClient, prefix: string, policies: Polici
     const policy = policies[operation];
     if (policy.withoutRedis === 'closed') {
       const window = policy.windows[0]!;
-      return { allowed: false, window, remaining: 0, resetSeconds: CLOSED_RETRY_S, policy };
+      return { allowed: false, isClosed: true, window, remaining: 0, resetSeconds: CLOSED_RETRY_S, policy };
     }
     return tightest(policy, local.take(`${operation}:${principal}`, policy.windows));
   }

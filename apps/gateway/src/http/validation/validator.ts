@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ErrorCode, Issue } from '@eloquentpoll/contracts';
 import * as contracts from '@eloquentpoll/contracts';
 import { KindGuard, type TSchema } from '@sinclair/typebox';
@@ -17,8 +18,17 @@ export const namedSchemas: readonly TSchema[] = Object.values<unknown>(contracts
   (value): value is TSchema => KindGuard.IsSchema(value) && value.$id !== undefined,
 );
 
-const bodies = validatorOf({ coerceTypes: false });
-const queries = validatorOf({ coerceTypes: true, useDefaults: true });
+const bodies = madeOnce(() => validatorOf({ coerceTypes: false }));
+const queries = madeOnce(() => validatorOf({ coerceTypes: true, useDefaults: true }));
+
+/** Made when it is first used: that takes longer than reading a body. */
+function madeOnce(make: () => Ajv2020): () => Ajv2020 {
+  let made: Ajv2020 | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
 
 function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): Ajv2020 {
   const ajv = new Ajv2020({
@@ -40,7 +50,7 @@ function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): 
 export function compile({ schema, httpPart }: { schema: object; httpPart?: string | undefined }) {
   let check: ValidateFunction | undefined;
   return (value: unknown) => {
-    check ??= (httpPart === 'body' ? bodies : queries).compile(schema);
+    check ??= (httpPart === 'body' ? bodies() : queries()).compile(schema);
     const issues = [...issuesBy(check, value), ...infiniteIn(value)];
     return issues.length === 0 ? { value } : { error: refusal(issues) };
   };
@@ -51,6 +61,14 @@ const infiniteIn = (value: unknown): Issue[] =>
   Object.entries(value ?? {})
     .filter(([, member]) => member === Infinity || member === -Infinity)
     .map(([name]) => ({ pointer: `#/${name}`, detail: `${name} must be a number` }));
+
+/** Named shapes of bodies, one in each turn of the event loop, so that no request has to wait for them. */
+export async function compileAhead(shapes: readonly TSchema[]): Promise<void> {
+  for (const { $id } of shapes) {
+    await nextTurn();
+    bodies().getSchema(String($id));
+  }
+}
 
 /** For routes whose body has several forms: the document shows them, and the handler reads the body by its form. */
 export function compileExceptBody(part: { schema: object; httpPart?: string | undefined }) {
@@ -64,7 +82,7 @@ export function anyHeaders(part: { schema: object; httpPart?: string | undefined
 
 /** Everything that is wrong with a value of a named schema; for entry points without a route schema. */
 export function issuesOf(schema: TSchema, value: unknown): Issue[] {
-  const check = bodies.getSchema(String(schema.$id));
+  const check = bodies().getSchema(String(schema.$id));
   if (!check) throw new Error(`no schema is named ${schema.$id}`);
   return issuesBy(check, value);
 }

@@ -25,7 +25,7 @@ export function page({ baseUrl, content, formToken, outcome }: ShownConsole): st
     ['polls without a worker', fleet?.lapsed],
     ['overdue', fleet?.overdue, (fleet?.overdue ?? 0) > 0],
     ['dead letters', fleet?.buried, (fleet?.buried ?? 0) > 0],
-    ['free pool', fleet && `$${(Number(fleet.freePoolU) / 1e6).toFixed(2)}`],
+    ['free pool', fleet && poolText(fleet.freePoolU)],
     ['ledger violations', fleet?.ledger?.violations ?? 'not checked yet', (fleet?.ledger?.violations ?? 0) > 0],
     [
       'free polls',
@@ -143,3 +143,7 @@ ${consoleTable(
   ],
 )}`;
 }
+
+/** Null before the first free poll of the day. */
+const poolText = (freePoolU: bigint | null): string =>
+  freePoolU === null ? 'unused today' : `$${(Number(freePoolU) / 1e6).toFixed(2)}`;

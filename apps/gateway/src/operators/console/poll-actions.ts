@@ -32,8 +32,8 @@ export const retry: OperatorAction = {
     const { spec, accountId } = buried;
     const accepted = await acceptPoll(context.storage, {
       poll: {
-        id: newPollId(),
-        resultId: newResultId(),
+        id: newPollId(context.config.cell),
+        resultId: newResultId(context.config.cell),
         accountId,
         spec,
         deadlineMs: deadlineMsOf(spec),

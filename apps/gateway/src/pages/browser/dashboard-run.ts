@@ -3,11 +3,11 @@ import { element } from './draw.ts';
 import { fillFromAddress } from './fill-from-address.ts';
 import { holdAddress } from './hold-address.ts';
 import { on } from './on.ts';
+import { panelOfChoice } from './panel-choice.ts';
 import { estimateOrder, type Order } from './poll-estimate.ts';
 import { pollView } from './poll-view.ts';
 import { readEvents } from './read-events.ts';
 import { refresh } from './refresh.ts';
-import { panelOfChoice } from './saved-panel.ts';
 
 // A poll that is paid from the balance: what it will take while it is written, and how it goes while it runs.
 

@@ -1,3 +1,5 @@
+import { namedModelsLabel } from './panel-choice.ts';
+
 const KEY = 'eloquentpoll.fields';
 
 /** Before a login, which leads back to the dashboard without them. */
@@ -27,12 +29,19 @@ export function fillFromAddress(form: HTMLFormElement): boolean {
     const field = form.elements.namedItem(name);
     if (value === null || !hasValue(field)) continue;
     const before = field.value;
+    if (field instanceof HTMLSelectElement) offerNamedModels(field, value);
     field.value = value;
     // A select refuses what is not among its choices by showing none.
     if (field.value === '' && value !== '') field.value = before;
     filled = true;
   }
   return filled;
+}
+
+/** Models that were named one by one are a choice for this poll only. */
+function offerNamedModels(field: HTMLSelectElement, value: string): void {
+  const label = namedModelsLabel(value);
+  if (label !== null) field.add(new Option(label, value));
 }
 
 const hasValue = (field: unknown): field is HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement =>

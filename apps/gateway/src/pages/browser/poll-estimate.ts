@@ -8,9 +8,10 @@ import { type FieldIssue, issueSentence } from './issue-sentences.ts';
 export interface Order {
   question: string;
   options: readonly string[];
-  /** Or the name of a saved panel. */
+  /** Or the name of a saved panel, or models by their ids. */
   preset?: string;
   panel?: string;
+  models?: readonly string[];
   confidence_threshold: number;
   max_cost_usd: number;
 }

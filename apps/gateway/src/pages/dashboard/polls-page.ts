@@ -44,7 +44,8 @@ ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="
 ${pollsTable('Ended polls', rows, { isChosen: true })}
 <p class="row small export"><span class="muted">Export the checked polls, or all that match (at most ${whole(MAX_EXPORTED)}):</span>
 <button class="button secondary small" name="format" value="csv">CSV</button>
-<button class="button secondary small" name="format" value="jsonl">JSON Lines</button></p>
+<button class="button secondary small" name="format" value="jsonl">JSON Lines</button>
+<button class="button danger small" formaction="${POLLS_PATH}/delete">Delete the checked</button></p>
 </form>`;
 
 /** A page reads a bounded number of polls, however rarely they match: how far it looked. */

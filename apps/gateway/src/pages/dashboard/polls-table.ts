@@ -29,10 +29,17 @@ ${isChosen ? html`<td class="choose"><input type="checkbox" name="id" value="${r
 const costOf = ({ costU }: HistoryRow): number | null => (costU === null ? null : Number(costU) / 1_000_000);
 
 const again = ({ question, panelName: preset, outcome }: HistoryRow): Html => {
-  const { options, confidenceThreshold: confidence_threshold, maxCostUsd: max_cost_usd, savedPanel } = outcome;
+  const {
+    options,
+    confidenceThreshold: confidence_threshold,
+    maxCostUsd: max_cost_usd,
+    savedPanel,
+    namedModels,
+  } = outcome;
   const link = againLink({
     ...{ question, options: [...options], preset, confidence_threshold, max_cost_usd },
     ...(savedPanel !== null && { saved_panel: savedPanel }),
+    ...(namedModels && { models: namedModels }),
   });
   return html`<a href="${link}">Ask again<span class="hidden-text">: ${beginning(question)}</span></a>`;
 };

@@ -1,6 +1,6 @@
 import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import type { Facts } from '../../discovery/documents/facts.ts';
-import { SAVED } from '../browser/saved-panel.ts';
+import { SAVED } from '../browser/panel-choice.ts';
 import { select } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 import type { AccountView } from './account.ts';

@@ -45,7 +45,7 @@ const aboutEndpoint = (
   path: string,
 ): Html => html`<section class="card stack" aria-labelledby="state-title">
 <h2 id="state-title" class="break-anywhere">${endpoint.url ?? ''}</h2>
-${endpoint.description ? html`<p class="muted">${endpoint.description}</p>` : ''}
+${endpoint.description ? html`<p class="muted break-anywhere" dir="auto">${endpoint.description}</p>` : ''}
 <dl class="facts">
 <dt>State</dt><dd>${stateOf(endpoint)}</dd>
 <dt>Events</dt><dd>${endpoint.eventTypes.join(', ')}</dd>

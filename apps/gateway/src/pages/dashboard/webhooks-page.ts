@@ -51,7 +51,7 @@ const endpointTable = (endpoints: readonly StoredWebhookEndpoint[]): Html =>
     html`<tr><th scope="col">Address</th><th scope="col">State</th><th scope="col" class="wide-only">Events</th><th scope="col" class="number wide-only">Waiting</th></tr>`,
     endpoints.map(
       (endpoint) => html`<tr>
-<th scope="row" class="about"><a class="break-anywhere" href="${WEBHOOKS_PATH}/${endpoint.id}">${endpoint.url ?? ''}</a>${endpoint.description ? html`<br><span class="muted small">${endpoint.description}</span>` : ''}</th>
+<th scope="row" class="about"><a class="break-anywhere" href="${WEBHOOKS_PATH}/${endpoint.id}">${endpoint.url ?? ''}</a>${endpoint.description ? html`<br><span class="muted small break-anywhere" dir="auto">${endpoint.description}</span>` : ''}</th>
 <td>${stateOf(endpoint)}</td>
 <td class="wide-only small">${endpoint.eventTypes.length === WEBHOOK_EVENT_TYPES.length ? 'all' : endpoint.eventTypes.join(', ')}</td>
 <td class="number wide-only">${endpoint.pending}</td>

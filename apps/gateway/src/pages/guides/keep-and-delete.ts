@@ -8,7 +8,7 @@ export const keepAndDelete: Guide = {
   description: 'How long polls are kept, how to delete one or all of them, and how to take everything with you.',
   content: (
     baseUrl,
-  ) => html`<p>Every result says when it is deleted: <code>expires_at</code>. Send <code>expires_in</code>, in seconds, with a poll to make that sooner. Delete a poll by the id of its result or session.</p>
+  ) => html`<p>Every result says when it is deleted: <code>expires_at</code>. Send <code>expires_in</code>, in seconds, with a poll to make that sooner. Delete a poll by the id of its result or session, or with the button on its page and in the <a href="/dashboard/polls">history</a>.</p>
 ${shell(
   `KEY=${PLACEHOLDER}
 ID=$(curl -sS --fail-with-body ${baseUrl}/api/quick-poll \\
@@ -21,7 +21,7 @@ curl -sS --fail-with-body ${baseUrl}/api/export -H "Authorization: Bearer $KEY" 
   'a poll that is deleted, and an export',
 )}
 <h2>What is left of a deleted poll</h2>
-<p>Nothing that was asked or answered: its question, options, votes, metadata, feedback and receipt are gone at once, and its addresses answer 404. Ids and amounts stay in the books, and sums in published figures. A poll that runs is <a href="/api/docs">canceled</a> first. Deleting a batch deletes its polls.</p>
+<p>Nothing that was asked or answered: its question, options, votes, metadata, feedback and receipt are gone at once, and its addresses answer 404. If a Redis server fails at that moment, its copy of how far the poll had got may come back; it is deleted again about half a minute later, and nothing reads it until then. Ids and amounts stay in the books, and sums in published figures. A poll that runs is <a href="/api/docs">canceled</a> first. Deleting a batch deletes its polls.</p>
 <h2>Export</h2>
 <p>JSON lines, each with a <code>type</code>: your account, keys without their secrets, panels, webhook endpoints, feedback, polls with results and votes, transfers. The last line is <code>end</code>; without it, go on with <code>?cursor=</code> of the last <code>cursor</code> line.</p>
 <h2>Your account</h2>

@@ -23,27 +23,29 @@ createServer(async (request, response) => {
   }
 }).listen(3000);`;
 
-const PYTHON = `from http.server import BaseHTTPRequestHandler, HTTPServer
+const python = (baseUrl: string): string => `from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import os
-from standardwebhooks import Webhook, WebhookVerificationError  # pip install standardwebhooks
+from eloquentpoll import EloquentPollError, verify_webhook  # curl -O ${baseUrl}/eloquentpoll.py
 
-webhook = Webhook(os.environ["WEBHOOK_SECRET"])  # whsec_…
+secret = os.environ["WEBHOOK_SECRET"]  # whsec_…
+seen: set[str] = set()  # In production: a table with a unique id.
 
 
 class Receiver(BaseHTTPRequestHandler):
-    def do_POST(self):
+    def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
-        headers = {name.lower(): value for name, value in self.headers.items()}
         try:
-            event = webhook.verify(body, headers)
-            print(event["type"], event["data"].get("session_id"))
+            event = verify_webhook(body, dict(self.headers), secret)  # The body as it came.
+            if self.headers["webhook-id"] not in seen:
+                print(event["type"], event["data"]["session_id"], event["data"]["status"], flush=True)
+            seen.add(self.headers["webhook-id"])
             self.send_response(204)
-        except WebhookVerificationError:
+        except EloquentPollError:
             self.send_response(400)
         self.end_headers()
 
 
-HTTPServer(("", 3000), Receiver).serve_forever()`;
+ThreadingHTTPServer(("", 3000), Receiver).serve_forever()`;
 
 export const receivingWebhooks: Guide = {
   name: 'webhooks',
@@ -61,7 +63,7 @@ curl -sS --fail-with-body ${baseUrl}/api/webhook-endpoints \\
 <h2>Verify</h2>
 <p>Messages are <a href="https://www.standardwebhooks.com">Standard Webhooks</a>; its libraries verify them, and so do our clients.</p>
 <details><summary>A receiver in TypeScript</summary>${code(TYPESCRIPT, 'TypeScript: a receiver')}</details>
-<details><summary>A receiver in Python</summary>${code(PYTHON, 'Python: a receiver')}</details>
+<details><summary>A receiver in Python</summary>${code(python(baseUrl), 'Python: a receiver')}</details>
 <h2>What to know</h2>
 <ul>
 <li>Answer 2xx within 15 seconds, and work afterwards. Anything else is tried again after 5 s, 1 min, 5 min and so on for three days; <code>Retry-After</code> is heeded up to an hour.</li>

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { fastify } from 'fastify';
+import { madeOnce } from '../../http/made-once.ts';
 
 // Scalar's reader for OpenAPI documents, served from here. Its script comes inside a Fastify plugin that serves it from
 // a page with inline code; this takes the script out, and the page is ours, so that nothing on it is inline.
@@ -10,22 +11,15 @@ interface ReaderScript {
   gzip: Buffer;
 }
 
-let script: Promise<ReaderScript> | undefined;
-
 /** Four megabytes, so it is loaded by the first request for the documentation. */
-export function readerScript(): Promise<ReaderScript> {
-  script ??= takeScript();
-  return script;
-}
-
-async function takeScript(): Promise<ReaderScript> {
+export const readerScript = madeOnce(async (): Promise<ReaderScript> => {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   const shell = fastify();
   await shell.register(scalar, { routePrefix: '/reader', configuration: { url: '/' } });
   const plain = (await shell.inject('/reader/js/scalar.js')).rawPayload;
   await shell.close();
   return { plain, gzip: await promisify(gzip)(plain) };
-}
+});
 
 export const readerPage = (): string => `<!doctype html>
 <html lang="en">

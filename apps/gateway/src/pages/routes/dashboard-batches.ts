@@ -104,6 +104,12 @@ export async function dashboardBatchRoutes(
     },
   });
 
+  /** The buttons of a batch send the other type of form, which has no place for a file. */
+  async function readForm(request: FastifyRequest) {
+    if (request.headers['content-type']?.toLowerCase().startsWith(FORM_TYPE)) return readUpload(context, request);
+    throw new ApiError('unsupported_media_type');
+  }
+
   /** The form again, with why it was refused. */
   async function formPage(
     { accountId, reply, error }: { accountId: string; reply: FastifyReply; error: unknown },
@@ -125,7 +131,7 @@ export async function dashboardBatchRoutes(
       const { accountId } = request.principal;
       let typed: { pasted?: string; terms?: BatchTerms } = {};
       try {
-        const upload = await readUpload(context, request);
+        const upload = await readForm(request);
         typed = { terms: upload.terms, pasted: upload.pasted ?? '' };
         const found = await checkBatch(context, { ...upload, accountId });
         const balance = (await balanceOf(storage, accountId))!;
@@ -146,7 +152,7 @@ export async function dashboardBatchRoutes(
       const { accountId } = request.principal;
       let typed: { pasted?: string; terms?: BatchTerms } = {};
       try {
-        const upload = await readUpload(context, request);
+        const upload = await readForm(request);
         typed = { terms: upload.terms, pasted: upload.pasted ?? '' };
         const idempotencyKey = keyOf(request);
         const { batchId } = await takeBatch(context, { ...upload, accountId, keyId: undefined, idempotencyKey });
@@ -182,7 +188,7 @@ export async function dashboardBatchRoutes(
     },
   );
 
-  const action = (operationId: string, summary: string) => ({
+  const action = (operationId: string, summary: string, refusals = {}) => ({
     config: { operation: 'account' as const },
     schema: {
       operationId,
@@ -190,7 +196,7 @@ export async function dashboardBatchRoutes(
       summary,
       security: access.sessionOptional,
       params: BatchPath,
-      response: { 303: redirect('Back to the batch.'), ...FORM_ERRORS },
+      response: { 303: redirect('Back to the batch.'), ...FORM_ERRORS, ...refusals },
     },
   });
 
@@ -206,11 +212,12 @@ export async function dashboardBatchRoutes(
 
   app.post<Path>(
     `${BATCH_PATH}/delete`,
-    action('sendBatchDeletion', 'Batch deletion form'),
+    action('sendBatchDeletion', 'Batch deletion form', orPage(errors('batch_not_ended'))),
     async ({ principal, params: { batchId } }, reply) => {
       if (!principal) return askToSignIn(reply);
       // One that is not there, or was deleted before, counts as done.
-      if (isBatchId(batchId)) await deleteBatch(storage, principal.accountId, batchId);
+      const deletion = isBatchId(batchId) ? await deleteBatch(storage, principal.accountId, batchId) : null;
+      if (deletion === 'open') throw new ApiError('batch_not_ended');
       return to(reply, BATCHES_PATH);
     },
   );

@@ -1,7 +1,7 @@
 import { isPollId } from '@eloquentpoll/polls';
 import { listKeys } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
@@ -10,6 +10,7 @@ import { goneSignal } from '../../http/gone-signal.ts';
 import { RunPath } from '../../polls/routes/run-path.ts';
 import { cancelRun } from '../../polls/run/cancel-run.ts';
 import type { PagesContext } from '../context.ts';
+import { chosenIds, listIds, pollIdsOf } from '../dashboard/chosen-polls.ts';
 import { EXPORT_FORMATS, type ExportFormat, MAX_EXPORTED } from '../dashboard/polls-export.ts';
 import { POLLS_CURSORS, POLLS_QUERY, readPollsFilter } from '../dashboard/polls-filter.ts';
 import { POLLS_PATH, pollsPage } from '../dashboard/polls-page.ts';
@@ -17,8 +18,6 @@ import { readForExport, readPolls } from '../dashboard/read-polls.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { signInPage } from '../sign-in-page.ts';
 import { describedTexts, serveAccountPage } from './serve-account-page.ts';
-
-const MAX_CHOSEN = 100;
 
 /** The history on the dashboard: its page, its export, and the form that cancels a running poll. */
 export async function dashboardPollsRoutes(
@@ -54,23 +53,19 @@ export async function dashboardPollsRoutes(
         querystring: Type.Object({
           ...describedTexts(POLLS_QUERY),
           format: Type.Union([Type.Literal('csv'), Type.Literal('jsonl')]),
-          id: Type.Optional(
-            Type.Array(Type.String({ maxLength: 40 }), {
-              maxItems: MAX_CHOSEN,
-              description: `Session ids. Without any, up to ${MAX_EXPORTED} polls that match.`,
-            }),
-          ),
+          id: chosenIds(`Session ids. Without any, up to ${MAX_EXPORTED} polls that match.`),
         }),
         response: {
           200: { ...textAnswer('A line for each poll.', 'text/csv'), content: EXPORTED },
-          ...errors('authentication_required'),
+          ...errors('authentication_required', 'invalid_preset'),
         },
       },
     },
-    async ({ principal, query: { format, id = [], ...query } }, reply) => {
-      const pollIds = id.filter(isPollId);
+    async ({ principal, query: { format, id, ...query } }, reply) => {
       const shown = readPollsFilter(query);
-      const rows = await readForExport(context, principal!.accountId, shown, { pollIds, limit: MAX_EXPORTED });
+      const rows = await readForExport(context, principal!.accountId, shown, {
+        ...{ pollIds: pollIdsOf(id), limit: MAX_EXPORTED },
+      });
       const { mediaType, write } = EXPORT_FORMATS[format];
       reply.type(mediaType).headers({
         'cache-control': 'no-store',
@@ -114,11 +109,5 @@ export async function dashboardPollsRoutes(
 }
 
 type ExportQuery = { format: ExportFormat; id?: string[] } & Partial<Record<keyof typeof POLLS_QUERY, string>>;
-
-/** One checked box is a list, too. */
-async function listIds(request: FastifyRequest): Promise<void> {
-  const query = request.query as Record<string, unknown>;
-  if (typeof query.id === 'string') request.query = { ...query, id: [query.id] };
-}
 
 const EXPORTED = { 'text/csv': { schema: Type.String() }, 'application/jsonl': { schema: Type.String() } };

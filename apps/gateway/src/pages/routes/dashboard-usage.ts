@@ -62,7 +62,7 @@ export async function dashboardUsageRoutes(
         }),
         response: {
           200: { ...textAnswer('The figures.', 'text/csv'), content: EXPORTED },
-          ...errors('authentication_required'),
+          ...errors('authentication_required', 'invalid_preset'),
         },
       },
     },

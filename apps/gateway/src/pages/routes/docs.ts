@@ -22,7 +22,10 @@ const READER_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const HIDDEN = { config: { operation: 'read' as const }, schema: { hide: true, security: access.none } };
+const HIDDEN = {
+  config: { operation: 'read' as const },
+  schema: { hide: true, security: access.none, response: errors() },
+};
 const MINUTES = 'public, max-age=300';
 
 /** GET /api/docs: the reference; /api/docs/try: a reader that sends requests, four megabytes of script. */

@@ -21,7 +21,7 @@ const HEADERS = {
 
 /** GET /: for agents, as HTML or markdown by Accept; for people with ?view=human. */
 export function homeRoute(app: FastifyInstance, facts: Facts): void {
-  const pages = { markdown: homeMarkdown(facts), agent: agentHome(facts), human: humanHome(facts) };
+  let made: ReturnType<typeof homePages> | undefined;
 
   app.get<{ Querystring: { view?: string | string[] } }>(
     '/',
@@ -44,6 +44,8 @@ export function homeRoute(app: FastifyInstance, facts: Facts): void {
       },
     },
     async (request, reply) => {
+      made ??= homePages(facts);
+      const pages = made;
       reply.headers(HEADERS);
       if ([request.query.view].flat().includes('human'))
         return sendPublicText(request, reply.type(HTML_TYPE), pages.human);
@@ -53,6 +55,12 @@ export function homeRoute(app: FastifyInstance, facts: Facts): void {
     },
   );
 }
+
+const homePages = (facts: Facts) => ({
+  markdown: homeMarkdown(facts),
+  agent: agentHome(facts),
+  human: humanHome(facts),
+});
 
 const { description, content } = textAnswer('The page.', 'text/html');
 const PAGE = { description, content: { ...content, ...textAnswer('', 'text/markdown').content } };

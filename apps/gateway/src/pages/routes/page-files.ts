@@ -3,11 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
+import { madeOnce } from '../../http/made-once.ts';
 import { sendPublicText } from '../../http/send-tagged.ts';
 import { houseCard } from '../card/result-card.ts';
 import { favicon, icon, MANIFEST } from '../icons.ts';
 import { LOGO } from '../logo.ts';
-import { ASSETS, ASSETS_VERSION } from '../page-assets.ts';
+import { pageAssets } from '../page-assets.ts';
 
 // Scripts, stylesheets and pictures of the pages, hidden from OpenAPI.
 
@@ -40,13 +41,10 @@ const ASSET = {
 
 export function pageFileRoutes(app: FastifyInstance): void {
   for (const { path, mediaType, make } of PICTURES) {
-    let made: Promise<Buffer> | undefined;
+    const picture = madeOnce(make);
     app.get(path, HIDDEN, async (_request, reply) => {
-      made ??= make();
-      return reply
-        .type(mediaType)
-        .header('cache-control', 'public, max-age=86400')
-        .send(await made);
+      const made = await picture();
+      return reply.type(mediaType).header('cache-control', 'public, max-age=86400').send(made);
     });
   }
   for (const { path, mediaType, text } of TEXTS)
@@ -55,10 +53,11 @@ export function pageFileRoutes(app: FastifyInstance): void {
     );
   app.get<{ Params: { version: string; name: string } }>('/assets/:version/:name', ASSET, async (request, reply) => {
     const { version, name } = request.params;
-    const asset = ASSETS.get(name);
+    const assets = pageAssets();
+    const asset = assets.byName.get(name);
     if (!asset) throw new ApiError('not_found');
     // While a release rolls out, a page of one gateway may ask another: it gets what there is, and does not keep it.
-    reply.type(asset.mediaType).header('cache-control', version === ASSETS_VERSION ? FOR_GOOD : 'no-store');
+    reply.type(asset.mediaType).header('cache-control', version === assets.version ? FOR_GOOD : 'no-store');
     return sendPublicText(request, reply, asset.text);
   });
 }

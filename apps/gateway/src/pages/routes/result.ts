@@ -23,9 +23,10 @@ import { toResultDetail } from '../../polls/read/public-result.ts';
 import { watchPoll } from '../../polls/run/stream-poll.ts';
 import { resultCard } from '../card/result-card.ts';
 import type { PagesContext } from '../context.ts';
+import { DELETE_PATH } from '../dashboard/delete-polls-page.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { canceledPage, noResultPage } from '../missing-page.ts';
-import { type ResultReader, resultPage } from '../result-page.ts';
+import { type ResultReader, resultPage, STRANGER } from '../result-page.ts';
 import { runningPage } from '../running-page.ts';
 
 const PAGE = textAnswer('The page.', 'text/html');
@@ -54,13 +55,20 @@ export async function resultPageRoutes(
     return resultPage({ facts, result: toResultDetail(result), feedback, reader, hasReceipt, thanks });
   }
 
-  async function readerOf({ accountId, detail }: Result, { principal }: FastifyRequest): Promise<ResultReader> {
-    const isOwner = principal !== null && principal.accountId === accountId;
+  async function readerOf(
+    { pollId, resultId, accountId, detail }: Result,
+    { principal }: FastifyRequest,
+  ): Promise<ResultReader> {
+    if (principal === null || principal.accountId !== accountId) return { ...STRANGER, signedIn: principal !== null };
+    const isNamed = detail.preset === 'custom' && detail.saved_panel === undefined;
+    const poll = isNamed ? await findPollByResult(storage, resultId) : null;
     return {
-      signedIn: principal !== null,
-      figures: isOwner && !isFree(detail.preset) ? ownersFigures(detail) : {},
-      ...(isOwner && detail.saved_panel !== undefined && { savedPanel: detail.saved_panel }),
-      sameQuestion: isOwner ? await pollsOfQuestion(storage, principal.accountId, detail) : [],
+      signedIn: true,
+      figures: isFree(detail.preset) ? {} : ownersFigures(detail),
+      ...(detail.saved_panel !== undefined && { savedPanel: detail.saved_panel }),
+      ...(poll && { models: poll.spec.seats.map(({ model_id }) => model_id) }),
+      deletePath: `${DELETE_PATH}?id=${pollId}`,
+      sameQuestion: await pollsOfQuestion(storage, accountId, detail),
     };
   }
 

@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
 import type { CheckoutSettings } from '../../config/payment-settings.ts';
 import { ApiError } from '../../http/api-error.ts';
+import { madeOnce } from '../../http/made-once.ts';
 import { type CardMovement, movementOf } from './card-movement.ts';
 import { chargeOf, type PaymentReport, paymentReportOf } from './payment-report.ts';
 
@@ -50,8 +51,7 @@ export interface PaymentEvent {
 }
 
 export function stripeProcessor(settings: CheckoutSettings, baseUrl: string, timeoutMs = TIMEOUT_MS): Processor {
-  let client: Promise<Stripe> | undefined;
-  const stripe = () => (client ??= connect(settings, timeoutMs));
+  const stripe = madeOnce(() => connect(settings, timeoutMs));
 
   async function call<T>(request: (stripe: Stripe) => Promise<T>): Promise<T> {
     try {

@@ -1,5 +1,6 @@
 import type { Authorization } from '@eloquentpoll/storage';
 import type { DepositSettings } from '../../config/payment-settings.ts';
+import { madeOnce } from '../../http/made-once.ts';
 import type { TokenDomain } from './terms.ts';
 import { AUTHORIZATION_USED, abiWord, hasTopics, type Log, quantity, TRANSFER, tokenNode } from './token-node.ts';
 
@@ -69,16 +70,9 @@ export function openChain(settings: DepositSettings): Chain {
     };
   }
 
-  let token: Promise<TokenDomain> | undefined;
   return {
     head,
-    token() {
-      token ??= readToken().catch((error: unknown) => {
-        token = undefined;
-        throw error;
-      });
-      return token;
-    },
+    token: madeOnce(readToken),
     async obstacle(authorization) {
       const [used, balance] = await Promise.all([
         isUsed(authorization),

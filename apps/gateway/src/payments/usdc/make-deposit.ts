@@ -1,6 +1,13 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { Deposit } from '@eloquentpoll/contracts';
-import { type Authorization, type Reservation, reserveDeposit, reservedAlready } from '@eloquentpoll/storage';
+import {
+  type Authorization,
+  nameOfIdentity,
+  type Reservation,
+  refuseMovedName,
+  reserveDeposit,
+  reservedAlready,
+} from '@eloquentpoll/storage';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '../../accounts/keys/api-key.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
@@ -38,14 +45,20 @@ export async function makeDeposit(
   const terms = await currentTerms(context, deposits, amountU);
   if (header === null) throw await paymentRequired(terms, 'payment_required', 'X-PAYMENT header is required');
   const payment = await readPayment(header);
+  const wallet = { kind: 'wallet', address: bytes(payment.from) } as const;
+  await refuseMovedName(context.storage, nameOfIdentity(wallet));
   const invalid = await validatePayment(payment, terms, deposits.settings);
   if (invalid) throw await paymentRequired(terms, invalid);
 
   const secretHash = secret === null ? null : hashSecret(context.config.keyPepper, secret);
   const { isPayer, ...reserved } = await reserve(context, deposits, { payment, terms, secretHash });
-  const key = isPayer ? newApiKey() : null;
+  const { cell, keyPepper } = context.config;
+  // Of the account that is opened where the payer has none.
+  const accountId = randomUUID();
+  const key = isPayer ? newApiKey({ cell, accountId }) : null;
   const newKey = key !== null && {
-    hash: hashApiKey(context.config.keyPepper, key),
+    accountId,
+    hash: hashApiKey(keyPepper, key),
     prefix: apiKeyPrefix(key),
     label: 'First deposit',
   };

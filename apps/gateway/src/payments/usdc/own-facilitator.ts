@@ -4,6 +4,7 @@ import type { x402Facilitator } from '@x402/core/facilitator';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import type { Abi, VerifyTypedDataParameters } from 'viem';
 import type { DepositSettings } from '../../config/payment-settings.ts';
+import { madeOnce } from '../../http/made-once.ts';
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest, hashOf } from './facilitator.ts';
 
 // A facilitator in this process: the operator's wallet submits payments and pays their gas. Its transactions have
@@ -17,14 +18,7 @@ const LOCK_TERM_MS = 30_000;
 const MAX_WAITING = 50;
 
 export function ownFacilitator(settings: DepositSettings, key: `0x${string}`, storage: Storage): Facilitator {
-  let opened: Promise<x402Facilitator> | undefined;
-  const open = () => {
-    opened ??= openFacilitator(settings, key, serialize(storage)).catch((error: unknown) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
+  const open = madeOnce(() => openFacilitator(settings, key, serialize(storage)));
 
   return {
     async verify(payment, terms) {

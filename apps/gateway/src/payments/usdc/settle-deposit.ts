@@ -40,7 +40,7 @@ export type Settlement =
   /** The outcome is not known yet. */
   | { kind: 'pending' };
 
-type NewKey = { hash: Buffer; prefix: string; label: string };
+type NewKey = { accountId: string; hash: Buffer; prefix: string; label: string };
 
 export async function settleDeposit(
   context: PaymentsContext,

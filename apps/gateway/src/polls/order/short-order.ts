@@ -32,7 +32,7 @@ export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
     ...unsupportedIssues(body),
     ...tierIssues(body, 'awaited'),
   ]);
-  const { panel, search } = panelOfTheme(request, caller);
+  const panel = panelOfTheme(request, caller);
 
   const folded = foldAliases(request);
   const { question, options } = folded;
@@ -40,21 +40,25 @@ export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
   refuse(sizeIssues(folded, shape));
   refuse(textIssues(question, options));
 
-  return {
-    order: {
-      question: question.value,
-      options: options?.value ?? suppliedOptions(question.value),
-      ...termsOf(isFree(panel) ? { ...request, max_cost_usd: FREE_MAX_COST_USD } : request),
-      panel_name: panel,
-      min_votes: minVotesOf(panel),
-      search,
-      ...(request.reasons && { reasons: true }),
-      ...metadataOf(request),
-      ...expiryOf(request),
-    },
-    optionsSource: options ? 'caller' : 'server',
-  };
+  const text = { question: question.value, options: options?.value ?? suppliedOptions(question.value) };
+  return { order: shortOrder(request, text, panel), optionsSource: options ? 'caller' : 'server' };
 }
+
+/** Of a request that was checked. */
+export const shortOrder = (
+  request: ShortPollRequest,
+  text: Pick<PollOrder, 'question' | 'options'>,
+  { panel, search }: ReturnType<typeof panelOfTheme>,
+): PollOrder => ({
+  ...text,
+  ...termsOf(isFree(panel) ? { ...request, max_cost_usd: FREE_MAX_COST_USD } : request),
+  panel_name: panel,
+  min_votes: minVotesOf(panel),
+  search,
+  ...(request.reasons && { reasons: true }),
+  ...metadataOf(request),
+  ...expiryOf(request),
+});
 
 function refuse(issues: readonly Issue[]): void {
   if (issues.length > 0) throw refusal(issues);

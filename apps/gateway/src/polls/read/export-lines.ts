@@ -11,9 +11,10 @@ import {
   listWebhookEndpoints,
   type PollPlace,
   pollsAfter,
-  type Storage,
+  type Queries,
   transfersAfter,
 } from '@eloquentpoll/storage';
+import type { LaggingReads } from '../../http/lagging-reads.ts';
 import { atNoCost } from './at-no-cost.ts';
 import { toListedPoll } from './listed-poll.ts';
 
@@ -29,7 +30,7 @@ interface Page {
   next: string | null;
 }
 
-type Part = (storage: Storage, accountId: string, after: string | null) => Promise<Page>;
+type Part = (storage: Queries, accountId: string, after: string | null) => Promise<Page>;
 
 const PARTS: Readonly<Record<string, Part>> = {
   account: whole(async (storage, accountId) => {
@@ -116,7 +117,7 @@ const NAMES = Object.keys(PARTS);
 
 /** Chunks of lines; the parts after the cursor, and that part from its place on. Ends early when `stop` is aborted. */
 export async function* exportLines(
-  storage: Storage,
+  lists: LaggingReads,
   accountId: string,
   from: ExportCursor,
   stop: AbortSignal,
@@ -125,7 +126,7 @@ export async function* exportLines(
   for (const part of NAMES.slice(NAMES.indexOf(from.part))) {
     do {
       if (stop.aborted) return;
-      const page = await PARTS[part]!(storage, accountId, after);
+      const page = await lists.ofAccount(accountId, (queries) => PARTS[part]!(queries, accountId, after));
       after = page.next;
       const cursor = after === null ? followingPart(part) : { part, after };
       const last: ExportLine = cursor ? { type: 'cursor', cursor: cursorText(cursor) } : { type: 'end' };
@@ -164,7 +165,7 @@ export function readExportCursor(text: string): ExportCursor | null {
   return after === null || PLACES[part]?.test(after) ? { part, after } : null;
 }
 
-async function pollLines(storage: Storage, accountId: string, places: readonly PollPlace[]): Promise<ExportLine[]> {
+async function pollLines(storage: Queries, accountId: string, places: readonly PollPlace[]): Promise<ExportLine[]> {
   const pollIds = places.map(({ pollId }) => pollId);
   const [polls, results, batches] = await Promise.all([
     findPollLines(storage, accountId, pollIds),
@@ -185,7 +186,7 @@ async function pollLines(storage: Storage, accountId: string, places: readonly P
 }
 
 /** A part that is read at once: it has at most some dozens of lines. */
-function whole(read: (storage: Storage, accountId: string) => Promise<ExportLine[]>): Part {
+function whole(read: (storage: Queries, accountId: string) => Promise<ExportLine[]>): Part {
   return async (storage, accountId) => ({ lines: await read(storage, accountId), next: null });
 }
 

@@ -1,5 +1,5 @@
 import { isResultId } from '@eloquentpoll/polls';
-import { findResult, type Result } from '@eloquentpoll/storage';
+import { findResult, type Result, refuseMovedResult } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
@@ -10,8 +10,9 @@ export async function resultWithId(
   orElse: 'result_not_found' | 'poll_not_found' = 'result_not_found',
 ): Promise<Result> {
   const result = isResultId(id) ? await findResult(storage, id) : null;
-  if (!result) throw new ApiError(orElse);
-  return result;
+  if (result) return result;
+  if (isResultId(id)) await refuseMovedResult(storage, id);
+  throw new ApiError(orElse);
 }
 
 /**

@@ -8,6 +8,7 @@ export const toListedPoll = (line: PollLine): ListedPoll => ({
   result_id: line.resultId,
   question: line.question,
   preset: line.panelName,
+  service_tier: line.serviceTier,
   metadata: line.metadata ?? {},
   key_id: line.keyId,
   winning_option: line.winningOption,

@@ -19,6 +19,20 @@ export async function readOwnRun(
   return run;
 }
 
+/**
+ * The same, and of a run that seems to go on what Postgres says now: the end is stored before it is announced, and another
+ * gateway may have said already that the run has ended.
+ */
+export async function readOwnRunNow(context: PollsContext, authorized: AuthorizedRead): Promise<RunView> {
+  const run = await readOwnRun(context, authorized);
+  if (run.status !== 'running') return run;
+  const [stored] = await findRunStates(context.storage, [run.pollId]).catch(() => []);
+  if (!stored) return run;
+  const now = context.runs.store(stored);
+  if (now.owner !== authorized.accountId) throw new ApiError('session_not_found');
+  return now;
+}
+
 export const readRun = async (context: PollsContext, pollId: string): Promise<RunView | null> =>
   (await runFromRedis(context, pollId)) ?? (await runFromPostgres(context, pollId));
 

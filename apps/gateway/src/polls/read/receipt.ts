@@ -1,6 +1,6 @@
 import type { ResultReceipt } from '@eloquentpoll/contracts';
 import { isFree, isResultId, type ReceiptSigner, receiptLeaf, receiptPrice, statementText } from '@eloquentpoll/polls';
-import { findReceiptProof, findReceiptSource, type StoredProof } from '@eloquentpoll/storage';
+import { findReceiptProof, findReceiptSource, refuseMovedResult, type StoredProof } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
@@ -12,6 +12,7 @@ export async function receiptOf(
 ): Promise<ResultReceipt> {
   const signer = requireSigner(receipts);
   const source = isResultId(resultId) ? await findReceiptSource(storage, resultId) : null;
+  if (!source && isResultId(resultId)) await refuseMovedResult(storage, resultId);
   if (!source) throw new ApiError('result_not_found');
   if (source.leaf === null) throw new ApiError('receipt_not_found');
   const statement = statementText(source);

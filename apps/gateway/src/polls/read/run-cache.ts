@@ -8,8 +8,8 @@ import { type RunView, viewOfStored } from './run-view.ts';
 const FRESH_MS = 5_000;
 /** So long does a deleted poll seem to be there while Redis is away. */
 const END_FRESH_MS = 60_000;
-const MAX_ENDED = 50_000;
-const MAX_RUNNING = 20_000;
+const ENDED = { forMs: END_FRESH_MS, entries: 50_000 };
+const RUNNING = { forMs: FRESH_MS, entries: 20_000 };
 
 export interface RunCache {
   ended(pollId: string): RunView | undefined;
@@ -21,12 +21,14 @@ export interface RunCache {
   storeEnd(run: RunView): void;
   /** The poll was deleted: from now on it has no owner, whatever look-ups in flight bring. */
   forget(pollId: string): void;
+  /** What is out of date leaves with the next one that is kept. */
+  size(): number;
 }
 
 interface Kept {
   run: RunView;
   readAt: number;
-  isDeleted?: boolean;
+  isDeleted: boolean;
 }
 
 export function runCache(now: () => number = () => performance.now()): RunCache {
@@ -35,10 +37,25 @@ export function runCache(now: () => number = () => performance.now()): RunCache 
 
   const fresh = (kept: Kept | undefined, forMs: number) => (kept && now() - kept.readAt < forMs ? kept : undefined);
 
+  /** The newest at the end, so that what is out of date or too many is at the beginning. */
+  function keep(
+    map: Map<string, Kept>,
+    run: RunView,
+    limit: { forMs: number; entries: number },
+    isDeleted = false,
+  ): void {
+    map.delete(run.pollId);
+    for (const [pollId, kept] of map) {
+      if (map.size < limit.entries && fresh(kept, limit.forMs)) break;
+      map.delete(pollId);
+    }
+    map.set(run.pollId, { run, readAt: now(), isDeleted });
+  }
+
   function storeEnd(run: RunView): void {
     running.delete(run.pollId);
     if (fresh(ended.get(run.pollId), END_FRESH_MS)?.isDeleted) return;
-    withSpace(ended, MAX_ENDED).set(run.pollId, { run, readAt: now() });
+    keep(ended, run, ENDED);
   }
 
   return {
@@ -46,24 +63,15 @@ export function runCache(now: () => number = () => performance.now()): RunCache 
     running: (pollId) => fresh(running.get(pollId), FRESH_MS)?.run,
     store(stored) {
       const run = viewOfStored(stored);
-      if (run.status === 'running') {
-        running.delete(run.pollId);
-        withSpace(running, MAX_RUNNING).set(run.pollId, { run, readAt: now() });
-      } else storeEnd(run);
+      if (run.status === 'running') keep(running, run, RUNNING);
+      else storeEnd(run);
       return run;
     },
     storeEnd,
     forget(pollId) {
       running.delete(pollId);
-      const run = viewOfStored({ pollId, accountId: null, status: 'failed', resultId: null });
-      withSpace(ended, MAX_ENDED).set(pollId, { run, readAt: now(), isDeleted: true });
+      keep(ended, viewOfStored({ pollId, accountId: null, status: 'failed', resultId: null }), ENDED, true);
     },
+    size: () => ended.size + running.size,
   };
-}
-
-/** The map with space for one more entry: the oldest one leaves. */
-function withSpace<T>(map: Map<string, T>, maxEntries: number): Map<string, T> {
-  const [oldest] = map.size >= maxEntries ? map.keys() : [];
-  if (oldest !== undefined) map.delete(oldest);
-  return map;
 }

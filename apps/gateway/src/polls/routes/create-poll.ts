@@ -11,7 +11,7 @@ import type { PollsContext } from '../context.ts';
 import { isShorthand, readAnyOrder } from '../order/any-order.ts';
 import { dryRunAny } from '../order/dry-run-any.ts';
 import { freeOrder, isRefused, readFree } from '../order/free-reading.ts';
-import { callerOf, wantsFree } from '../order/themes.ts';
+import { type CallerKind, callerOf, wantsFree } from '../order/themes.ts';
 import { wantsDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
 import { runAndWait } from '../run/run-and-wait.ts';
@@ -95,17 +95,16 @@ const ANSWER = {
 };
 
 /** Without credentials only a free poll runs, and no other request is turned into one. */
-function classify({ principal, body }: FastifyRequest): Kind {
-  if (principal === null && !isShorthand(body)) return 'credentials_missing';
+function classify(body: unknown, caller: CallerKind): Kind {
+  if (caller === 'anonymous' && !isShorthand(body)) return 'credentials_missing';
   if (wantsDryRun(body)) return 'dry_run';
-  if (principal === null) return 'free_poll';
-  return wantsFree(body, 'known') ? 'free_poll' : 'poll';
+  return wantsFree(body, caller) ? 'free_poll' : 'poll';
 }
 
 /** Runs before the handler, which then knows the kind. */
-function budgetOf(request: FastifyRequest): BudgetName {
-  request.pollKind = classify(request);
-  if (request.pollKind === 'free_poll') request.freeReading = readFree(request.body, callerOf(request));
+function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
+  request.pollKind = classify(request.body, caller);
+  if (request.pollKind === 'free_poll') request.freeReading = readFree(request.body, caller);
   return isRefused(request.freeReading) ? 'compute' : BUDGETS[request.pollKind];
 }
 

@@ -33,7 +33,9 @@ export function exportRoute(app: FastifyInstance, context: PollsContext): void {
       if (!from) throw invalid([{ pointer: '#/cursor', detail: 'cursor must be that of a cursor line of an export' }]);
       const giveBack = await context.streamSlots.take(request);
       reply.raw.once('close', giveBack);
-      const lines = exportLines(context.storage, accountOf(request), from, context.shutdown.closing);
+      // The caller left while Redis was asked: `close` was before.
+      if (reply.raw.destroyed) giveBack();
+      const lines = exportLines(context.lists, accountOf(request), from, context.shutdown.closing);
       reply
         .header('content-type', 'application/jsonl')
         .header('content-disposition', 'attachment; filename="eloquentpoll-export.jsonl"')

@@ -1,6 +1,6 @@
 import { FeedbackSummary } from '@eloquentpoll/contracts';
 import { isResultId } from '@eloquentpoll/polls';
-import { readFeedbackSummary, type StoredFeedbackSummary } from '@eloquentpoll/storage';
+import { readFeedbackSummary, refuseMovedResult, type StoredFeedbackSummary } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
@@ -21,11 +21,13 @@ export function feedbackSummaryRoute(app: FastifyInstance, { storage }: PollsCon
           '`accuracy_rate` is correct / (correct + incorrect), null where it was never judged. Entries are the newest 100. An unknown poll has no feedback.',
         security: access.none,
         params: Type.Object({ pollId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),
-        response: { 200: jsonAnswer('The summary.', FeedbackSummary), ...errors('validation_error') },
+        response: { 200: jsonAnswer('The summary.', FeedbackSummary), ...errors('validation_error', 'account_moving') },
       },
     },
     async ({ params: { pollId } }): Promise<FeedbackSummary> => {
-      return toSummary(pollId, isResultId(pollId) ? await readFeedbackSummary(storage, pollId) : NOTHING);
+      if (!isResultId(pollId)) return toSummary(pollId, NOTHING);
+      await refuseMovedResult(storage, pollId);
+      return toSummary(pollId, await readFeedbackSummary(storage, pollId));
     },
   );
 }

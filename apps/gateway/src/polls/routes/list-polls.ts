@@ -1,16 +1,17 @@
 import { LIMITS, PollList, PollListQuery } from '@eloquentpoll/contracts';
-import { listPolls } from '@eloquentpoll/storage';
+import { listPolls, type PollFilter } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
+import { LAG_HEADER } from '../../http/lagging-reads.ts';
 import { LINK_HEADER, pageLinks } from '../../http/page-links.ts';
 import type { PollsContext } from '../context.ts';
 import { toListedPoll } from '../read/listed-poll.ts';
 import { cursorsOf } from '../read/page-cursors.ts';
 
 /** GET /api/polls: the account's polls, newest first, by cursor. */
-export function listPollsRoute(app: FastifyInstance, { storage, config }: PollsContext): void {
+export function listPollsRoute(app: FastifyInstance, { lists, config }: PollsContext): void {
   app.get<{ Querystring: PollListQuery }>(
     '/api/polls',
     {
@@ -25,8 +26,8 @@ export function listPollsRoute(app: FastifyInstance, { storage, config }: PollsC
         security: access.sessionOrBearer,
         querystring: PollListQuery,
         response: {
-          200: { ...jsonAnswer('One page.', PollList), headers: LINK_HEADER },
-          ...errors(...NEEDS_KEY),
+          200: { ...jsonAnswer('One page.', PollList), headers: { ...LINK_HEADER, ...LAG_HEADER } },
+          ...errors(...NEEDS_KEY, 'invalid_preset'),
         },
       },
     },
@@ -37,19 +38,21 @@ export function listPollsRoute(app: FastifyInstance, { storage, config }: PollsC
       }
       const cursor = after ?? before;
       const direction = before === undefined ? 'older' : 'newer';
-      const page = await listPolls(
-        storage,
-        accountOf(request),
-        {
-          status: filter.status,
-          createdAfter: timeOf(filter.created_after),
-          createdBefore: timeOf(filter.created_before),
-          preset: filter.preset,
-          keyId: filter.key_id,
-          isClose: filter.close,
-          metadata: filter.metadata,
-        },
-        { limit, from: cursor === undefined ? undefined : { pollId: cursor, direction } },
+      const accountId = accountOf(request);
+      const conditions: PollFilter = {
+        status: filter.status,
+        createdAfter: timeOf(filter.created_after),
+        createdBefore: timeOf(filter.created_before),
+        preset: filter.preset,
+        keyId: filter.key_id,
+        isClose: filter.close,
+        metadata: filter.metadata,
+      };
+      const from = cursor === undefined ? undefined : ({ pollId: cursor, direction } as const);
+      const page = await lists.ofAccount(
+        accountId,
+        (queries) => listPolls(queries, accountId, conditions, { limit, from }),
+        reply,
       );
       if (!page) {
         const field = after === undefined ? 'before' : 'after';

@@ -9,7 +9,7 @@ import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
 import { freeOrder, isRefused, readFree } from '../order/free-reading.ts';
 import { readShortOrder } from '../order/short-order.ts';
-import { callerOf } from '../order/themes.ts';
+import { type CallerKind, callerOf } from '../order/themes.ts';
 import { refuseDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
 import { runAndWait } from '../run/run-and-wait.ts';
@@ -19,8 +19,8 @@ import { submissionOf } from '../run/submission.ts';
 const { description, content } = jsonAnswer('The answer; null on a tie and without votes.', QuickPollResult);
 const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/event-stream').content } };
 
-function budgetOf(request: FastifyRequest): BudgetName {
-  request.freeReading = readFree(request.body, callerOf(request));
+function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
+  request.freeReading = readFree(request.body, caller);
   if (isRefused(request.freeReading)) return 'compute';
   return request.freeReading ? 'free_poll' : 'poll';
 }

@@ -7,7 +7,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { atNoCost } from '../read/at-no-cost.ts';
 import { authorizeRun } from '../read/authorize-run.ts';
-import { readOwnRun } from '../read/read-run.ts';
+import { readOwnRunNow } from '../read/read-run.ts';
 import { statusUrl } from '../read/to-wire.ts';
 import { whyFailed, whyWithoutResult } from '../read/why-failed.ts';
 import { RunPath } from './run-path.ts';
@@ -33,7 +33,7 @@ export function runResultRoute(app: FastifyInstance, context: PollsContext): voi
     },
     async (request, reply) => {
       const authorized = await authorizeRun(context, request, request.params.id);
-      const { pollId, status } = await readOwnRun(context, authorized);
+      const { pollId, status } = await readOwnRunNow(context, authorized);
       if (status === 'running') {
         reply.code(202).header('retry-after', '1');
         return { session_id: pollId, status, status_url: statusUrl(context.config, pollId) };

@@ -43,7 +43,11 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
     {
       // A stream that is followed on needs no body.
       attachValidation: true,
-      config: { operation: (request) => (lastEventIdOf(request) ? 'session' : 'poll'), idempotent: true },
+      config: {
+        operation: (request) => (lastEventIdOf(request) ? 'session' : 'poll'),
+        budgetOfHeaders: true,
+        idempotent: true,
+      },
       schema: {
         operationId: 'streamPoll',
         tags: ['Polling'],

@@ -4,8 +4,11 @@ import { ApiError } from '../../http/api-error.ts';
 // that waits there has a connection: without a bound the burst of one account takes the whole pool.
 
 export interface AcceptSlots {
-  /** First come, first served; a 429 when the queue is full or the turn does not come in time. */
-  run<T>(payer: string, accept: () => Promise<T>): Promise<T>;
+  /**
+   * First come, first served; a 429 when the queue is full or the turn does not come in time, a 503 when the process ends.
+   * Both say that no poll was made: `lost` is thrown in their place where an earlier try may have made it.
+   */
+  run<T>(payer: string, accept: () => Promise<T>, lost?: unknown): Promise<T>;
 }
 
 interface Queue {
@@ -17,12 +20,14 @@ interface Limits {
   running: number;
   waiting?: number;
   waitMs?: number;
+  /** From then on only what was begun goes on. */
+  ending?: AbortSignal;
 }
 
 const MAX_WAITING = 1_000;
 const MAX_WAIT_MS = 10_000;
 
-export function acceptSlots({ running, waiting = MAX_WAITING, waitMs = MAX_WAIT_MS }: Limits): AcceptSlots {
+export function acceptSlots({ running, waiting = MAX_WAITING, waitMs = MAX_WAIT_MS, ending }: Limits): AcceptSlots {
   const queues = new Map<string, Queue>();
 
   async function take(queue: Queue): Promise<void> {
@@ -33,22 +38,31 @@ export function acceptSlots({ running, waiting = MAX_WAITING, waitMs = MAX_WAIT_
     if (queue.waiting.size >= waiting) throw tooManyAtOnce();
     // The one that leaves passes its slot on, so the count of running ones stays.
     await new Promise<void>((resolve, reject) => {
-      const turn = (): void => {
+      const settle = (): void => {
+        queue.waiting.delete(turn);
         clearTimeout(late);
+        ending?.removeEventListener('abort', end);
+      };
+      const turn = (): void => {
+        settle();
         resolve();
       };
+      const end = (): void => {
+        settle();
+        reject(restarting());
+      };
       const late = setTimeout(() => {
-        queue.waiting.delete(turn);
+        settle();
         reject(tooManyAtOnce());
       }, waitMs);
       queue.waiting.add(turn);
+      ending?.addEventListener('abort', end);
     });
   }
 
   function leave(payer: string, queue: Queue): void {
     const [next] = queue.waiting;
     if (next) {
-      queue.waiting.delete(next);
       next();
       return;
     }
@@ -57,10 +71,13 @@ export function acceptSlots({ running, waiting = MAX_WAITING, waitMs = MAX_WAIT_
   }
 
   return {
-    async run(payer, accept) {
+    async run(payer, accept, lost) {
+      if (ending?.aborted) throw lost ?? restarting();
       const queue = queues.get(payer) ?? { running: 0, waiting: new Set() };
       queues.set(payer, queue);
-      await take(queue);
+      await take(queue).catch((refusal: unknown) => {
+        throw lost ?? refusal;
+      });
       try {
         return await accept();
       } finally {
@@ -74,5 +91,11 @@ const tooManyAtOnce = (): ApiError =>
   new ApiError('rate_limited', {
     detail:
       'Too many polls of this account, or free ones, were sent at the same moment; none was made of this request.',
+    retryAfterSeconds: 1,
+  });
+
+const restarting = (): ApiError =>
+  new ApiError('service_unavailable', {
+    detail: 'The service is restarting; no poll was made of this request.',
     retryAfterSeconds: 1,
   });

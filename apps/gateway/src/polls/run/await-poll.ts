@@ -25,8 +25,7 @@ export async function awaitPoll(
   const { pollId, deadlineMs, joined } = await submitPoll(context, submission, follower);
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<PollEnd>();
   follower.follow(pollId, { onSnapshot, onEnd }, { catchUp: joined !== null });
-  const stop = AbortSignal.any([gone, context.shutdown.ending]);
-  const end = await settleWithin(ended, deadlineMs + END_GRACE_MS, stop);
+  const end = await settleWithin(ended, deadlineMs + END_GRACE_MS, gone, context.shutdown.ending);
   if (end === 'aborted') throw new ApiError('service_unavailable', { detail: RESTARTING, retryAfterSeconds: 1 });
   if (end === 'timeout') throw new ApiError('poll_execution_failed', { retryAfterSeconds: 5 });
   const result = await readOutcome(context, pollId, end, submission.idempotency);

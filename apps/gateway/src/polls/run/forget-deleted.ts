@@ -10,7 +10,7 @@ export async function forgetDeleted(
   try {
     await bus.forgetPolls(pollIds);
   } catch (error) {
-    // What Redis has of an ended poll is no text, and goes within 15 minutes.
+    // A worker repeats it.
     log.warn({ err: error, polls: pollIds.length }, 'polls.deletion_not_announced');
   }
 }

@@ -7,7 +7,7 @@ import { atNoCost } from '../read/at-no-cost.ts';
 import { toQuickResult } from '../read/quick-result.ts';
 import { type PollFailure, whyFailed, whyWithoutResult } from '../read/why-failed.ts';
 import type { PollEnd, PollFollower, PollListener } from './poll-follower.ts';
-import { readOutcomeUntil } from './read-outcome.ts';
+import { endStream, readOutcomeUntil } from './read-outcome.ts';
 import { completeEvent, errorEvent, progressEvent, watchedEndEvent } from './stream-events.ts';
 
 interface Streamed {
@@ -46,16 +46,22 @@ export class PollEvents implements PollListener, StreamSource {
   }
 
   onEnd(end: PollEnd): void {
-    void this.#finish(end);
+    endStream(this.#context, this.#stream, this.#poll.pollId, () => this.#finish(end));
   }
 
   onOverdue(): void {
-    this.#follower[Symbol.dispose]();
-    this.#fail({ code: 'poll_execution_failed' }, this.#follower.seq + 1);
+    void this.#giveUp();
   }
 
   onClose(): void {
     this.#follower[Symbol.dispose]();
+  }
+
+  async #giveUp(): Promise<void> {
+    const state = await this.#follower.readLast();
+    if (state === 'running') this.#fail({ code: 'poll_execution_failed' }, this.#follower.seq + 1);
+    // As below: its worker stores the end all the same once Postgres is there again.
+    if (state === 'unknown') this.#stream.end();
   }
 
   async #finish(end: PollEnd): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Watch } from '@eloquentpoll/bus';
 import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
+import { findRunStates } from '@eloquentpoll/storage';
 import type { PollsContext } from '../context.ts';
 import { runFromPostgres } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
@@ -58,14 +59,15 @@ export class PollFollower implements Disposable, EndListener {
     return this.#seq;
   }
 
-  /** To be called before the poll can begin. Without Redis only the reads of Postgres are left. */
-  async subscribe(pollId: string): Promise<void> {
+  /** To be called before the poll can begin, unless it did before. Without Redis only the reads of Postgres are left. */
+  async subscribe(pollId: string, { isNew = false } = {}): Promise<void> {
     this.#subscription?.close();
     this.#subscription = null;
     this.#pollId = pollId;
     const { bus, log } = this.#context;
     try {
-      const subscription = await (this.#channel === 'end'
+      // Another process may wait for the end of a poll that began before.
+      const subscription = await (isNew && this.#channel === 'end'
         ? bus.watchEnd(pollId, this.#hear)
         : bus.watchPoll(pollId, this.#hear));
       if (this.#closed || this.#pollId !== pollId) subscription.close();
@@ -89,6 +91,26 @@ export class PollFollower implements Disposable, EndListener {
 
   endedInPostgres({ status, resultId }: RunView): void {
     if (status !== 'running') this.#end({ status, resultId, seq: 0, result: null });
+  }
+
+  /**
+   * Reads the poll a last time, when its end is overdue. `over`: the listener has heard the end, or hears it now, or left.
+   * Otherwise it hears nothing more: the poll still runs, or Postgres does not say.
+   */
+  async readLast(): Promise<'over' | 'running' | 'unknown'> {
+    if (this.#closed) return 'over';
+    const { storage, runs, log } = this.#context;
+    let state: 'running' | 'unknown' = 'running';
+    try {
+      const [stored] = await findRunStates(storage, [this.#pollId]);
+      if (stored) this.endedInPostgres(runs.store(stored));
+    } catch (error) {
+      log.warn({ poll_id: this.#pollId, err: error }, 'poll.read_failed');
+      state = 'unknown';
+    }
+    if (this.#closed) return 'over';
+    this[Symbol.dispose]();
+    return state;
   }
 
   /** Stops at once; the listener hears nothing more. */

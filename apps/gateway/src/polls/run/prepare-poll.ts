@@ -31,14 +31,14 @@ interface Asked {
 /** At this moment's prices and the models' newest health; nothing is stored. */
 export async function preparePoll(
   context: PollsContext,
-  { order: asked, accountId, tenant, pollId = newPollId() }: Asked,
+  { order: asked, accountId, tenant, pollId = newPollId(context.config.cell) }: Asked,
 ): Promise<PreparedPoll> {
   const order = await chooseModels(context, asked, accountId);
   const asking = await askingNow(context, order);
   const spec = await freezeOrder(context, order, asking, callerOf(context, tenant));
   return {
     id: pollId,
-    resultId: newResultId(),
+    resultId: newResultId(context.config.cell),
     spec,
     metadata: order.metadata,
     holdU: holdOf(spec),

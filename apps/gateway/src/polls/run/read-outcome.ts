@@ -42,3 +42,16 @@ export async function readOutcomeUntil(
   }
   return undefined;
 }
+
+/** Runs what ends a stream. Where that fails the stream ends without a last event, and its reader may come back for it. */
+export function endStream(
+  { log }: Pick<PollsContext, 'log'>,
+  stream: { end(): void },
+  pollId: string,
+  finish: () => Promise<void>,
+): void {
+  finish().catch((error: unknown) => {
+    log.warn({ poll_id: pollId, err: error }, 'stream.result_unread');
+    stream.end();
+  });
+}

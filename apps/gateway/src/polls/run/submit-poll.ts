@@ -1,13 +1,7 @@
 import type { Bus } from '@eloquentpoll/bus';
 import type { PollSpec, ServiceTier } from '@eloquentpoll/contracts';
 import { isFree, laneOf, newPollId, type PollOrder } from '@eloquentpoll/polls';
-import {
-  type Acceptance,
-  acceptPoll,
-  forgetPollKey,
-  type IdempotencyKey,
-  type TenantLimits,
-} from '@eloquentpoll/storage';
+import { type Acceptance, forgetPollKey, type IdempotencyKey, type TenantLimits } from '@eloquentpoll/storage';
 import { accountFrozen } from '../../accounts/frozen.ts';
 import { prepareAccountEndpoint } from '../../accounts/webhooks/webhooks.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -71,9 +65,9 @@ export async function submitPoll(
 }
 
 async function submitOnce(context: PollsContext, submission: Submission, follower?: PollFollower): Promise<Submitted> {
-  const newId = newPollId();
+  const newId = newPollId(context.config.cell);
   // Beside the transaction: the new id is nearly always the poll's.
-  const subscribed = follower?.subscribe(newId);
+  const subscribed = follower?.subscribe(newId, { isNew: true });
   const isAwaited = follower !== undefined;
   const { pollId, isNew, rank, ...prepared } = await accept(context, submission, { newId, isAwaited });
   await (pollId === newId ? subscribed : follower?.subscribe(pollId));
@@ -128,9 +122,7 @@ async function accept(
     providerMaxU,
     ceiling: ceilingFor(context, spec.panel_name),
   };
-  // All free polls wait for the lock of one balance.
-  const payer = free ? 'free pool' : tenant;
-  const accepted = await context.acceptSlots.run(payer, () => acceptPoll(context.storage, acceptance));
+  const accepted = await context.acceptPoll(acceptance);
   span?.end({ outcome: accepted.kind });
   if (!('pollId' in accepted)) context.metrics.counter('eloquentpoll_polls_refused_total', accepted.kind).n += 1;
   switch (accepted.kind) {

@@ -6,13 +6,19 @@ import { accountOf } from '../../../http/access.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { READ_ONLY_HINTS, type Tool } from '../tool.ts';
 
+const input = Type.Object({}, { additionalProperties: false });
+
 /** GET /api/balance as a tool. */
 export const getBalance: Tool = {
   definition: {
     name: 'get_balance',
     description: 'Read what your account can spend, and what it has used.',
-    inputSchema: inlined(Type.Object({}, { additionalProperties: false })),
-    outputSchema: inlined(Balance),
+    get inputSchema() {
+      return inlined(input);
+    },
+    get outputSchema() {
+      return inlined(Balance);
+    },
     annotations: { title: 'Read the balance', ...READ_ONLY_HINTS },
   },
   operation: 'account',

@@ -19,8 +19,12 @@ export const getPollResult: Tool = {
     name: 'get_poll_result',
     description:
       'Read the stored result of a finished poll by its id. Costs nothing; a result never changes. `verdict.text` is what to show to a person.',
-    inputSchema: inlined(input),
-    outputSchema: inlined(ResultDetail),
+    get inputSchema() {
+      return inlined(input);
+    },
+    get outputSchema() {
+      return inlined(ResultDetail);
+    },
     annotations: { title: 'Read a poll result', ...READ_ONLY_HINTS },
   },
   operation: 'read',

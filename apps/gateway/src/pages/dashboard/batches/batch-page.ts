@@ -1,4 +1,4 @@
-import { type Batch, ERRORS, type ErrorCode } from '@eloquentpoll/contracts';
+import { type Batch, ERRORS, type ErrorCode, type NotRunReason } from '@eloquentpoll/contracts';
 import type { StoredBatchRow } from '@eloquentpoll/storage';
 import { badge, notice, table } from '../../components.ts';
 import { usd, whole } from '../../figures.ts';
@@ -42,6 +42,12 @@ ${allRows(view)}
 ${skipped(view.batch)}`,
   });
 
+const WHY_NOT_RUN: Record<NotRunReason, string> = {
+  canceled: 'the batch was canceled',
+  expired: 'its 24 hours were over',
+  uncovered: 'what was left of its limit or of the balance did not cover the next one',
+};
+
 function progressCard(batch: Batch): Html {
   const { counts, cost_usd, reserved_usd, max_cost_usd, created_at, ended_at } = batch;
   const isOpen = ended_at === null;
@@ -55,6 +61,7 @@ ${max_cost_usd === null ? '' : html`<div><dt>Limit</dt><dd>${usd(max_cost_usd)}<
 <div><dt>Started</dt><dd>${localTime(created_at, 'short')}</dd></div>
 ${ended_at === null ? '' : html`<div><dt>Ended</dt><dd>${localTime(ended_at, 'short')}</dd></div>`}
 </dl>
+${counts.not_run > 0 && batch.not_run_reason !== null ? html`<p class="muted">${whole(counts.not_run)} rows were not run: ${WHY_NOT_RUN[batch.not_run_reason]}.</p>` : ''}
 <div class="row">
 <a class="button secondary small" href="/api/batches/${batch.batch_id}/results?format=csv">Results as CSV</a>
 <a class="button secondary small" href="/api/batches/${batch.batch_id}/results?format=jsonl">as JSON Lines</a>
