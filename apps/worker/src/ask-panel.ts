@@ -40,6 +40,8 @@ export async function askPanel(
     return !alive.aborted;
   }
 
+  const isCurrent = (): boolean => lease.isFresh() && !alive.aborted;
+
   const owner = claim.accountId === null ? {} : { accountId: claim.accountId };
   const state = pollState(spec, earlier, record);
   const collecting = collectVotes({
@@ -53,7 +55,8 @@ export async function askPanel(
     canceled: lease.canceled,
     ask(seat, deadlineMs, signal, onSpent) {
       asked += 1;
-      return context.ask({ ...requestFor(spec, seat), ...owner, pollId, deadlineMs }, { signal, beforeCall, onSpent });
+      const request = { ...requestFor(spec, seat), ...owner, pollId, deadlineMs };
+      return context.ask(request, { signal, beforeCall, isCurrent, onSpent });
     },
     onVote(vote, state, votes) {
       const snapshot = snapshotOf({ state, received: votes.length, vote });

@@ -22,10 +22,14 @@ export async function askUnheard(
   const known = new Set(heard.models);
   const unheard = [...seatOf].filter(([model]) => !known.has(model)).map(([, seat]) => seat);
   // A process that was paused may have lost the audit to another one.
-  const beforeCall = async () => !signal.aborted && clock.now() < leaseEndsAt;
+  const isCurrent = () => !signal.aborted && clock.now() < leaseEndsAt;
+  const beforeCall = async () => isCurrent();
   const votes = await Promise.all(
     unheard.map((seat) =>
-      ask({ ...requestFor(spec, seat), pollId, deadlineMs: DEADLINE_MS }, { signal, beforeCall, onSpent() {} }),
+      ask(
+        { ...requestFor(spec, seat), pollId, deadlineMs: DEADLINE_MS },
+        { signal, beforeCall, isCurrent, onSpent() {} },
+      ),
     ),
   );
   const costU = votes.reduce((sum, vote) => sum + spentU(vote), 0);

@@ -17,6 +17,7 @@ export interface Config {
   databasePool: number;
   redisUrl: string;
   redisPrefix: string;
+  queueShards: number;
   modelsFile: string | undefined;
   modelsBaseUrl: string | undefined;
   /** Whether a provider must be asked by https, unless it is on this machine. */
@@ -66,6 +67,7 @@ export function readConfig(env: Environment): Config {
     databasePool: values.DATABASE_POOL,
     redisUrl: values.REDIS_URL,
     redisPrefix: values.REDIS_PREFIX,
+    queueShards: values.QUEUE_SHARDS,
     modelsFile: values.MODELS_FILE,
     modelsBaseUrl: values.MODELS_BASE_URL,
     modelsHttpsOnly: values.NODE_ENV === 'production',

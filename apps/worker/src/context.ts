@@ -67,15 +67,24 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   if (tracer) opened.use(tracer);
   const traces = tracer ? jobTraces(tracer) : NO_TRACES;
   const activity = { standard: jobActivity(), flex: jobActivity() };
-  const storage = opened.use(connectStorage(config, metrics));
+  const storage = opened.use(connectStorage(config, log, metrics));
   const onError = (err: unknown) => log.warn({ err }, 'track_record.read_failed');
   const records = keepTrackRecords(storage, { freshMs: config.audits.refreshMs, onError });
   const redis = opened.use(await connectBus(config, log, metrics));
   const onDeleted = (pollIds: readonly string[]) =>
     void redis.forgetPolls(pollIds).catch((err) => log.warn({ err }, 'polls.deletion_not_announced'));
-  const polls = observedPolls(storedPolls(storage, { records, onDeleted }), metrics, traces);
   const { modelsFile: file, modelsBaseUrl: baseUrl, modelsHttpsOnly: httpsOnly } = config;
   const panels = loadPanels({ file, baseUrl, httpsOnly });
+  const models = panels.models().map(({ id }) => id);
+  const polls = observedPolls(
+    storedPolls(storage, {
+      ...{ records, onDeleted, ceiling: spendCeiling(config.providerSpend, panels.simulated, 'all') },
+      onClaimsLost: (err) => log.warn({ err }, 'claims.lost_together'),
+    }),
+    models,
+    metrics,
+    traces,
+  );
   const ceiling = spendCeiling(config.providerSpend, panels.simulated, 'free');
   const audits = observedAudits(storedAudits(storage, { dayCapU: config.audits.dailyU, ceiling }), metrics);
   const ask = observedAsk(openModels(opened, config, panels, redis, { log, metrics }), metrics, traces);
@@ -110,23 +119,25 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   };
 }
 
-function connectStorage({ databaseUrl, databasePool }: Config, metrics: Metrics): Storage {
+function connectStorage({ databaseUrl, databasePool }: Config, log: Logger, metrics: Metrics): Storage {
   const waits = metrics.histogram('eloquentpoll_postgres_pool_wait_seconds');
   return openStorage({
     databaseUrl,
     maxConnections: databasePool,
     applicationName: 'eloquentpoll-worker',
     onConnection: (waitedMs) => waits.observe(waitedMs / 1_000),
+    onUnlimited: () => log.warn('postgres.no_statement_timeout'),
   });
 }
 
-function connectBus({ redisUrl, redisPrefix }: Config, log: Logger, metrics: Metrics): Promise<Bus> {
+function connectBus({ redisUrl, redisPrefix, queueShards }: Config, log: Logger, metrics: Metrics): Promise<Bus> {
   const failures = metrics.counter('eloquentpoll_redis_errors_total');
   const refused = (kind: StoredKind) => metrics.counter('eloquentpoll_redis_values_refused_total', kind);
   for (const kind of STORED_KINDS) refused(kind);
   return openBus({
     redisUrl,
     prefix: redisPrefix,
+    queueShards,
     onError(err) {
       failures.n += 1;
       log.warn({ err }, 'redis.connection_failed');

@@ -1,5 +1,13 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
-import { finalSnapshot, type Moment, pollResponse, receiptLeaf, statementText } from '@eloquentpoll/polls';
+import {
+  finalSnapshot,
+  isFree,
+  laneOf,
+  type Moment,
+  pollResponse,
+  receiptLeaf,
+  statementText,
+} from '@eloquentpoll/polls';
 import type { Claim } from '@eloquentpoll/storage';
 import type { PanelVotes } from './ask-panel.ts';
 import { Abandoned } from './collect-votes.ts';
@@ -28,6 +36,8 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
     ...{ id: pollId, epoch, votes, aborted, freeFailures, response, receiptLeaf: receiptLeaf(statement) },
     savedU: savedByStopping({ spec, reason, votes, aborted }),
     ...(claim.auditVersion !== null && { audit: heardAudit(spec, collected) }),
+    payer: isPaidByPool(claim) ? undefined : (claim.accountId ?? undefined),
+    lane: laneOf(spec),
   };
   const stored = await retryStore(context, run, () => polls.finish(finished));
   if (stored.outcome === 'fenced') {
@@ -39,6 +49,9 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
   const { status } = stored.response;
   context.log.info({ ...logFields(claim), status, reason, votes: votes.length, total_ms: totalMs }, 'poll.ended');
 }
+
+/** The free pool pays what an operator asks again, too, whatever its panel is. */
+const isPaidByPool = ({ spec, entryPoint }: Claim): boolean => isFree(spec.panel_name) || entryPoint === 'operator';
 
 /** May be lost: followers read Postgres every 2 s as well. */
 export async function announceEnd({ bus, log }: Context, claim: Claim, snapshot: ProgressSnapshot): Promise<void> {

@@ -23,6 +23,8 @@ export interface HeldLease extends Disposable {
    * paused wakes up with leases that may be lost, so nothing is done outside before this has resolved.
    */
   ensureFresh(): Promise<void>;
+  /** Whether `ensureFresh` would resolve at once, and the poll is this worker's. */
+  isFresh(): boolean;
 }
 
 export interface Leases {
@@ -104,6 +106,7 @@ export function keepLeases(
         lost: lease.lost.signal,
         canceled: lease.canceled.signal,
         ensureFresh: () => ensureFresh(pollId, lease),
+        isFresh: () => !lease.lost.signal.aborted && !isDue(lease),
         [Symbol.dispose]() {
           if (held.get(pollId) === lease) held.delete(pollId);
         },

@@ -2,8 +2,10 @@ import { redactedSettings } from '@eloquentpoll/ops/settings';
 import { type Config, readConfig } from './config.ts';
 import { openContext } from './context.ts';
 import { watchLedger } from './ops/ledger-watch.ts';
+import { keepMonths } from './ops/months.ts';
 import { openOps } from './ops/open-ops.ts';
 import { keepSealing } from './ops/receipt-seals.ts';
+import { keepRepeatingDeletions } from './ops/repeated-deletions.ts';
 import { servePolls } from './serve-polls.ts';
 import { WORKER_SETTINGS } from './settings-table.ts';
 import { testModels } from './test-models.ts';
@@ -36,6 +38,8 @@ const ops = await openOps(config, context).catch(failed);
 const background = [
   watchLedger(config.databaseUrl, config.ledgerCheckMs, log),
   keepSealing(context.resources.storage, log),
+  keepMonths(context.resources.storage, log),
+  keepRepeatingDeletions(context.resources.storage, context.resources.redis, log),
   testModels(config, context),
   openWebhookDelivery(config, context),
 ];

@@ -9,14 +9,15 @@ const CLAIM_TIMEOUT_MS = 1_500;
 const CHECK_EVERY_MS = 500;
 
 export interface StoreOutage {
-  /** Passes the claim on; the consumer is paused when it fails, or has no answer in time. */
-  watch<T>(claim: Promise<T>): Promise<T>;
+  /** Passes the claim on; when it fails, or has no answer in time, the consumer is paused and `giveBack` called, once. */
+  watch<T>(claim: Promise<T>, giveBack: () => void): Promise<T>;
   stop(): void;
 }
 
 export function pauseOnStoreOutage(
   { polls, clock, log, random }: Pick<Context, 'polls' | 'clock' | 'log' | 'random'>,
   consumer: Pick<PollConsumer, 'pause' | 'resume'>,
+  onReturn: () => void = () => {},
 ): StoreOutage {
   let paused = false;
   let stopped = false;
@@ -41,15 +42,23 @@ export function pauseOnStoreOutage(
     paused = false;
     log.info({}, 'queue.resumed');
     consumer.resume();
+    onReturn();
   }
 
   return {
-    async watch(claim) {
-      const cancelTimeout = clock.after(CLAIM_TIMEOUT_MS, pause);
+    async watch(claim, giveBack) {
+      let isGivenBack = false;
+      const lost = (): void => {
+        pause();
+        // A worker that reaches Postgres may take it, and this one when it does again.
+        if (!isGivenBack && !stopped) giveBack();
+        isGivenBack = true;
+      };
+      const cancelTimeout = clock.after(CLAIM_TIMEOUT_MS, lost);
       try {
         return await claim;
       } catch (error) {
-        pause();
+        lost();
         throw error;
       } finally {
         cancelTimeout();

@@ -1,5 +1,5 @@
 import type { Bus, RunRecord } from '@eloquentpoll/bus';
-import type { Vote } from '@eloquentpoll/contracts';
+import type { ServiceTier, Vote } from '@eloquentpoll/contracts';
 import type { AskOptions, VoteRequest } from '@eloquentpoll/models/ask';
 import type {
   AuditClaim,
@@ -18,6 +18,10 @@ import type { TrackRecord } from '@eloquentpoll/voting';
 // Everything that the poll engine does to the world: claims and results in the store, jobs and progress on the bus, votes
 // of models. A simulation puts other things behind these ports and runs the engine unchanged.
 
+export interface RunPoll extends FinishedPoll {
+  lane: ServiceTier;
+}
+
 /** The polls of Postgres, as far as a worker has to do with them. Every comparison of times is the store's own. */
 export interface PollStore {
   /** For LEASE_MS. Null when the poll has ended, another worker holds it, or it is unknown. */
@@ -29,12 +33,14 @@ export interface PollStore {
   /** False when the lease was lost before. */
   release(lease: Lease): Promise<boolean>;
   /** Fenced by the epoch of the claim. Storing the same twice stores it once. */
-  finish(poll: FinishedPoll): Promise<Finished>;
+  finish(poll: RunPoll): Promise<Finished>;
   bury(poll: { id: string; epoch: number; reason: string }): Promise<Finish>;
   /** What audits of the roster version say; null when that is not known. */
   trackRecord(version: string): Promise<TrackRecord | null>;
   findLapsed(limit: number, skip: number): Promise<FoundPoll[]>;
   findOverdue(limit: number, graceMs: number): Promise<FoundPoll[]>;
+  /** Milliseconds until a lease ends that nothing renews, where that is within so many. */
+  nextLapse(withinMs: number): Promise<number | null>;
   /** False when another worker is sweeping. */
   sweepAlone(work: () => Promise<unknown>): Promise<boolean>;
   beat(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { Vote } from '@eloquentpoll/contracts';
 import { finalSnapshot, laneOf, type Moment, pollState } from '@eloquentpoll/polls';
-import type { Claim } from '@eloquentpoll/storage';
+import { type Claim, DEATHS_BEFORE_SUSPECT } from '@eloquentpoll/storage';
 import type { TrackRecord } from '@eloquentpoll/voting';
 import { askPanel } from './ask-panel.ts';
 import type { ClaimedPoll } from './claim-poll.ts';
@@ -20,6 +20,9 @@ import { type LeasedPoll, logFields } from './run.ts';
  * away from what may have taken it down.
  */
 const MAX_CLAIMS = 10;
+
+/** Others like it may have waited for its end: a worker runs few of them at once. */
+export const isSuspect = ({ claims }: Pick<Claim, 'claims'>): boolean => claims > DEATHS_BEFORE_SUSPECT;
 
 export async function runPoll(context: Context, claimed: ClaimedPoll, signal: AbortSignal): Promise<void> {
   const { claim, sentAt, claimedAt } = claimed;

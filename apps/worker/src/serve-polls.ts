@@ -4,7 +4,7 @@ import { tryClaim } from './claim-poll.ts';
 import type { Context } from './context.ts';
 import { pauseOnStoreOutage } from './pause-on-store-outage.ts';
 import { pauses } from './pauses.ts';
-import { runPoll } from './run-poll.ts';
+import { isSuspect, runPoll } from './run-poll.ts';
 import { keepSweeping } from './sweep.ts';
 import { yieldToStandard } from './yield-to-standard.ts';
 
@@ -37,8 +37,10 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
         if (lane === 'flex') await yielding?.turn();
         else standardRunning += 1;
         try {
-          const claimed = await outage.watch(tryClaim(context, pollId));
-          if (claimed) await runPoll(context, claimed, signal);
+          const claimed = await outage.watch(tryClaim(context, pollId), () => giveBack(context, lane, pollId));
+          if (!claimed) return;
+          await runPoll(context, claimed, signal);
+          if (isSuspect(claimed.claim)) sweeping.soon();
         } finally {
           if (lane === 'standard') standardRunning -= 1;
         }
@@ -49,14 +51,19 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
   const mostFlex = flex ? flex.concurrency - flex.reserved : 0;
   const pausesOfFlex = flexible && pauses(flexible);
   const onOutage = [standard, ...(pausesOfFlex ? [pausesOfFlex()] : [])];
-  const outage = pauseOnStoreOutage(context, {
-    pause() {
-      for (const consumer of onOutage) consumer.pause();
+  const sweeping = keepSweeping(context);
+  const outage = pauseOnStoreOutage(
+    context,
+    {
+      pause() {
+        for (const consumer of onOutage) consumer.pause();
+      },
+      resume() {
+        for (const consumer of onOutage) consumer.resume();
+      },
     },
-    resume() {
-      for (const consumer of onOutage) consumer.resume();
-    },
-  });
+    () => sweeping.soon(),
+  );
   const yielding =
     pausesOfFlex &&
     yieldToStandard(context, {
@@ -65,7 +72,6 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
       standardRunning: () => standardRunning,
     });
   const consumers = [standard, ...(flexible ? [flexible] : [])];
-  const sweeping = keepSweeping(context);
   const auditing = context.audits && keepAuditing(context, context.audits, { concurrency });
   return {
     async ready() {
@@ -82,3 +88,12 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
     },
   };
 }
+
+/** Under an id of its own: this consumer has the job until its claim is answered. Without Redis the sweep finds the poll. */
+function giveBack({ bus, log, random }: Context, lane: ServiceTier, pollId: string): void {
+  const round = GIVEN_BACK + Math.floor(random() * GIVEN_BACK);
+  bus.enqueuePoll(pollId, { lane, round }).catch((err) => log.warn({ poll_id: pollId, err }, 'poll.not_given_back'));
+}
+
+/** More than any poll has epochs, which are the rounds of other jobs. */
+const GIVEN_BACK = 1_000_000;

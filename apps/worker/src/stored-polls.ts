@@ -2,16 +2,18 @@ import {
   beat,
   bury,
   claimOverdue,
-  claimPoll,
   emptyClosedAccounts,
   emptyExpiredPolls,
   findLapsed,
   findOverdue,
-  finishPoll,
   keepTrackRecords,
+  nextLapse,
+  pollClaimer,
+  pollFinisher,
   pruneExpired,
   releaseLease,
   renewLeases,
+  type SpendCeiling,
   type Storage,
   type TrackRecords,
   withSweepLock,
@@ -20,27 +22,33 @@ import type { PollStore } from './ports.ts';
 
 interface Parts {
   records?: TrackRecords;
+  /** Beyond it no poll is claimed again. */
+  ceiling?: SpendCeiling | undefined;
   /** Hears of polls that were deleted. */
   onDeleted?(pollIds: readonly string[]): void;
+  /** Several claims were sent together, and what became of them is not known. */
+  onClaimsLost?(error: unknown): void;
 }
 
 /** The store as it is in production: Postgres. */
 export const storedPolls = (
   storage: Storage,
-  { records = keepTrackRecords(storage), onDeleted }: Parts = {},
+  { records = keepTrackRecords(storage), ceiling, onDeleted, onClaimsLost }: Parts = {},
 ): PollStore => ({
-  claim: (pollId, worker) => claimPoll(storage, pollId, worker),
+  claim: pollClaimer(storage, ceiling, onClaimsLost),
   claimOverdue: (pollId, worker, graceMs) => claimOverdue(storage, pollId, worker, graceMs),
   renew: (worker, leases) => renewLeases(storage, worker, leases),
   release: (lease) => releaseLease(storage, lease),
-  finish: (poll) => finishPoll(storage, poll),
+  finish: pollFinisher(storage),
   bury: (poll) => bury(storage, poll),
   trackRecord: async (version) => (await records.of(version))?.record ?? null,
   findLapsed: (limit, skip) => findLapsed(storage, limit, skip),
   findOverdue: (limit, graceMs) => findOverdue(storage, limit, graceMs),
+  nextLapse: (withinMs) => nextLapse(storage, withinMs),
   sweepAlone: (work) => withSweepLock(storage, work),
   beat: () => beat(storage, 'worker'),
-  prune: async (limit) => (await pruneExpired(storage, limit)) + (await emptyPolls(storage, limit, onDeleted)),
+  // In this order the rows of a deleted account's batches go at once, and not a minute later.
+  prune: async (limit) => (await emptyPolls(storage, limit, onDeleted)) + (await pruneExpired(storage, limit)),
 });
 
 /** Each has some twenty rows: more in one transaction would hold their locks for long. */

@@ -4,9 +4,15 @@ import type { Context } from './context.ts';
 import { OVERDUE_MS } from './leases.ts';
 
 // Enqueues running polls again whose lease lapsed or that are overdue: after a crash between commit and enqueue, a flushed
-// Redis, a worker that died or hangs. One worker at a time.
+// Redis, a worker that died or hangs. One worker at a time, and at once when something has changed that polls wait for.
 
 const SWEEP_EVERY_MS = 3_000;
+/** After one that failed. */
+const RETRY_MS = 1_000;
+/** However much changes, between two sweeps of a worker. */
+const MIN_PAUSE_MS = 300;
+/** After the end of a lease, so that it is seen as over. */
+const LAPSED_MS = 20;
 /** Soon after the start: a worker that was started because others died may not live long itself. */
 const FIRST_SWEEP_MS = 500;
 const PRUNE_EVERY_MS = 60_000;
@@ -16,8 +22,8 @@ const MAX_AT_ONCE = 500;
 /** A sweep that goes on because the queue lost its jobs ends well before its lock does. */
 const MAX_SWEEP_MS = 2_000;
 
-/** Returns how many polls were found without a worker. */
-export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus' | 'clock'>): Promise<number> {
+/** Returns how many polls were found without a worker; null while another worker sweeps. */
+export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus' | 'clock'>): Promise<number | null> {
   let found = 0;
   // All at once: one after the other over a slow network, the sweep would outlast its lock.
   const enqueue = async (
@@ -32,7 +38,7 @@ export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus'
     found += waiting.length;
   };
   const placeOf = fairPlaces();
-  await polls.sweepAlone(async () => {
+  const isAlone = await polls.sweepAlone(async () => {
     const until = clock.now() + MAX_SWEEP_MS;
     // The job of one that was never claimed may not be its turn yet: this is another one, before all others.
     const roundOf = ({ epoch }: FoundPoll) => ({ round: Math.max(1, epoch) });
@@ -46,7 +52,7 @@ export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus'
       if (waiting[0] + waiting[1] > skip + MAX_AT_ONCE) return;
     }
   });
-  return found;
+  return isAlone ? found : null;
 }
 
 /** What a worker had comes before all others. The rest get their places again, which a Redis that came back empty lost. */
@@ -63,26 +69,55 @@ function fairPlaces(): (poll: FoundPoll) => Parameters<Bus['enqueuePoll']>[1] {
 
 type Sweeping = Pick<Context, 'bus' | 'clock' | 'log' | 'polls' | 'random'>;
 
-export function keepSweeping(context: Sweeping): { stop(): void } {
+interface Sweeper {
+  /** Something has changed that polls may have waited for. */
+  soon(): void;
+  stop(): void;
+}
+
+export function keepSweeping(context: Sweeping): Sweeper {
   const { clock, log, polls, random } = context;
   let stopped = false;
+  let sweeping = false;
   let prunedAt = Number.NEGATIVE_INFINITY;
+  let endedAt = Number.NEGATIVE_INFINITY;
   /** Workers that started together would otherwise contend for the lock each time. */
-  const jittered = (): number => SWEEP_EVERY_MS * (0.75 + random() / 2);
-  let cancel = clock.after(FIRST_SWEEP_MS * random(), run);
+  const jittered = (ms: number): number => ms * (0.75 + random() / 2);
+  let dueAt = clock.now() + FIRST_SWEEP_MS * random();
+  let cancel = clock.after(dueAt - clock.now(), run);
+
+  function runAt(time: number): void {
+    cancel();
+    dueAt = time;
+    if (!stopped) cancel = clock.after(Math.max(0, time - clock.now()), run);
+  }
 
   function run(): void {
+    sweeping = true;
+    dueAt = Number.POSITIVE_INFINITY;
     void round()
-      .catch((error) => log.warn({ err: error }, 'sweep.failed'))
-      .finally(() => {
-        if (!stopped) cancel = clock.after(jittered(), run);
+      .catch((error) => {
+        log.warn({ err: error }, 'sweep.failed');
+        return RETRY_MS;
+      })
+      .then((pauseMs) => {
+        sweeping = false;
+        endedAt = clock.now();
+        runAt(Math.min(dueAt, endedAt + pauseMs));
       });
   }
 
-  async function round(): Promise<void> {
+  /** Returns how long to wait for the next one: until the next lease of a worker that renews it no more. */
+  async function round(): Promise<number> {
     const found = await sweep(context);
-    if (found > 0) log.info({ found }, 'sweep.polls_requeued');
+    if (found !== null && found > 0) log.info({ found }, 'sweep.polls_requeued');
+    const lapseMs = found === null ? null : await polls.nextLapse(SWEEP_EVERY_MS);
     await polls.beat();
+    await prune();
+    return lapseMs === null ? jittered(SWEEP_EVERY_MS) : Math.max(MIN_PAUSE_MS, lapseMs + LAPSED_MS);
+  }
+
+  async function prune(): Promise<void> {
     if (clock.now() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = clock.now();
     const pruned = await polls.prune(MAX_PRUNED_AT_ONCE);
@@ -90,6 +125,11 @@ export function keepSweeping(context: Sweeping): { stop(): void } {
   }
 
   return {
+    soon() {
+      const soonAt = Math.max(clock.now(), endedAt + MIN_PAUSE_MS);
+      if (sweeping) dueAt = Math.min(dueAt, soonAt);
+      else if (soonAt < dueAt) runAt(soonAt);
+    },
     stop() {
       stopped = true;
       cancel();

@@ -93,7 +93,7 @@ async function test({ panels, ask }: ModelTests, claim: ClaimedCanary, kind: Can
     const request = canaryRequest(canary, { modelId: model.id, seat, call });
     const vote = await ask(
       { ...request, pollId: `canary_${canary.seed.slice(0, 12)}`, deadlineMs: MAX_VOTE_MS },
-      { signal, beforeCall: async () => !signal.aborted, onSpent() {} },
+      { signal, beforeCall: async () => !signal.aborted, isCurrent: () => !signal.aborted, onSpent() {} },
     );
     costU += BigInt(vote.cost?.max_u ?? 0);
     votes.push(vote.option);

@@ -1,5 +1,6 @@
 import { openBus } from '@eloquentpoll/bus';
 import type { PollSpec, Vote } from '@eloquentpoll/contracts';
+import { newResultId, pollIdsOfMonth } from '@eloquentpoll/polls';
 import {
   AUDIT_POOL,
   acceptPoll,
@@ -127,8 +128,8 @@ async function bench(t: Test) {
     /** Accepted, run and answered; what was asked until then is forgotten. */
     async answered(spec: PollSpec = BY_RECORD, context = worker(`w${accepted}`)) {
       const n = String(++accepted);
-      const id = `ps_${n.padStart(24, 'a')}`;
-      const resultId = `EP-2026-01-01-${n.padStart(16, 'a')}`;
+      const id = `${pollIdsOfMonth(new Date())}${n.padStart(22, 'a')}`;
+      const resultId = `${newResultId().slice(0, 'EP-2026-01-01-'.length)}${n.padStart(16, 'a')}`;
       const poll = { id, resultId, accountId, spec, deadlineMs: 60_000, entryPoint: 'test', auditVersion: 'v1' };
       await acceptPoll(storage, { poll, holdU: 21_000n });
       await runPoll(context, (await tryClaim(context, id))!, new AbortController().signal);

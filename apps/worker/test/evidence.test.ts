@@ -1,4 +1,5 @@
 import type { Vote } from '@eloquentpoll/contracts';
+import { pollIdsOfMonth } from '@eloquentpoll/polls';
 import { createAccount, newestModelEvidence, openStorage, recentVotes, withLock } from '@eloquentpoll/storage';
 import { asOwner, testDatabase } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
@@ -10,6 +11,7 @@ import { keepEvidence, learnDaily } from '../src/evidence/keep-evidence.ts';
 
 // What the votes of many polls say about models, from rows as polls and audits leave them.
 
+const MONTH = pollIdsOfMonth(new Date());
 const MODELS = ['sim/strong', 'sim/good', 'sim/fair', 'sim/weak'];
 const DAY = '2026-11-22';
 const silent = { info() {}, warn() {} };
@@ -30,7 +32,7 @@ async function bench(t: Test) {
     { tenant = 'a', age = '1 hour', simulated = true, status = 'success' } = {},
   ) =>
     owner(`
-      with n as (select i, 'ps_' || i as id, i % 2 as truth from generate_series(${from}, ${to - 1}) as i),
+      with n as (select i, '${MONTH}' || i as id, i % 2 as truth from generate_series(${from}, ${to - 1}) as i),
       p as (insert into polls (id, result_id, account_id, tenant, status, spec, entry_point, lease_until, deadline_at, finished_at)
             select id, 'EP-' || i, '${accountId}', '${tenant}', 'completed', '{"options": ["A", "B", "C"]}', 'poll', now(), now(), now() from n),
       r as (insert into results (poll_id, result_id, account_id, status, panel_name, entry_point, simulated, winning_option, is_tie,
@@ -104,13 +106,13 @@ t.test('whose votes teach: recent ones, no tenant alone, no closed account, feed
   const stranger = await createAccount(storage);
   const say = (account: string, poll: string, correct: boolean) =>
     owner(`insert into feedback (account_id, poll_id, outcome_correct) values ('${account}', '${poll}', ${correct})`);
-  await say(accountId, 'ps_1000', true);
-  await say(accountId, 'ps_1001', true);
-  await say(accountId, 'ps_1002', false);
-  await say(stranger, 'ps_1003', true);
+  await say(accountId, `${MONTH}1000`, true);
+  await say(accountId, `${MONTH}1001`, true);
+  await say(accountId, `${MONTH}1002`, false);
+  await say(stranger, `${MONTH}1003`, true);
   const known = (await recentVotes(storage, VOTES)).filter(({ answer }) => answer !== null);
   t.same(known.map(({ answer }) => answer).toSorted(), [0, 1], 'a wrong one of three says not which is right');
-  await owner(`update polls set spec = '{"options": ["A", "B"]}' where id = 'ps_1002'`);
+  await owner(`update polls set spec = '{"options": ["A", "B"]}' where id = '${MONTH}1002'`);
   t.same(
     (await recentVotes(storage, VOTES)).flatMap(({ answer }) => answer ?? []).toSorted(),
     [0, 1, 1],

@@ -43,7 +43,10 @@ t.test('a young lease is confirmed without a question', async (t) => {
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS - 1);
   t.ok(await settled(lease.ensureFresh()));
+  t.ok(lease.isFresh());
   t.equal(asked.length, 0);
+  clock.pass(1);
+  t.notOk(lease.isFresh(), 'from then on it has to be confirmed');
 });
 
 t.test('an answer that arrives after another pause is asked for again, until one is fresh', async (t) => {

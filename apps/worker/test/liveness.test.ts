@@ -85,8 +85,8 @@ t.test('a worker whose queue is blocked answers every ping, and is not ready unt
   ops.began(serving);
   t.match(await answers(200), { ready: true });
 
-  const meta = `{${prefix}}:polls:meta`;
-  await redis.redis.hset(meta, 'paused', '1');
+  const blocked = t.intercept(redis.redis, 'epQueueTake', { value: () => Promise.reject(new Error('no answer')) });
+  await redis.redis.del(await redis.redis.keys(`*${prefix}*:standard:idle`));
   await redis.enqueuePoll('ps_not_taken');
   const stuck = await answers(503);
   t.match(stuck.checks, { postgres: null, redis: null, event_loop: null, consuming: null });
@@ -94,7 +94,7 @@ t.test('a worker whose queue is blocked answers every ping, and is not ready unt
   t.match(await (await fetch(`${ops.url}/metrics`)).text(), /^eloquentpoll_ready_check\{check="liveness"\} 0$/m);
   t.equal((await fetch(`${ops.url}/livez`)).status, 200, 'it lives: restarting it is for its operator');
 
-  await redis.redis.hdel(meta, 'paused');
+  blocked.restore();
   await redis.enqueuePoll('ps_nor_this_one');
   t.match(await answers(200), { ready: true });
 });

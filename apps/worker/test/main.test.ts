@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { openBus } from '@eloquentpoll/bus';
 import type { PollSpec } from '@eloquentpoll/contracts';
+import { newPollId } from '@eloquentpoll/polls';
 import { acceptPoll, claimPoll, createAccount, creditAccount, openStorage } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
@@ -15,7 +16,7 @@ import t, { type Test } from 'tap';
 // The worker as a process of its own, as it is started in production.
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const POLL_ID = 'ps_aaaaaaaaaaaaaaaaaaaaaaaa';
+const POLL_ID = newPollId();
 const SPEC: PollSpec = {
   question: 'Which?',
   options: ['A', 'B'],

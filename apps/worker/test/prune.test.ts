@@ -31,6 +31,7 @@ t.test('what is over goes in bounded steps, without a rest as long as there is m
     trackRecord: never,
     findLapsed: never,
     findOverdue: never,
+    nextLapse: async () => null,
   };
   const runs = { open: never, vote: never, end: never, takeOver: never };
   const bus = { enqueuePoll: never, consumePolls: refuse, queueCounts: never, queueWaiting: never, runs };

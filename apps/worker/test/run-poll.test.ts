@@ -1,6 +1,6 @@
 import { openBus } from '@eloquentpoll/bus';
 import type { PollSpec, ProgressSnapshot, Timing, Vote } from '@eloquentpoll/contracts';
-import { pollState, runningSnapshot } from '@eloquentpoll/polls';
+import { newResultId, pollIdsOfMonth, pollState, runningSnapshot } from '@eloquentpoll/polls';
 import {
   acceptPoll,
   balanceOf,
@@ -110,11 +110,11 @@ async function bench(t: Test) {
     },
     async accept(more: { spec?: Partial<PollSpec>; deadlineMs?: number } = {}) {
       const n = ++accepted;
-      const id = `ps_${String(n).padStart(24, 'a')}`;
+      const id = `${pollIdsOfMonth(new Date())}${String(n).padStart(22, 'a')}`;
       await acceptPoll(storage, {
         poll: {
           id,
-          resultId: `EP-2026-01-01-${String(n).padStart(16, 'a')}`,
+          resultId: `${newResultId().slice(0, 'EP-2026-01-01-'.length)}${String(n).padStart(16, 'a')}`,
           accountId,
           spec: { ...SPEC, ...more.spec },
           deadlineMs: more.deadlineMs ?? 60_000,
@@ -481,7 +481,10 @@ const twoAnswer: Context['ask'] = ({ seat }, { signal }) =>
 
 t.test('canceled while models are asked: what was answered is stored and billed, at the word of Redis', async (t) => {
   const { storage, accountId, worker, accept, asked } = await bench(t);
-  const context = worker('w1', twoAnswer);
+  // No renewal is due, which would bring the same news, and later.
+  const withoutTimers = { ...systemClock, after: () => () => {} };
+  const leases = keepLeases(storedPolls(storage), 'w1', withoutTimers, () => {});
+  const context = { ...worker('w1', twoAnswer), leases };
   const id = await accept();
   const before = (await balanceOf(storage, accountId))!.availableU;
   const ended = claimAndRun(context, id, alive());
@@ -490,7 +493,7 @@ t.test('canceled while models are asked: what was answered is stored and billed,
   t.match(await cancelPoll(storage, accountId, id), { outcome: 'ending', isHeld: true });
   context.leases.look(id);
   await ended;
-  t.ok(performance.now() - canceledAt < 2_000);
+  t.ok(performance.now() - canceledAt < 30_000, 'long before its deadline');
   const { detail } = (await findResultOfPoll(storage, id))!;
   t.match(detail, { termination_reason: null, tally: { B: 0 }, code: undefined });
   t.equal(detail.votes.filter(({ success }) => success).length, 2);

@@ -2,7 +2,7 @@ import type { EnqueueOptions } from '@eloquentpoll/bus';
 import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
 import type { PollBus, PollStore } from '../src/ports.ts';
-import { sweep } from '../src/sweep.ts';
+import { keepSweeping, sweep } from '../src/sweep.ts';
 
 const never = async (): Promise<never> => {
   throw new Error('not in this test');
@@ -23,6 +23,7 @@ function world({ lapsed, queued }: { lapsed: number; queued: number }) {
         .slice(skip, skip + limit)
         .map((id) => ({ id, epoch: 0, tenant: null, isAwaited: false, lane: 'standard' as const })),
     findOverdue: async () => [],
+    nextLapse: async () => null,
     claim: never,
     claimOverdue: never,
     renew: never,
@@ -90,4 +91,54 @@ t.test('polls that no worker had get their places again, page by page; what one 
   t.same(given.get('ps_flex'), { lane: 'flex', tenant: 'busy', round: 0, place: place(0) }, 'ranks are of the lane');
   t.same(given.get('ps_taken'), { lane: 'flex', tenant: 'busy', round: 3 });
   t.same(given.get('ps_overdue'), { lane, tenant: undefined, round: 1 }, 'a job beside the one that waits');
+});
+
+t.test('the next sweep comes when the next lease ends, or when something has changed, and not in a rush', async (t) => {
+  const clock = virtualClock();
+  const { context } = world({ lapsed: 0, queued: 0 });
+  const at: number[] = [];
+  const done = Promise.withResolvers<void>();
+  const lapses = [1_000, null, 10, null];
+  const polls: PollStore = {
+    ...context.polls,
+    async sweepAlone(work) {
+      at.push(clock.now());
+      if (at.length === 5) done.resolve();
+      await work();
+      return true;
+    },
+    nextLapse: async () => lapses[at.length - 1] ?? null,
+    beat: async () => {},
+    prune: async () => 0,
+  };
+  const log = { info() {}, warn() {}, error() {} };
+  const sweeping = keepSweeping({ ...context, polls, clock, log, random: () => 0.5 });
+  clock.after(1_500, () => {
+    sweeping.soon();
+    sweeping.soon();
+  });
+  await clock.run(done.promise);
+  sweeping.stop();
+  // First; the lapse; asked for; a lapse that is near, but not in a rush; three seconds later.
+  t.same(at, [250, 1_270, 1_570, 1_870, 4_870]);
+});
+
+t.test('a sweep that fails is repeated soon', async (t) => {
+  const clock = virtualClock();
+  const { context } = world({ lapsed: 0, queued: 0 });
+  const at: number[] = [];
+  const done = Promise.withResolvers<void>();
+  const polls: PollStore = {
+    ...context.polls,
+    async sweepAlone() {
+      at.push(clock.now());
+      if (at.length === 3) done.resolve();
+      throw new Error('Postgres is away');
+    },
+  };
+  const log = { info() {}, warn() {}, error() {} };
+  const sweeping = keepSweeping({ ...context, polls, clock, log, random: () => 0.5 });
+  await clock.run(done.promise);
+  sweeping.stop();
+  t.same(at, [250, 1_250, 2_250]);
 });

@@ -8,31 +8,27 @@ import type { JobTraces } from './job-traces.ts';
 // Metrics at the store: claims, ends, money, and writes that were fenced. Money is counted when it is stored, which is
 // once per poll.
 
-export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTraces): PollStore {
+/** `models`: whose money is counted from zero on, so that no increase of a new process is missed. */
+export function observedPolls(
+  polls: PollStore,
+  models: readonly string[],
+  metrics: Metrics,
+  traces: JobTraces,
+): PollStore {
   const claims = metrics.counter('eloquentpoll_polls_claimed_total');
   const handedOver = metrics.counter('eloquentpoll_polls_handed_over_total');
   const buried = metrics.counter('eloquentpoll_polls_buried_total');
   const found = metrics.counter('eloquentpoll_polls_found_total');
   const staleLease = metrics.counter('eloquentpoll_stale_epoch_total', 'lease');
   const staleStore = metrics.counter('eloquentpoll_stale_epoch_total', 'store');
-  const money = moneyMetrics(metrics);
-  /** Polls that an operator retried: the free pool pays them, whatever their panel is. */
-  const paidByPool = new Set<string>();
-  const flex = new Set<string>();
+  const money = moneyMetrics(metrics, models);
 
   function claimed(claim: Claim | null): Claim | null {
     if (!claim) return null;
     claims.n += 1;
     if (claim.epoch === 1) waitsOf(metrics, claim).observe(claim.ageMs / 1_000);
-    if (claim.entryPoint === OPERATOR) paidByPool.add(claim.id);
-    if (laneOf(claim.spec) === 'flex') flex.add(claim.id);
     traces.begin(claim);
     return claim;
-  }
-
-  function forget(pollId: string): void {
-    paidByPool.delete(pollId);
-    flex.delete(pollId);
   }
 
   return {
@@ -47,7 +43,6 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
     async release(lease) {
       const released = await polls.release(lease);
       if (released) handedOver.n += 1;
-      forget(lease.id);
       return released;
     },
     async finish(poll) {
@@ -55,12 +50,11 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
       try {
         const finish = await polls.finish(poll);
         if (finish.outcome === 'stored') {
-          money.enter(poll, finish, paidByPool.has(poll.id));
+          money.enter(poll, finish);
           const { preset, timing } = finish.response;
           const durations = metrics.histogram('eloquentpoll_poll_duration_seconds', preset);
-          durations.observe((flex.has(poll.id) ? timing.gather_ms : timing.total_ms) / 1_000);
+          durations.observe((poll.lane === 'flex' ? timing.gather_ms : timing.total_ms) / 1_000);
         } else staleStore.n += 1;
-        forget(poll.id);
         span?.end({ outcome: finish.outcome }, finish.outcome === 'fenced' ? 'fenced' : null);
         return finish;
       } catch (error) {
@@ -95,14 +89,12 @@ function count<T>(counter: Counter, list: T[]): T[] {
   return list;
 }
 
-/** Entry point of polls that the console made. */
-const OPERATOR = 'operator';
 const USD = 1_000_000;
 const PAYERS = ['account', 'free_pool'] as const;
 type Payer = (typeof PAYERS)[number];
 type Stored = Extract<Finished, { outcome: 'stored' }>;
 
-function moneyMetrics(metrics: Metrics) {
+function moneyMetrics(metrics: Metrics, models: readonly string[]) {
   const margin = { account: 0, free_pool: 0 };
   metrics.reading('eloquentpoll_margin_usd', () => PAYERS.map((payer) => [[payer], margin[payer]] as const));
   for (const panel of [...PRESETS, ...FREE_PRESETS]) {
@@ -112,10 +104,15 @@ function moneyMetrics(metrics: Metrics) {
       metrics.counter('eloquentpoll_aborted_cost_usd_total', panel, payer);
     }
   }
+  for (const model of models)
+    for (const payer of PAYERS) {
+      metrics.counter('eloquentpoll_billed_usd_total', model, payer);
+      metrics.counter('eloquentpoll_provider_cost_usd_total', model, payer);
+    }
   return {
-    enter({ aborted = [] }: FinishedPoll, { votes, response, unvotedU }: Stored, paidByPool: boolean): void {
+    enter({ aborted = [], payer: account }: FinishedPoll, { votes, response, unvotedU }: Stored): void {
       const panel = response.preset;
-      const payer = paidByPool || isFree(panel) ? 'free_pool' : 'account';
+      const payer = account === undefined ? 'free_pool' : 'account';
       const reason = response.termination_reason ?? 'deadline';
       metrics.counter('eloquentpoll_polls_ended_total', panel, response.status, reason).n += 1;
       metrics.counter('eloquentpoll_votes_skipped_total', panel).n += response.models_skipped;

@@ -72,6 +72,7 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
     redis: {
       vital: true,
       async ask() {
+        // While one master of a cluster is away, the polls of the others go on.
         await redis.ping();
         return null;
       },

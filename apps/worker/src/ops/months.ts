@@ -1,0 +1,23 @@
+import { type Logger, repeat } from '@eloquentpoll/ops';
+import { dropMonths, makeMonths, type Storage, withMonthsLock } from '@eloquentpoll/storage';
+
+// Makes the partitions of the months to come and drops the months that are over, one worker at a time. The alarm on missing
+// partitions comes weeks before a poll would have none.
+
+const FIRST_MS = 10_000;
+const EVERY_MS = 3_600_000;
+
+export const keepMonths = (
+  storage: Storage,
+  log: Pick<Logger, 'info' | 'error'>,
+  { firstMs = FIRST_MS, everyMs = EVERY_MS } = {},
+): AsyncDisposable =>
+  repeat(
+    async () => {
+      await withMonthsLock(storage, async () => {
+        for (const month of await makeMonths(storage)) log.info({ month }, 'month.made');
+        for (const step of await dropMonths(storage)) log.info({ step }, 'month.dropped');
+      });
+    },
+    { firstMs, everyMs, onError: (err) => log.error({ err }, 'months.keeping_failed') },
+  );

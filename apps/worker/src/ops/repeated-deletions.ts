@@ -1,0 +1,25 @@
+import type { Bus } from '@eloquentpoll/bus';
+import { type Logger, repeat } from '@eloquentpoll/ops';
+import { repeatDeletions, type Storage } from '@eloquentpoll/storage';
+
+// A replica of Redis that takes over may not have got a deletion, and a Redis that was away got none. So each is repeated
+// when a failover of that time is over. Several workers may repeat the same one.
+
+const EVERY_MS = 5_000;
+const AFTER_MS = 30_000;
+const MAX_AT_ONCE = 500;
+
+export const keepRepeatingDeletions = (
+  storage: Storage,
+  bus: Pick<Bus, 'forgetPolls'>,
+  log: Pick<Logger, 'warn'>,
+  { everyMs = EVERY_MS, afterMs = AFTER_MS } = {},
+): AsyncDisposable =>
+  repeat(
+    async () => {
+      const forget = (pollIds: readonly string[]) => bus.forgetPolls(pollIds);
+      const repeated = await repeatDeletions(storage, { afterMs, limit: MAX_AT_ONCE, forget });
+      return repeated < MAX_AT_ONCE ? everyMs : 0;
+    },
+    { everyMs, onError: (err) => log.warn({ err }, 'polls.deletion_not_repeated') },
+  );
