@@ -1,140 +1,24 @@
 import t from 'tap';
+import type { Fault, FaultKind } from '../src/faults/fault-kinds.ts';
 import type { CampaignHistory, StoredPoll } from '../src/faults/history.ts';
-import type { Attempt, Kind, RecordedOperation } from '../src/faults/operations.ts';
+import type { RecordedOperation } from '../src/faults/operations.ts';
+import { brokenText } from '../src/faults/report.ts';
+import { clusterRules } from '../src/faults/rules/cluster-rules.ts';
+import { failoverRules, lossRules } from '../src/faults/rules/failover-rules.ts';
+import { poolerRules } from '../src/faults/rules/pooler-rules.ts';
+import { releaseRules } from '../src/faults/rules/release-rules.ts';
 import { rollingRules } from '../src/faults/rules/rolling-rules.ts';
 import { callsInTransit, workerRules } from '../src/faults/rules/worker-rules.ts';
 import { RULES_OF_ALL } from '../src/faults/rules.ts';
+import { sharedPolls, type UpgradeHistory } from '../src/releases/upgrade-history.ts';
+import {
+  attemptOf as attempt,
+  honestHistory as HONEST,
+  operationOf as operation,
+  pollOf as poll,
+} from './honest-history.ts';
 
 // The rules are tested with one correct history and at least one falsification for each rule.
-
-const attempt = (more: Partial<Attempt> = {}): Attempt => ({
-  gateway: 'g1',
-  asked: 100,
-  answered: 900,
-  status: 200,
-  code: null,
-  ...more,
-});
-
-const operation = (n: number, kind: Kind, more: Partial<RecordedOperation>): RecordedOperation => ({
-  n,
-  kind,
-  account: 'acc',
-  key: `key ${n}`,
-  attempts: [attempt()],
-  named: new Set(),
-  bodies: new Set(),
-  events: [],
-  cents: null,
-  outcome: 'ok',
-  ...more,
-});
-
-const poll = (id: string, more: Partial<StoredPoll> = {}): StoredPoll => ({
-  id,
-  resultId: `EP-${id}`,
-  status: 'completed',
-  entryPoint: 'poll',
-  claims: 1,
-  buried: false,
-  createdAt: 100,
-  deadlineAt: 120_100,
-  finishedAt: 900,
-  maxCostU: 1_000n,
-  holdU: 500n,
-  holds: 1,
-  posts: 1,
-  voids: 0,
-  postedU: 100n,
-  unvotedU: 0n,
-  modelIds: ['m0', 'm1'],
-  resultStatus: 'success',
-  digest: `body of ${id}`,
-  row: null,
-  ...more,
-});
-
-/** The only row of a batch that was canceled before a worker had it. */
-const CANCELED = poll('p3', {
-  row: 'pb1 1',
-  status: 'failed',
-  resultStatus: null,
-  digest: null,
-  posts: 0,
-  voids: 1,
-  postedU: 0n,
-});
-
-/** A sync poll that was retried, a stream that was cut once and read again, a poll whose worker died, a balance. */
-const HONEST: CampaignHistory = {
-  operations: [
-    operation(0, 'sync', {
-      attempts: [
-        attempt({ status: null, code: 'ECONNRESET' }),
-        attempt({ status: 503, code: 'service_unavailable' }),
-        attempt(),
-      ],
-      named: new Set(['EP-p1']),
-      bodies: new Set(['body of p1']),
-    }),
-    operation(1, 'stream', {
-      named: new Set(['p2']),
-      bodies: new Set(['body of p2']),
-      events: [
-        { attempt: 1, seq: 0, last: false },
-        { attempt: 1, seq: 2, last: false },
-        { attempt: 2, seq: 65, last: false },
-        { attempt: 2, seq: 66, last: true },
-        { attempt: 3, seq: 0, last: false },
-        { attempt: 3, seq: 1, last: true },
-      ],
-    }),
-    operation(2, 'async', { outcome: 'refused', attempts: [attempt({ status: 402, code: 'insufficient_balance' })] }),
-    operation(3, 'balance', { key: null, cents: 95, attempts: [attempt({ asked: 120, answered: 130 })] }),
-    operation(4, 'batch', { named: new Set(['pb1']), rows: { sent: 1, answered: new Map([['row 0', 1]]) } }),
-  ],
-  polls: [
-    poll('p1'),
-    poll('p2', { posts: 0, voids: 1, postedU: 0n, resultStatus: 'failed', status: 'failed' }),
-    CANCELED,
-  ],
-  batches: [{ id: 'pb1', status: 'canceled', total: 1, ended: 1, costU: 0n, reservedU: 0n }],
-  keys: [
-    { key: 'key 0', pollId: 'p1' },
-    { key: 'key 1', pollId: 'p2' },
-  ],
-  votes: [
-    { pollId: 'p1', seat: 0, modelId: 'm0', voted: true, billedU: 100n, failedMaxU: 0n },
-    { pollId: 'p1', seat: 1, modelId: 'm1', voted: false, billedU: 0n, failedMaxU: 0n },
-  ],
-  journal: [
-    { pollId: 'p1', kind: 'claimed', epoch: 1, worker: 'w1', at: 110 },
-    { pollId: 'p2', kind: 'claimed', epoch: 1, worker: 'w1', at: 110 },
-    { pollId: 'p1', kind: 'claimed', epoch: 2, worker: 'w2', at: 500 },
-    { pollId: 'p1', kind: 'ended', epoch: 2, worker: null, at: 900 },
-    { pollId: 'p2', kind: 'ended', epoch: 1, worker: null, at: 900 },
-    { pollId: 'p3', kind: 'ended', epoch: 0, worker: null, at: 900 },
-  ],
-  balances: [
-    { account: 'acc', availableU: 1_000_000n, at: 0 },
-    { account: 'acc', availableU: 950_000n, at: 100 },
-    { account: 'acc', availableU: 900_000n, at: 200 },
-    { account: 'acc', availableU: 850_000n, at: 600 },
-  ],
-  rewrites: [],
-  ledger: [],
-  calls: [
-    { pollId: 'p1', seat: 0, attempt: 1, madeAt: 120, at: 120 },
-    { pollId: 'p1', seat: 0, attempt: 1, madeAt: 520, at: 520 },
-    { pollId: 'p1', seat: 1, attempt: 2, madeAt: 530, at: 530 },
-  ],
-  arrivals: [
-    { pollId: 'p1', modelId: 'm0', at: 600 },
-    { pollId: 'p1', modelId: 'm1', at: 540 },
-  ],
-  faults: [{ kind: 'kill worker', target: 'w', worker: 'w1', at: 290, until: 300 }],
-  crashes: [],
-};
 
 const RULES = [...RULES_OF_ALL, ...workerRules];
 
@@ -186,7 +70,7 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   ],
   [
     'a result that was written again',
-    ['nothing that was stored at an end changes afterwards'],
+    ['nothing that was stored at an end changes afterwards, unless it is deleted'],
     { rewrites: [{ pollId: 'p1', what: 'UPDATE of results' }] },
   ],
   ['a process that fell over', ['no process ends by itself'], { crashes: ['g1 ended by itself (code 1)'] }],
@@ -241,7 +125,7 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     [CAPTURED, BILLED],
     {
       votes: [...HONEST.votes, { pollId: 'p1', seat: 2, modelId: 'm0', voted: true, billedU: 1n, failedMaxU: 0n }],
-      calls: [...HONEST.calls, { pollId: 'p1', seat: 2, attempt: 1, madeAt: 530, at: 530 }],
+      calls: [...HONEST.calls, { pollId: 'p1', seat: 2, attempt: 1, madeAt: 530, at: 530, costU: 100 }],
     },
   ],
   [
@@ -334,10 +218,19 @@ t.test('a poll that was given up frees its key: the next one is no second poll',
       ...HONEST.journal,
     ],
     votes: [...HONEST.votes, { pollId: 'p0', seat: 0, modelId: 'm0', voted: true, billedU: 100n, failedMaxU: 0n }],
-    calls: [...HONEST.calls, { pollId: 'p0', seat: 0, attempt: 1, madeAt: 100, at: 100 }],
+    calls: [...HONEST.calls, { pollId: 'p0', seat: 0, attempt: 1, madeAt: 100, at: 100, costU: 100 }],
     ...instead(0, { named: new Set(['p0', 'EP-p1']) }),
   };
   t.same(broken(history), ['no poll is given up']);
+});
+
+t.test('the file of runs says what was broken', async (t) => {
+  const rules = [
+    { rule: ENDS, violations: 0, examples: [] },
+    { rule: ONE_KEY, violations: 2, examples: ['key k: p1, p2', 'key l: p3, p4'] },
+  ];
+  t.equal(brokenText({ rules }), `2 x ${ONE_KEY}: key k: p1, p2`);
+  t.equal(brokenText({ rules: [] }), '');
 });
 
 t.test('a call in transit while its worker was stopped is counted, and breaks no rule', async (t) => {
@@ -356,3 +249,107 @@ t.test('each rule of rolling restarts finds what contradicts it', async (t) => {
   t.same(found({ ...unnoticed, polls: [poll('p1', { status: 'failed' })] }), [0, 1, 0], 'a failed poll');
   t.same(found({ ...unnoticed, faults: [{ ...restart, exit: 1 }] }), [0, 0, 1], 'an exit code');
 });
+
+t.test('each rule of an upgrade finds what contradicts it', async (t) => {
+  const replaced = { kind: 'term worker', target: 'w1', at: 0, until: 9, exit: 0 } as const;
+  const upgrade: UpgradeHistory = {
+    from: 'old',
+    started: [],
+    answersJudged: 1,
+    wrongAnswers: [],
+    clientCalls: { old: 1, this: 1 },
+    clientFailures: [],
+    schema: [],
+  };
+  const unnoticed = { ...HONEST, upgrade, operations: [stream], polls: [poll('p1')], faults: [replaced] };
+  const found = (more: Partial<CampaignHistory>) =>
+    releaseRules.map((rule) => rule.broken({ ...unnoticed, ...more }).length);
+  t.same(found({}), [0, 0, 0, 0, 0]);
+  t.same(found({ faults: [{ ...replaced, exit: 1 }] }), [1, 0, 0, 0, 0], 'an exit code');
+  const failed = [poll('p1', { status: 'failed' })];
+  t.same(found({ polls: failed }), [0, 1, 0, 0, 0], 'a failed poll');
+  t.same(found({ polls: failed, operations: [operation(0, 'cancel', { named: new Set(['p1']) })] }), [0, 0, 0, 0, 0]);
+  t.same(found({ upgrade: { ...upgrade, wrongAnswers: ['x'] } }), [0, 0, 1, 0, 0]);
+  t.same(found({ upgrade: { ...upgrade, clientFailures: ['x'] } }), [0, 0, 0, 1, 0]);
+  t.same(found({ upgrade: { ...upgrade, schema: ['x'] } }), [0, 0, 0, 0, 1]);
+});
+
+t.test('polls that two releases had a part in are counted by who accepted and who ran them', async (t) => {
+  const start = (slot: string, release: string, worker: string | null, at: number) => ({ slot, release, worker, at });
+  const claimed = (pollId: string, worker: string) => ({ pollId, kind: 'claimed', epoch: 1, worker, at: 600 }) as const;
+  const history: CampaignHistory = {
+    ...HONEST,
+    polls: ['p1', 'p2', 'p3', 'p4'].map((id) => poll(id)),
+    operations: [
+      operation(0, 'async', { named: new Set(['p1']), attempts: [attempt({ asked: 100 })] }),
+      operation(1, 'sync', { named: new Set(['EP-p2']), attempts: [attempt({ asked: 500 })] }),
+      operation(2, 'async', { named: new Set(['p3']), attempts: [attempt({ asked: 100 })] }),
+      operation(3, 'async', { named: new Set(['p4']), attempts: [attempt({ status: null }), attempt()] }),
+    ],
+    journal: [claimed('p1', 'new w'), claimed('p2', 'old w'), claimed('p3', 'old w'), claimed('p3', 'new w')],
+    upgrade: {
+      from: 'old',
+      started: [
+        start('g1', 'old', null, 0),
+        start('g1', 'new', null, 400),
+        start('w1', 'old', 'old w', 0),
+        start('w2', 'new', 'new w', 300),
+      ],
+      ...{ answersJudged: 0, wrongAnswers: [], clientCalls: {}, clientFailures: [], schema: [] },
+    },
+  };
+  t.same(sharedPolls(history), { acceptedByOldRunByNew: 2, acceptedByNewRunByOld: 1, takenOver: 1 });
+  t.same(sharedPolls(HONEST), { acceptedByOldRunByNew: 0, acceptedByNewRunByOld: 0, takenOver: 0 });
+});
+
+t.test('a pooler that makes more connections than it may, or shares none, is found', async (t) => {
+  const [rule] = poolerRules;
+  const found = (pooled: CampaignHistory['pooled']) => rule!.broken({ ...HONEST, pooled }).length;
+  const size = 20;
+  t.equal(found({ clients: 60, servers: 20, size }), 0);
+  for (const use of [null, { clients: 60, servers: 21, size }, { clients: 20, servers: 9, size }])
+    t.equal(found(use), 1, JSON.stringify(use));
+});
+t.test(
+  'a wait beside a failover may last longer than one for a worker alone, and one beside more is not judged',
+  async (t) => {
+    const killed = { kind: 'kill worker', target: 'w1', at: 900, until: 1_000, worker: 'w1' } as const;
+    const struck = (kind: FaultKind, target: string) => ({ kind, target, at: 1_500, until: 4_000 });
+    const brokenAfter = (ms: number, ...faults: Fault[]) =>
+      clusterRules.flatMap((rule) =>
+        rule.broken({
+          ...HONEST,
+          faults: [killed, ...faults],
+          journal: [
+            { pollId: 'p1', kind: 'claimed', epoch: 1, worker: 'w1', at: 100 },
+            { pollId: 'p1', kind: 'claimed', epoch: 2, worker: 'w2', at: 1_000 + ms },
+          ],
+        }),
+      );
+    const master = struck('kill master', 'redis-master-1');
+    t.same(brokenAfter(15_000), []);
+    t.same(brokenAfter(15_001), ['worker: p99 is 15001 ms']);
+    t.same(brokenAfter(15_001, struck('move slots', '3'), struck('dead link', 'w2-models')), [
+      'worker: p99 is 15001 ms',
+    ]);
+    t.same(brokenAfter(30_000, master), []);
+    t.same(brokenAfter(30_001, master), ['master: p99 is 30001 ms']);
+    t.same(brokenAfter(60_000, master, struck('kill postgres', 'postgres')), []);
+  },
+);
+
+t.test(
+  'a failover after which no poll is accepted in time is found, and so is a loss that nothing shows',
+  async (t) => {
+    const lost = { kind: 'fail over', target: 'postgres', at: 50, until: 90 } as const;
+    const found = (more: Partial<CampaignHistory>) =>
+      failoverRules.map((rule) => rule.broken({ ...HONEST, faults: [lost], ...more }).length);
+    t.same(found({}), [0]);
+    t.same(found({ faults: [] }), [1], 'no failover');
+    t.same(found(instead(0, { attempts: [attempt({ status: 503 })] })), [1], 'no poll afterwards');
+    t.same(found(instead(0, { attempts: [attempt({ answered: 40_000 })] })), [1], 'too late');
+    const [isFound] = lossRules.slice(-1);
+    t.equal(isFound!.broken(HONEST).length, 1);
+    t.equal(isFound!.broken({ ...HONEST, ...instead(2, { named: new Set(['p9']) }) }).length, 0);
+  },
+);

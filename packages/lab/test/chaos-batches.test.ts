@@ -13,11 +13,24 @@ const run = (...args: string[]) => promisify(execFile)(process.execPath, [script
 t.test(
   'batches lose no row, run and bill none twice, while processes are killed and Redis loses everything',
   async (t) => {
-    const { stdout } = await run('--only', 'batches', '--minutes', '0.1', '--kills', '2', '--seed', 'short', '--json');
+    const { stdout } = await run(
+      '--only',
+      'batches',
+      '--minutes',
+      '0.1',
+      '--in-flight',
+      '8',
+      '--kills',
+      '3',
+      '--seed',
+      'short',
+      '--json',
+    );
     const { holds, batches } = JSON.parse(stdout);
     t.equal(holds, true);
-    t.ok(batches.figures['polls of batches'] > 0, 'rows were run');
-    t.match(batches.figures, { 'polls lost': 0, 'double captures': 0, 'open holds': 0, 'given up': 0 });
+    t.ok(batches.counts['polls of batches'] > 0, 'rows were run');
+    t.ok(batches.faults['kill gateway during an upload'] > 0, 'a gateway died while it read rows');
+    t.match(batches.counts, { 'polls lost': 0, 'double captures': 0, 'open holds': 0, 'given up': 0 });
     for (const { rule, examples } of batches.rules) t.same(examples, [], rule);
   },
 );

@@ -1,8 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
 import { testDatabase } from '@eloquentpoll/testkit/database';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { seed } from '@eloquentpoll/testkit/seed';
 import t from 'tap';
 import { judgeOf } from '../src/fuzz/judge-answer.ts';
+import { corpusOf } from '../src/fuzz/memory/corpus.ts';
+import { runMemory } from '../src/fuzz/memory/run-memory.ts';
 import type { Description } from '../src/fuzz/operations.ts';
 import { runFuzz } from '../src/fuzz/run-fuzz.ts';
 import { secretWatch } from '../src/fuzz/secrets.ts';
@@ -17,11 +22,21 @@ t.test(
   async (t) => {
     const { url, prefix } = testRedis(t);
     const databaseUrl = await testDatabase(t);
-    const report = await runFuzz({ databaseUrl, redisUrl: url, redisPrefix: prefix, seed, runs, sequences: 3 });
+    const report = await runFuzz({ databaseUrl, redisUrl: url, redisPrefix: prefix, seed, runs });
     t.same(report.findings, []);
     t.ok(report.operations.length > 80 && report.operations.every(({ inputs }) => inputs >= runs));
   },
 );
+
+t.test(`sequences that use what answers gave find nothing wrong (TEST_SEED=${seed})`, async (t) => {
+  const { url, prefix } = testRedis(t);
+  const databaseUrl = await testDatabase(t);
+  const known = await readFile(join(root, 'docs/proofs/fuzz-corpus.txt'), 'utf8');
+  const options = { databaseUrl, redisUrl: url, redisPrefix: prefix, seed, requests: 120, minutes: 1 };
+  const report = await runMemory({ ...options, corpus: corpusOf(known) });
+  t.same(report.findings, []);
+  t.ok(report.requests >= 120 && report.reached > 40, `${report.reached} reached`);
+});
 
 const description: Description = {
   paths: {

@@ -128,6 +128,11 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
   t.teardown(() => delivery?.[Symbol.asyncDispose]());
   openLog(metrics, 'silent');
   await checkLedgerInTurn(storage, 60_000);
+  t.match(
+    await metrics.text(),
+    /^eloquentpoll_billed_usd_total\{model="sim\/acorn-mini",payer="account"\} 0$/m,
+    'money begins at zero, so that an increase over an hour misses none',
+  );
   const answer = await app.inject({ method: 'POST', url: '/api/poll', headers, payload: POLL });
   t.equal(answer.statusCode, 200);
   const { votes, costs } = answer.json();
@@ -159,7 +164,7 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
     if (on.some((process) => process === 'worker')) t.ok(text.includes(`# TYPE ${name} ${type}\n`), name);
 });
 
-t.test('a worker that sends no webhooks shows how late they are', async (t) => {
+t.test('a worker shows batches that stand still, and one that sends no webhooks how late they are', async (t) => {
   const { worker, settings, accountId } = await wholeService(t, RECORDED);
   const config = readConfig({ ...settings, OPS_PORT: '0' });
   t.equal(openWebhookDelivery(config, worker), null);
@@ -170,7 +175,13 @@ t.test('a worker that sends no webhooks shows how late they are', async (t) => {
     `insert into webhook_events (account_id, type, data, url, created_at)
      values ('${accountId}', 'poll.completed', '{}', 'https://receiver.example', now() - interval '90 seconds')`,
   );
+  await asOwner(
+    settings.DATABASE_URL,
+    `insert into batches (id, account_id, status, total, moved_at) values ('pb_idle', '${accountId}', 'running', 1, now() - interval '10 minutes')`,
+  );
   const text = await (await fetch(`${ops?.url}/metrics`)).text();
+  t.match(text, /^eloquentpoll_batch_idle_seconds\{waits_for="gateway"\} 6\d\d(\.\d+)?$/m);
+  t.match(text, /^eloquentpoll_batch_idle_seconds\{waits_for="worker"\} 0$/m);
   t.match(text, /^eloquentpoll_webhooks_late_seconds (9|1\d)\d(\.\d+)?$/m);
   t.match(text, /^eloquentpoll_webhooks_pending 0$/m);
 });

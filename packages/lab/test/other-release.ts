@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { newPollId, newResultId } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { wholeService } from './whole-service.ts';
 
@@ -36,8 +36,8 @@ export function withMore(value: unknown): unknown {
 }
 
 export function otherRelease({ gateway, accountId }: Service, change: <T>(value: T) => T) {
-  const pollId = `ps_${randomBytes(12).toString('hex')}`;
-  const resultId = `EP-2026-11-21-${randomBytes(8).toString('hex')}`;
+  const pollId = newPollId();
+  const resultId = newResultId();
   const named = <T>(value: T): T =>
     JSON.parse(
       JSON.stringify(value)

@@ -44,8 +44,17 @@ t.test('a wait is counted from the kill to the next claim of a poll that its vic
 });
 
 t.test('the slowest come first, with what was struck meanwhile', async (t) => {
-  const resumes = [9_000, 30_000].map((ms) => ({ pollId: `p${ms}`, epoch: 1, killedAt: 2_000, claimedAt: 2_000 + ms }));
+  const resumes = [9_000, 30_000].map((ms) => ({
+    pollId: `p${ms}`,
+    epoch: 1,
+    killedAt: 2_000,
+    freeAt: 7_000,
+    claimedAt: 2_000 + ms,
+  }));
   const [line, ...others] = slowestLines(resumes, faults, 1);
   t.same(others, []);
-  t.match(line, /p30000 epoch 1 waited 30\.0 s: .*kill redis redis at 0\.5 s for 2\.5 s; dead link w2-redis/);
+  t.match(
+    line,
+    /p30000 epoch 1 waited 30\.0 s, 25\.0 s of it after its lease: .*kill redis redis at 0\.5 s for 2\.5 s; dead link w2-redis/,
+  );
 });

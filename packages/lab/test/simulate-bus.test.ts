@@ -7,8 +7,8 @@ import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 import { type ModelBus, modelBus } from '../src/simulate/world/model-bus.ts';
 
-// The bus of the simulation is held to Redis and BullMQ: the record of a run with its fence and its messages, and the
-// queue with its ids. What a lock does in time (10 s) is proven by the chaos that kills real workers.
+// The bus of the simulation is held to Redis: the record of a run with its fence and its messages, and the queue with its
+// ids. That jobs of dead workers come back in time is proven by the chaos that kills real workers.
 
 async function open(t: Test): Promise<Bus> {
   const { url, prefix } = testRedis(t);
@@ -108,7 +108,7 @@ t.test('the run record of the simulation answers and publishes what Redis does',
   t.pass('in every run');
 });
 
-t.test('the queue of the simulation keeps and brings what BullMQ does', async (t) => {
+t.test('the queue of the simulation keeps and brings what the real one does', async (t) => {
   const job = fc.record({ poll: fc.nat(4), round: fc.nat(2) });
   for (const rounds of fc.sample(fc.array(fc.array(job, { maxLength: 12 }), { minLength: 3, maxLength: 3 }), {
     numRuns: 3,
@@ -122,9 +122,9 @@ t.test('the queue of the simulation keeps and brings what BullMQ does', async (t
       }
       t.equal((await real.queueCounts()).waiting, model.jobs());
       const expected: string[] = [];
-      for (let next = model.take('token', 1); next; next = model.take('token', 1)) {
+      for (let next = model.take(1); next; next = model.take(1)) {
         expected.push(next.pollId);
-        model.done(next.id, 'token');
+        model.done(next.id);
       }
       const brought: string[] = [];
       const consumer = real.consumePolls({ concurrency: 1, run: async (pollId) => void brought.push(pollId) });

@@ -1,6 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { inspect } from 'node:util';
 import type { PollResponse, PollSpec, Vote } from '@eloquentpoll/contracts';
+import { pollIdsOfMonth } from '@eloquentpoll/polls';
 import {
   acceptPoll,
   balanceOf,
@@ -111,7 +112,8 @@ interface Sides {
 }
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
-const idOf = (side: Sides, n: number) => `ps_${side.run}_${n}`;
+const MONTH = pollIdsOfMonth(new Date());
+const idOf = (side: Sides, n: number) => `${MONTH}${side.run}_${n}`;
 
 async function perform(sides: Sides, command: Command): Promise<[real: unknown, model: unknown]> {
   const { real, model } = sides;
@@ -180,6 +182,7 @@ async function perform(sides: Sides, command: Command): Promise<[real: unknown, 
         ...lease(command.poll, command.back),
         votes: command.votes,
         response: { ...RESPONSE, confidence: command.votes.length / 10 },
+        lane: 'standard' as const,
       };
       return both(
         () => store.finish(finished),
@@ -189,7 +192,7 @@ async function perform(sides: Sides, command: Command): Promise<[real: unknown, 
     case 'findLapsed':
     case 'findOverdue': {
       const sorted = (leases: readonly { id: string; epoch: number }[]) =>
-        leases.filter(({ id }) => id.startsWith(`ps_${sides.run}_`)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+        leases.filter(({ id }) => id.startsWith(`${MONTH}${sides.run}_`)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
       const lapsed = command.do === 'findLapsed';
       return both(
         async () => sorted(await (lapsed ? store.findLapsed(500, 0) : store.findOverdue(500, 5_000))),
@@ -244,7 +247,7 @@ async function leftIn({ real, model, accountId, run }: Sides): Promise<[unknown,
            (select reason from dead_letters where poll_id = polls.id) as "deadLetter",
            (select coalesce(sum(billed_u), 0)::int from votes where poll_id = polls.id) as "billedU",
            (select count(*)::int from votes where poll_id = polls.id) as votes
-      from polls where starts_with(id, 'ps_${run}_') order by id`);
+      from polls where starts_with(id, '${MONTH}${run}_') order by id`);
   const modelled = [...model.polls.values()]
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map(({ accountId: _, acceptance: __, ...row }) => ({

@@ -106,6 +106,7 @@ export async function nightOfAbuse(field: Field, sizes: AbuseSizes, progress: Pr
         ceiling,
         checks,
       },
+      counts: { polls: sizes.polls, 'checks that failed': Object.values(checks).filter((isSo) => !isSo).length },
       holds: Object.values(checks).every(Boolean),
       lines: [
         `a night of abuse: ${sizes.polls} polls, ${sizes.accounts} accounts, ${sizes.addresses} addresses: ${JSON.stringify(statuses)}`,

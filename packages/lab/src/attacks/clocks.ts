@@ -61,6 +61,7 @@ export async function clocks(field: Field, library: string, progress: ProgressLi
     const due = ASKERS * EACH;
     return {
       figures: { clocks_apart_min: apartMin, polls: due, completed, others, ledger_violations: books.length },
+      counts: { polls: due, 'polls not completed': due - completed },
       holds: apartMin === 20 && completed === due && books.length === 0,
       lines: [
         `clocks ${apartMin} minutes apart: ${completed} of ${due} polls completed and were the same poll at both gateways, one worker killed; ${books.length} violations in the books`,

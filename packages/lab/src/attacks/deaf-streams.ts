@@ -61,6 +61,7 @@ export async function deafStreams(
     };
     return {
       figures,
+      counts: { readers: sockets.length, polls: ended, 'failed requests beside them': during.failed },
       holds:
         sockets.length === readers && ended > 0 && during.failed === 0 && last < first + (readers * 256 * 1_024) / 1e6,
       lines: [

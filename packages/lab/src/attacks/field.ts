@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs';
 import { loadPanels } from '@eloquentpoll/models/panels';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
-import { revokeKey } from '@eloquentpoll/storage';
 import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
 import { openStores, type Servers, type Stores } from '../fixture/stores.ts';
@@ -19,13 +18,16 @@ export interface Field extends AsyncDisposable {
   readonly accountId: string;
   readonly key: string;
   readonly panels: ReturnType<typeof loadPanels>;
-  /** Of the same account, and revoked. */
+  /** Of the same account, and revoked by it. */
   revokedKey(): Promise<string>;
   /** What workers and models of this field need. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-const LIMITS = ['poll', 'free_poll', 'session', 'account', 'compute', 'read', 'login', 'deposit'];
+const LIMITS = [
+  ...['poll', 'free_poll', 'session', 'account', 'compute', 'read', 'login', 'deposit'],
+  'failed_authentication',
+];
 
 export async function openField(servers: Servers, more: Record<string, string> = {}): Promise<Field> {
   await using made = new AsyncDisposableStack();
@@ -48,19 +50,22 @@ export async function openField(servers: Servers, more: Record<string, string> =
   };
   const gateway = await startModule(group, 'gateway', '@eloquentpoll/gateway/main', env);
   const port = Number(gateway.ready.port);
+  const origin = `http://127.0.0.1:${port}`;
   const owned = made.move();
   return {
     stores,
     group,
     port,
-    origin: `http://127.0.0.1:${port}`,
+    origin,
     pid: gateway.pid,
     accountId,
     key,
     panels: loadPanels({ file: 'simulator' }),
     async revokedKey() {
       const { id, key: old } = await insertApiKey(stores.storage, accountId);
-      await revokeKey(stores.storage, accountId, id);
+      const headers = { authorization: `Bearer ${key}` };
+      const { status } = await fetch(`${origin}/api/keys/${id}`, { method: 'DELETE', headers });
+      if (status >= 300) throw new Error(`revoking a key was answered ${status}`);
       return old;
     },
     env,
@@ -72,7 +77,8 @@ export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`)
 
 /** Channels of this field that anybody listens to. */
 export async function watchedPolls({ stores: { bus, redisPrefix } }: Field): Promise<number> {
-  const channels = (await bus.redis.call('PUBSUB', 'CHANNELS', `*${redisPrefix}*`)) as unknown[];
+  // Those of cancels and deletions, which every gateway hears, have no id in their names.
+  const channels = (await bus.redis.call('PUBSUB', 'CHANNELS', `*${redisPrefix}*ps_*`)) as unknown[];
   return channels.length;
 }
 

@@ -57,6 +57,11 @@ export async function fullRedis(
     const createsHold = Object.keys(creates).every((status) => ['202', '429', '503'].includes(status));
     return {
       figures: { seconds, statuses, all_ended: allEnded, ended_s: endedS, ledger_violations: books.length },
+      counts: {
+        runs: 1,
+        'violations of the ledger': books.length,
+        'polls without an end': allEnded ? 0 : await unended(field),
+      },
       holds: readsHold && createsHold && allEnded && books.length === 0,
       lines: [
         `Redis without memory for ${seconds} s: ${Object.entries(statuses)

@@ -56,6 +56,7 @@ export async function idleStreams(
   };
   return {
     figures,
+    counts: { streams: sockets.length, 'subscriptions left': left, 'failed requests beside them': during.failed },
     holds: sockets.length === streams && bytes <= MAX_BYTES && freed && left === 0 && during.failed === 0,
     lines: [
       `${sockets.length} idle streams: ${(bytes / 1_000).toFixed(1)} kB of RSS each (at most ${MAX_BYTES / 1_024} KB), opened ${figures.opened_per_s} a second`,

@@ -1,18 +1,22 @@
 import { Agent, request } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { apiKeyPrefix, newApiKey } from '@eloquentpoll/gateway/api-key';
+import { type Chance, chance } from '../terminal/chance.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
+import { comparePaired } from './paired-times.ts';
 
-// How long a refusal takes says nothing about a key: unknown, revoked, or right at its beginning. The three are asked
-// in turns, so that whatever else happens on the machine happens to all. Compared are the fastest tenths, as an attacker would
-// who wants to know: what else a machine does only ever adds to a time.
+// How long a refusal takes says nothing about a key: unknown, revoked, or right at its beginning. Each round asks one of
+// each kind in an order that chance decides, and an unknown one that we make slower: a run that cannot see it shows nothing.
 
 const MAX_US = 50;
 const MIN_P = 0.01;
 const KEYS = 200;
+const PLANTED_US = 5;
+const PLANTED = 'planted';
+const WARM_UP = 300;
 
 export async function keyTiming(
   field: Field,
@@ -20,51 +24,66 @@ export async function keyTiming(
   progress: ProgressLine,
 ): Promise<Attack> {
   // Made beforehand, all of them: what the attacker does between two requests must not differ.
-  const some = <T>(make: () => T): T[] => Array.from({ length: KEYS }, make);
+  const some = (make: () => string) => Array.from({ length: KEYS }, make);
+  const revoked: string[] = [];
+  while (revoked.length < KEYS) revoked.push(await field.revokedKey());
   const kinds: Record<string, readonly string[]> = {
-    unknown: some(newApiKey),
-    revoked: await Promise.all(some(() => field.revokedKey())),
-    'same beginning': some(() => likeIt(field.key)),
+    ...{ unknown: some(() => newApiKey()), revoked, 'same beginning': some(() => likeIt(field.key)) },
+    [PLANTED]: some(() => newApiKey()),
   };
   const names = Object.keys(kinds);
-  const tookUs: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
+  const tookUs = Object.fromEntries(names.map((name): [string, number[]] => [name, []]));
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  for (let i = -300; i < samples; i++) {
-    // Each round in another order, or the first of a round would be another kind of request.
-    for (const name of i % 2 === 0 ? names : names.toReversed()) {
-      const us = await refusal(field.port, kinds[name]![(i + KEYS * 2) % KEYS]!, agent);
-      if (i >= 0) tookUs[name]!.push(us);
+  const draw = chance(field.key);
+  for (let i = 0; i < samples + WARM_UP; i++) {
+    for (const name of shuffled(names, draw)) {
+      const us = await refusal(field.port, kinds[name]![i % KEYS]!, agent, name === PLANTED ? PLANTED_US : 0);
+      if (i >= WARM_UP) tookUs[name]!.push(us);
     }
-    if (i % 500 === 0) progress.show(`key timing: ${i} of ${samples}`);
+    if (i % 500 === 0) progress.show(`key timing: ${i} of ${samples} rounds`);
   }
   agent.destroy();
-  const at = (name: string, q: number): number => Math.round((percentile(tookUs[name]!, q) ?? 0) * 10) / 10;
-  const quickest = Object.fromEntries(names.map((name) => [name, at(name, 0.1)]));
-  const medians = Object.fromEntries(names.map((name) => [name, at(name, 0.5)]));
-  const pairs = names.flatMap((a, i) =>
-    names.slice(i + 1).map((b) => ({
-      a,
-      b,
-      us: Math.abs(quickest[a]! - quickest[b]!),
-      median_us: Math.abs(medians[a]! - medians[b]!),
-      p: mannWhitney(tookUs[a]!, tookUs[b]!),
-    })),
-  );
-  const worst = Math.max(...pairs.map(({ us }) => us));
+
+  const real = names.filter((name) => name !== PLANTED);
+  const pairs = real.flatMap((a, i) => real.slice(i + 1).map((b) => comparedAs(a, b, tookUs, real.length)));
+  const control = comparedAs(PLANTED, 'unknown', tookUs, 1);
+  const isSeen = control.p < MIN_P;
+  const apart = pairs.map(({ apartUs }) => Math.abs(apartUs));
+  const ps = pairs.map(({ p }) => p);
+  const medians = names.map((name) => `${name} ${percentile(tookUs[name]!, 0.5)?.toFixed(0)} us`);
   return {
-    figures: { samples: samples * names.length, quickest_us: quickest, medians_us: medians, pairs },
-    holds: worst < MAX_US,
+    figures: { samples: samples * real.length, pairs, control },
+    counts: { 'refused keys': samples * real.length },
+    holds: isSeen && Math.max(...apart) < MAX_US && Math.min(...ps) >= MIN_P,
     lines: [
-      `${samples * names.length} refused keys: ${names.map((name) => `${name} ${quickest[name]} us (median ${medians[name]})`).join(', ')}`,
-      ...pairs.map(
-        ({ a, b, us, median_us, p }) =>
-          `${a} and ${b}: ${us.toFixed(1)} us apart (medians ${median_us.toFixed(1)}), Mann-Whitney p = ${p.toPrecision(2)}${p < MIN_P ? ' (below 0.01)' : ''}`,
+      `at most ${Math.max(...apart).toFixed(1)} us apart, p ${shortly(Math.min(...ps))} to ${shortly(Math.max(...ps))}; ${PLANTED_US} us that were planted are ${isSeen ? '' : 'NOT '}seen (p ${shortly(control.p)})`,
+      `${samples * real.length} refused keys, medians: ${medians.join(', ')}`,
+      ...[...pairs, control].map(
+        ({ a, b, apartUs, betweenUs: [low, high], p }) =>
+          `${a} - ${b}: ${apartUs.toFixed(1)} us (${low.toFixed(1)} to ${high.toFixed(1)}), p ${shortly(p)}`,
       ),
     ],
   };
 }
 
-/** Another key whose shown beginning is the same; its checksum fits, or anybody would see without asking that it is none. */
+/** `comparisons`: how many are looked at for the smallest p (Bonferroni). */
+function comparedAs(a: string, b: string, tookUs: Readonly<Record<string, number[]>>, comparisons: number) {
+  const { p, ...apart } = comparePaired(tookUs[a]!, tookUs[b]!);
+  return { a, b, ...apart, p: Math.min(1, comparisons * p) };
+}
+
+const shortly = (p: number): string => String(Number(p.toPrecision(2)));
+
+function shuffled(names: readonly string[], draw: Chance): string[] {
+  const order = [...names];
+  for (let i = order.length - 1; i > 0; i--) {
+    const other = draw.whole(0, i);
+    [order[i], order[other]] = [order[other]!, order[i]!];
+  }
+  return order;
+}
+
+/** Another key whose shown beginning is the same; its checksum fits, or it would be seen without asking that it is none. */
 function likeIt(key: string): string {
   const shown = apiKeyPrefix(key);
   const body = shown + newApiKey().slice(shown.length, -6);
@@ -79,7 +98,7 @@ function likeIt(key: string): string {
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-function refusal(port: number, key: string, agent: Agent): Promise<number> {
+function refusal(port: number, key: string, agent: Agent, plantedUs: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const began = process.hrtime.bigint();
     const outgoing = request(
@@ -87,6 +106,8 @@ function refusal(port: number, key: string, agent: Agent): Promise<number> {
       (response) => {
         response.resume();
         response.on('end', () => {
+          const until = process.hrtime.bigint() + BigInt(plantedUs * 1_000);
+          while (process.hrtime.bigint() < until);
           if (response.statusCode === 401) resolve(Number(process.hrtime.bigint() - began) / 1_000);
           else reject(new Error(`a refused key was answered ${response.statusCode}`));
         });
@@ -95,32 +116,4 @@ function refusal(port: number, key: string, agent: Agent): Promise<number> {
     outgoing.on('error', reject);
     outgoing.end();
   });
-}
-
-/** Two-sided p by the normal approximation, which these numbers are large enough for. */
-function mannWhitney(a: readonly number[], b: readonly number[]): number {
-  const all = [...a.map((value) => ({ value, first: true })), ...b.map((value) => ({ value, first: false }))].sort(
-    (x, y) => x.value - y.value,
-  );
-  let rankSum = 0;
-  for (let i = 0; i < all.length; ) {
-    let j = i;
-    while (j < all.length && all[j]!.value === all[i]!.value) j++;
-    // Equal values share the mean of their ranks.
-    const rank = (i + 1 + j) / 2;
-    for (let k = i; k < j; k++) if (all[k]!.first) rankSum += rank;
-    i = j;
-  }
-  const [n, m] = [a.length, b.length];
-  const u = rankSum - (n * (n + 1)) / 2;
-  const z = (u - (n * m) / 2) / Math.sqrt((n * m * (n + m + 1)) / 12);
-  return erfc(Math.abs(z) / Math.SQRT2);
-}
-
-/** Abramowitz and Stegun 7.1.26, good to seven digits. */
-function erfc(x: number): number {
-  const t = 1 / (1 + 0.3275911 * x);
-  return (
-    t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))) * Math.exp(-x * x)
-  );
 }

@@ -1,8 +1,10 @@
 import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
 import type { Servers } from '../fixture/stores.ts';
+import { continueFile, type RunFile, repeatedBy } from '../proof/continued.ts';
 import { names, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { type ProgressLine, progressOn } from '../terminal/progress.ts';
 import { ABUSE_SETTINGS, nightOfAbuse } from './abuse.ts';
+import { balanceRaces } from './balance-races.ts';
 import { clocks } from './clocks.ts';
 import { deafStreams } from './deaf-streams.ts';
 import { type Field, openField } from './field.ts';
@@ -22,21 +24,28 @@ export interface Attack {
   readonly figures: object;
   readonly holds: boolean;
   readonly lines: readonly string[];
+  /** What adds up over runs. */
+  readonly counts: Record<string, number>;
 }
 
-interface Sizes {
-  readonly streams: number;
-  readonly connections: number;
-  readonly readers: number;
-  readonly seconds: number;
-  readonly samples: number;
-  readonly keys: number;
-  readonly requests: number;
-  readonly polls: number;
-  readonly accounts: number;
-  readonly addresses: number;
-  readonly webhooks: number;
-}
+/** What an attack is made with, as long as nothing else is asked for. */
+const SIZES = {
+  streams: 10_000,
+  connections: 4_000,
+  readers: 500,
+  seconds: 1_800,
+  samples: 33_400,
+  keys: 1_000_000,
+  requests: 10_000,
+  races: 1_000,
+  polls: 50_000,
+  accounts: 100,
+  addresses: 1_000,
+  webhooks: 10_000,
+};
+type Sizes = Readonly<typeof SIZES>;
+type SizeName = keyof Sizes;
+const SIZE_NAMES = Object.keys(SIZES) as SizeName[];
 
 const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: ProgressLine) => Promise<Attack>>> = {
   idle: idleStreams,
@@ -51,6 +60,7 @@ const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Pr
   'many-keys': manyKeys,
   abuse: nightOfAbuse,
   webhooks: hostileWebhooks,
+  races: balanceRaces,
 };
 
 /** Needs more than the machine may have, so it runs only when it is named. */
@@ -62,6 +72,8 @@ const BY_NAME: typeof ATTACKS = {
 
 /** Settings of the gateway that an attack needs; limits are part of what holds the slow ones off. */
 const SETTINGS: Readonly<Record<string, Record<string, string>>> = {
+  // The sessions that are created beside the streams have no worker.
+  idle: { MAX_RUNNING_POLLS: '100000', MAX_RUNNING_POLLS_PER_KEY: '100000' },
   'slow-headers': { RATE_LIMITS: '' },
   'slow-bodies': { RATE_LIMITS: '' },
   silent: { RATE_LIMITS: '' },
@@ -70,71 +82,72 @@ const SETTINGS: Readonly<Record<string, Record<string, string>>> = {
   abuse: ABUSE_SETTINGS,
 };
 
-const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--keys N] [--requests N] [--polls N] [--accounts N] [--addresses N] [--webhooks N] [--json]
+const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--keys N] [--requests N] [--polls N] [--accounts N] [--addresses N] [--webhooks N] [--races N] [--continue FILE] [--json]
 
   --only NAMES     of ${Object.keys(ATTACKS).join(', ')}, separated by commas; all without it;
                    and by name alone nginx, where it is installed, and clocks, where FAKETIME_LIB names
                    libfaketime.so.1
-  --streams N      idle streams, default 10000
-  --connections N  slow connections, default 4000
-  --readers N      streams that are not read, default 500
-  --seconds N      for how long they are not read, default 60
-  --samples N      refused keys of each kind, default 33400
-  --keys N         Idempotency-Keys in the table, default 1000000
-  --requests N     made-up addresses through nginx, default 10000
-  --polls N        polls that make models fail, default 50000
-  --accounts N     whose they are, default 100
-  --addresses N    where the free ones come from, default 1000
-  --webhooks N     messages to receivers most of which are no good, default 10000
+  --streams N      idle streams, default ${SIZES.streams}
+  --connections N  slow connections, default ${SIZES.connections}
+  --readers N      streams that are not read, default ${SIZES.readers}
+  --seconds N      for how long they are not read, default ${SIZES.seconds}
+  --samples N      refused keys of each kind, default ${SIZES.samples}
+  --keys N         Idempotency-Keys in the table, default ${SIZES.keys}
+  --requests N     made-up addresses through nginx, default ${SIZES.requests}
+  --polls N        polls that make models fail, default ${SIZES.polls}
+  --accounts N     whose they are, default ${SIZES.accounts}
+  --addresses N    where the free ones come from, default ${SIZES.addresses}
+  --webhooks N     messages to receivers most of which are no good, default ${SIZES.webhooks}
+  --races N        races of 200 polls for one balance, default ${SIZES.races}
+  --continue FILE  adds the run to those in the file (docs/proofs/runs.jsonl)
   --json           figures as JSON instead of lines
 `;
 
 const MAX_SIZE = 1_000_000;
+const SIZE_OPTIONS = Object.fromEntries(
+  SIZE_NAMES.map((name) => [name, { type: 'string', default: String(SIZES[name]) }]),
+) as Record<SizeName, { type: 'string'; default: string }>;
 
 function readArguments(argv: readonly string[]) {
-  const { only, json, ...sizes } = parseOptions(argv, {
+  const {
+    only,
+    json,
+    continue: runFile,
+    ...sizes
+  } = parseOptions(argv, {
     only: { type: 'string', default: Object.keys(ATTACKS).join(',') },
-    streams: { type: 'string', default: '10000' },
-    connections: { type: 'string', default: '4000' },
-    readers: { type: 'string', default: '500' },
-    seconds: { type: 'string', default: '60' },
-    samples: { type: 'string', default: '33400' },
-    keys: { type: 'string', default: '1000000' },
-    requests: { type: 'string', default: '10000' },
-    polls: { type: 'string', default: '50000' },
-    accounts: { type: 'string', default: '100' },
-    addresses: { type: 'string', default: '1000' },
-    webhooks: { type: 'string', default: '10000' },
+    ...SIZE_OPTIONS,
+    continue: { type: 'string' },
     json: { type: 'boolean', default: false },
   });
-  const size = (name: keyof Sizes): number => wholeNumber(`--${name}`, sizes[name], 1, MAX_SIZE);
+  const size = (name: SizeName): number => wholeNumber(`--${name}`, sizes[name], 1, MAX_SIZE);
   return {
     only: names('attack', only, [...Object.keys(ATTACKS), ...Object.keys(BY_NAME)]),
-    sizes: {
-      streams: size('streams'),
-      connections: size('connections'),
-      readers: size('readers'),
-      seconds: size('seconds'),
-      samples: size('samples'),
-      keys: size('keys'),
-      requests: size('requests'),
-      polls: size('polls'),
-      accounts: size('accounts'),
-      addresses: size('addresses'),
-      webhooks: size('webhooks'),
-    },
+    sizes: Object.fromEntries(SIZE_NAMES.map((name) => [name, size(name)])) as Record<SizeName, number>,
+    runFile: runFile ?? null,
     json,
   };
 }
 
 await runCommand(USAGE, async ({ group }) => {
-  const { only, sizes, json } = readArguments(process.argv.slice(2));
+  const argv = process.argv.slice(2);
+  const args = readArguments(argv);
+  const kept = args.runFile === null ? null : await continueFile(args.runFile, repeatedBy('attack', argv));
   await using servers = await startThrowAwayServers(await group(), process.env);
-  return attack(only, sizes, json, servers);
+  return attack(args, kept, servers);
 });
 
+/** A smaller one shows less, however often it is made. */
+function experimentOf(name: string, sizes: Sizes): string {
+  return SIZE_NAMES.every((size) => sizes[size] >= SIZES[size]) ? `attack ${name}` : `attack ${name}, smaller`;
+}
+
 /** Each attack gets a gateway and stores of its own. */
-async function attack(only: readonly string[], sizes: Sizes, json: boolean, servers: Servers): Promise<number> {
+async function attack(
+  { only, sizes, json }: ReturnType<typeof readArguments>,
+  kept: RunFile | null,
+  servers: Servers,
+): Promise<number> {
   const progress = progressOn(process.stderr);
   const report: Record<string, object> = {};
   let holds = true;
@@ -144,7 +157,13 @@ async function attack(only: readonly string[], sizes: Sizes, json: boolean, serv
     progress.end();
     report[name] = { holds: made.holds, ...made.figures };
     holds &&= made.holds;
-    if (!json) process.stdout.write(`${[...made.lines, made.holds ? 'held' : 'did NOT hold'].join('\n')}\n\n`);
+    const { counts, lines } = made;
+    const sums = await kept?.add({
+      ...{ experiment: experimentOf(name, sizes), seed: null, holds: made.holds, counts },
+      ...{ figure: lines[0]!, note: lines.slice(1).join('; ') },
+    });
+    if (!json)
+      process.stdout.write(`${[...made.lines, ...(sums ?? []), made.holds ? 'held' : 'did NOT hold'].join('\n')}\n\n`);
   }
   if (json) process.stdout.write(`${JSON.stringify({ holds, ...report }, null, 2)}\n`);
   return holds ? 0 : 1;

@@ -68,6 +68,7 @@ export async function manyKeys(field: Field, { keys }: { keys: number }, progres
   };
   return {
     figures,
+    counts: { keys, 'keys over that stayed': over },
     holds:
       used === 'idempotency_pkey' &&
       most <= STEP &&

@@ -1,47 +1,42 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { findNginx } from '@eloquentpoll/services/nginx-program';
 import { comesTrue } from './field.ts';
 
-// The nginx of this machine with the configuration of infra/nginx, where only the addresses are other ones.
+// A real nginx with a configuration of infra, where only the addresses are other ones.
 
-const CONFIGURATION = new URL('../../../../infra/nginx/eloquentpoll.conf', import.meta.url);
-
-/** Null where there is none: it is the one program here that nothing brings along. */
-export function findNginx(): string | null {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  const runs = (file: string): boolean => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  return folders.map((folder) => join(folder, 'nginx')).find(runs) ?? null;
-}
+const INFRA = new URL('../../../../infra/', import.meta.url);
 
 export interface Nginx extends AsyncDisposable {
   readonly port: number;
+  /** Reads its configuration and the maps in it again; what is under way ends as it began. */
+  reload(): void;
   /** One line per request as nginx understood it: its id, its first line, the status it answered. */
   requests(): string[];
 }
 
-export async function startNginx(file: string, gatewayPort: number): Promise<Nginx> {
+/** `configure` makes what is inside http { } listen on the port. */
+export async function startNginx(configure: (port: number) => string): Promise<Nginx> {
+  const { file, args, env } = await findNginx(process.env);
   const folder = mkdtempSync(join(tmpdir(), 'eloquentpoll-nginx-'));
   chmodSync(folder, 0o755);
   const port = await freePort();
   const log = join(folder, 'requests.log');
-  writeFileSync(join(folder, 'nginx.conf'), configuration(folder, log, port, gatewayPort));
-  const child = spawn(file, ['-p', folder, '-c', 'nginx.conf', '-e', join(folder, 'errors.log')], { stdio: 'ignore' });
+  writeFileSync(join(folder, 'nginx.conf'), configuration(folder, log, configure(port)));
+  const child = spawn(file, [...args, '-p', folder, '-c', 'nginx.conf', '-e', join(folder, 'errors.log')], {
+    stdio: 'ignore',
+    env: { LC_ALL: 'C', ...env },
+  });
   const ready = await comesTrue(() => child.exitCode !== null || answers(port), 10_000);
   if (!ready || child.exitCode !== null)
     throw new Error(`nginx did not start: ${readFileSync(join(folder, 'errors.log'), 'utf8')}`);
   return {
     port,
+    reload: () => void child.kill('SIGHUP'),
     requests: () =>
       readFileSync(log, 'utf8')
         .split('\n')
@@ -53,12 +48,17 @@ export async function startNginx(file: string, gatewayPort: number): Promise<Ngi
   };
 }
 
-function configuration(folder: string, log: string, port: number, gatewayPort: number): string {
-  const product = readFileSync(CONFIGURATION, 'utf8')
-    .replace('server 127.0.0.1:8080;', `server 127.0.0.1:${gatewayPort};`)
-    .replace('listen 8081;', `listen 127.0.0.1:${port};`)
-    // A poll keeps the id of its request: one that nginx has not seen has an id that is not nginx'.
-    .replace('proxy_set_header Host $host;', '$&\n    proxy_set_header X-Request-Id ngx-$request_id;');
+/** A file of infra with every `[from, to]` replaced, which has to be there. */
+export function infraFile(name: string, changes: readonly (readonly [string, string])[]): string {
+  let text = readFileSync(new URL(name, INFRA), 'utf8');
+  for (const [from, to] of changes) {
+    if (!text.includes(from)) throw new Error(`${name} has no ${from}`);
+    text = text.replace(from, () => to);
+  }
+  return text;
+}
+
+function configuration(folder: string, log: string, product: string): string {
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   );

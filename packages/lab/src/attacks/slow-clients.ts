@@ -57,6 +57,11 @@ export async function slowClients(
   const ratio = (one: Latencies) => (one.p99Ms / before.p99Ms).toFixed(2);
   return {
     figures,
+    counts: {
+      'slow connections': opened,
+      'connections left': gone && closed ? 0 : opened,
+      'failed requests beside them': during.failed + after.failed,
+    },
     holds: gone && closed && during.failed === 0 && after.failed === 0 && opened > connections * 0.9,
     lines: [
       `slow ${kind}: ${opened} connections; a healthy client's p99 is ${before.p99Ms} ms before, ${during.p99Ms} ms during (${ratio(during)} times), ${after.p99Ms} ms after; ${during.failed} of its ${during.requests} requests failed`,

@@ -7,7 +7,7 @@ import { startModule } from '../fixture/modules.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
-import { findNginx, type Nginx, startNginx } from './nginx-process.ts';
+import { infraFile, type Nginx, startNginx } from './nginx-process.ts';
 
 // What lies between clients and gateways in production, with the configuration that is shipped: two servers in a row read
 // the same bytes the same way, the peer address alone names a client, and events arrive as they happen.
@@ -22,10 +22,14 @@ export async function throughNginx(
   { requests }: { requests: number },
   progress: ProgressLine,
 ): Promise<Attack> {
-  const file = findNginx();
-  if (file === null)
-    return { figures: {}, holds: false, lines: ['nginx was not found on this machine, so nothing was shown.'] };
-  await using nginx = await startNginx(file, field.port);
+  await using nginx = await startNginx((port) =>
+    infraFile('nginx/eloquentpoll.conf', [
+      ['server 127.0.0.1:8080;', `server 127.0.0.1:${field.port};`],
+      ['listen 8081;', `listen 127.0.0.1:${port};`],
+      // A poll keeps the id of its request: one that nginx has not seen has an id that is not nginx'.
+      ['Host $host;', 'Host $host;\n    proxy_set_header X-Request-Id ngx-$request_id;'],
+    ]),
+  );
   progress.show('through nginx: requests within requests');
   const smuggling = await smuggle(field, nginx);
   const addresses = await pretend(nginx, requests, progress);
@@ -35,6 +39,11 @@ export async function throughNginx(
   const upload = await uploadRows(field, nginx);
   return {
     figures: { smuggling, addresses, streams, upload },
+    counts: {
+      requests: addresses.requests,
+      'answers astray': smuggling.others_disturbed,
+      'requests that ran unseen': smuggling.ran,
+    },
     holds:
       smuggling.ran === 0 &&
       smuggling.others_disturbed === 0 &&

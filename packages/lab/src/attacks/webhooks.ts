@@ -18,6 +18,11 @@ export async function hostileWebhooks(
   const { healthy, recovered, goneDisabled, trapped, otherAddresses, seconds, byOutcome } = figures;
   return {
     figures,
+    counts: {
+      webhooks: healthy.due,
+      'healthy ones lost': healthy.due - healthy.delivered,
+      'connections inside': trapped,
+    },
     holds:
       healthy.delivered === healthy.due &&
       healthy.p95Ms <= MAX_P95_MS &&

@@ -10,6 +10,7 @@ import { peer } from './rows/peer.ts';
 import { queue } from './rows/queue.ts';
 import { relay } from './rows/relay.ts';
 import { scaling } from './rows/scaling.ts';
+import { shards } from './rows/shards.ts';
 import { soak } from './rows/soak.ts';
 import { status } from './rows/status.ts';
 import { store } from './rows/store.ts';
@@ -30,6 +31,7 @@ export const ROWS: readonly Row[] = [
   worker,
   life,
   queue,
+  shards,
   store,
   memory,
   cold,

@@ -156,7 +156,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
 
 async function forgetPolls({ bus, query, redisPrefix }: Stores): Promise<void> {
   await query("update polls set status = 'failed', finished_at = now(), lease_owner = null where status = 'running'");
-  await deleteKeys(bus.redis, `{${redisPrefix}}:polls:*`);
+  await deleteKeys(bus.redis, `{${redisPrefix}:*}:*`);
 }
 
 const underTest = (service: RunningProcess): ProcessUnderTest => ({

@@ -25,13 +25,14 @@ const statements = ({ polls, days, accounts, thin }: Size): Record<string, strin
   const at = `date_trunc('day', now(), 'UTC') - (${days} - ${day}) * interval '1 day' + n * interval '1 ms'`;
   const hold = `${accounts} + 2 * n - 1`;
   const series = `generate_series(1::bigint, ${polls}) n`;
-  const sorted = `(select n, 'ps_' || md5(n::text) as id from ${series} order by 2) poll`;
+  const id = `month_ids(${at}) || left(md5(n::text), 22)`;
+  const sorted = `(select n, ${id} as id from ${series} order by 2) poll`;
   const recent = thin ? ` where ${day} = ${days - 1}` : '';
   return {
     transfers: `
       insert into transfers (id, idem, kind, debit, credit, amount_u, pending_id, poll_id, created_at)
         overriding system value
-      select x.* from (select n, 'ps_' || md5(n::text) as id from ${series}) poll cross join lateral (values
+      select x.* from (select n, ${id} as id from ${series}) poll cross join lateral (values
         (${hold}, 'hold:' || id, 'hold', ${account}, '${REVENUE}'::uuid, ${HOLD_U}, null::bigint, id, ${at}),
         (${hold} + 1, 'resolve:' || ${hold}, 'post', ${account}, '${REVENUE}', ${VOTES * BILLED_U}, ${hold}, id, ${at})) x`,
     polls: `

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { anyQuestion } from '../fixture/polls.ts';
 import type { Chance } from '../terminal/chance.ts';
+import { erasures } from './erasures.ts';
 import { followStream } from './follow-stream.ts';
 import { digestOf } from './history.ts';
-import type { Kind, RecordedOperation, Recorder } from './operations.ts';
+import type { Kind, Recorder } from './operations.ts';
+import { persistence } from './persist.ts';
 import { type CallerAnswer, type CallerRequest, type Gateway, isUnknown, sendOperation } from './request.ts';
 
 // Callers as they should be: each request that costs carries an Idempotency-Key and is repeated, at the next gateway,
@@ -16,6 +16,16 @@ export interface CallerAccount {
   cookie: string;
 }
 
+/** What callers need for what only some campaigns promise. */
+export interface PromisedMeans {
+  /** Of each account, keys with a limit. */
+  readonly limitedKeys: ReadonlyMap<string, readonly { id: string; key: string }[]>;
+  /** Where an account can have the end of a poll sent. */
+  hookOf(accountId: string): { path: string; url: string };
+  /** One that nothing else uses. */
+  openAccount(): Promise<CallerAccount>;
+}
+
 export interface CallersOptions {
   recorder: Recorder;
   gateways: readonly Gateway[];
@@ -24,6 +34,8 @@ export interface CallersOptions {
   /** No answer will become definite after it aborts. */
   quit: AbortSignal;
   herd: number;
+  /** Null where no webhooks, limits and deletions are part of the campaign. */
+  promised: PromisedMeans | null;
 }
 
 const ANSWER_MS = 30_000;
@@ -31,50 +43,22 @@ const STATUS_WAIT_S = 10;
 const REPLAYED = 0.2;
 /** The share of runs that may be late, and of batches that are canceled. */
 const [FLEX, CANCELED] = [0.25, 0.25];
+/** The share of runs that have their end sent to an address of their own. */
+const HOOKED = 0.3;
 const MAX_BATCH_ROWS = 40;
+/** The share of batches that come as a file, line by line, and how long that takes. */
+const [SLOW_UPLOADS, UPLOAD_MS] = [0.5, 2_000];
 
 export type StartCall = (kind: Kind) => Promise<void>;
 
 export function callers(options: CallersOptions): StartCall {
-  const { recorder, gateways, accounts, chance, quit } = options;
-  const anyGateway = () => chance.pick(gateways);
-
-  const question = () => {
-    const { question, options, panel } = anyQuestion(chance);
-    return { question, options, preset: panel };
-  };
-  const headersOf = (account: CallerAccount | null, key: string) => ({
+  const { recorder, accounts, chance, quit, promised } = options;
+  const { persist, pause, conclude, anyGateway, after, question } = persistence(options);
+  const erase = erasures(options);
+  const headersOf = (account: Pick<CallerAccount, 'key'> | null, key: string) => ({
     'idempotency-key': key,
     ...(account && { authorization: `Bearer ${account.key}` }),
   });
-
-  /** The first definite answer; null when the time was over before. */
-  async function persist(
-    operation: RecordedOperation,
-    sent: CallerRequest,
-    note: (answer: CallerAnswer) => void,
-    enough: (answer: CallerAnswer) => boolean = (answer) => !isUnknown(answer),
-  ): Promise<CallerAnswer | null> {
-    let gateway = anyGateway();
-    for (let pauseMs = 50; !quit.aborted; pauseMs = Math.min(pauseMs * 2, 1_000)) {
-      const answer = await sendOperation(recorder, operation, gateway, sent, note);
-      if (answer && enough(answer)) return answer;
-      if (answer && answer.status < 300) pauseMs = 25;
-      gateway = gateways[(gateways.indexOf(gateway) + 1) % gateways.length]!;
-      await pause(pauseMs);
-    }
-    return null;
-  }
-
-  async function pause(ms: number): Promise<void> {
-    await sleep(ms * chance.between(0.75, 1.25), undefined, { signal: quit }).catch(() => undefined);
-  }
-
-  function conclude(operation: RecordedOperation, answer: CallerAnswer | null): void {
-    if (!answer) return;
-    if (answer.status < 300) recorder.end(operation, 'ok');
-    else recorder.end(operation, answer.status === 402 ? 'refused' : 'failed');
-  }
 
   async function sync(kind: Kind, account: CallerAccount | null, path: string, body: object): Promise<void> {
     const key = randomUUID();
@@ -90,13 +74,19 @@ export function callers(options: CallersOptions): StartCall {
     if (answer?.status === 200 && chance.happens(REPLAYED)) await persist(operation, sent, note);
   }
 
-  async function session(kind: 'async' | 'cancel', account: CallerAccount): Promise<void> {
+  async function session(kind: 'async' | 'cancel' | 'limited', account: CallerAccount): Promise<void> {
     const key = randomUUID();
     const operation = recorder.begin(kind, account.id, key);
-    const headers = headersOf(account, key);
-    const body = { ...question(), ...(chance.happens(FLEX) && { service_tier: 'flex' }) };
+    const limitedKey = kind === 'limited' ? chance.pick(promised!.limitedKeys.get(account.id)!) : null;
+    if (limitedKey) operation.limitedKey = { id: limitedKey.id, refused: false };
+    const hook = promised && chance.happens(HOOKED) ? promised.hookOf(account.id) : null;
+    if (hook) operation.hook = hook.path;
+    const headers = headersOf(limitedKey ?? account, key);
+    const flex = chance.happens(FLEX) && { service_tier: 'flex' };
+    const body = { ...question(), ...flex, ...(hook && { webhook_url: hook.url }) };
     const begin: CallerRequest = { method: 'POST', path: '/api/polls', headers, body, withinMs: 10_000 };
     const begun = await persist(operation, begin, ({ json }) => operation.named.add(String(json.session_id)));
+    if (begun?.code === 'key_budget_reached' && operation.limitedKey) operation.limitedKey.refused = true;
     if (begun?.status !== 202) return conclude(operation, begun);
     const at = `/api/polls/${String(begun.json.session_id)}`;
     const reader = { authorization: headers.authorization!, prefer: `wait=${STATUS_WAIT_S}` };
@@ -108,7 +98,8 @@ export function callers(options: CallersOptions): StartCall {
     });
     if (kind === 'cancel') {
       await pause(chance.between(1, 1_500));
-      await persist(operation, { ...ask(`${at}/cancel`), method: 'POST' }, () => {});
+      const canceled = await persist(operation, { ...ask(`${at}/cancel`), method: 'POST' });
+      if (canceled?.status === 200 && canceled.json.status !== 'running') operation.canceledAt = Date.now();
     }
     const hasEnded = (answer: CallerAnswer) => !isUnknown(answer) && answer.json.status !== 'running';
     await persist(operation, ask(`${at}/status`), () => {}, hasEnded);
@@ -134,7 +125,10 @@ export function callers(options: CallersOptions): StartCall {
     operation.rows = { sent: rows, answered: new Map() };
     const headers = { ...headersOf(account, key) };
     const requests = Array.from({ length: rows }, (_, i) => ({ custom_id: `row ${i}`, ...question() }));
-    const upload = { method: 'POST', path: '/api/batches', headers, body: { requests }, withinMs: 20_000 } as const;
+    const sent = chance.happens(SLOW_UPLOADS)
+      ? { lines: { values: requests, everyMs: UPLOAD_MS / rows } }
+      : { body: { requests } };
+    const upload = { method: 'POST', path: '/api/batches', headers, ...sent, withinMs: 20_000 } as const;
     const begun = await persist(operation, upload, ({ json }) => operation.named.add(String(json.batch_id)));
     if (begun?.status !== 202) return conclude(operation, begun);
     const at = `/api/batches/${String(begun.json.batch_id)}`;
@@ -188,7 +182,7 @@ export function callers(options: CallersOptions): StartCall {
           return false;
         }
         if (ending.kind === 'error') lastId = '';
-        gateway = gateways[(gateways.indexOf(gateway) + 1) % gateways.length]!;
+        gateway = after(gateway);
         await pause(pauseMs);
       }
       return false;
@@ -233,7 +227,12 @@ export function callers(options: CallersOptions): StartCall {
         return sync('free', null, '/api/quick-poll', { question: body.question, options: body.options });
       case 'async':
       case 'cancel':
+      case 'limited':
         return session(kind, account);
+      case 'forget':
+        return erase.poll(account);
+      case 'leave':
+        return erase.account();
       case 'batch':
         return batch(account);
       case 'stream':

@@ -7,19 +7,30 @@ import { insertLogin } from '@eloquentpoll/storage';
 import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
 import type { Experiment } from '../fixture/experiment.ts';
 import { startSimulator } from '../fixture/simulators.ts';
-import type { Stores } from '../fixture/stores.ts';
+import type { Servers, Stores } from '../fixture/stores.ts';
 import { CALM } from '../proxy/weather.ts';
+import { startClientCalls } from '../releases/client-calls.ts';
+import { judgeAnswers } from '../releases/judge-answers.ts';
+import { type Release, runOperator } from '../releases/release.ts';
+import { rollReleases } from '../releases/roll-releases.ts';
+import type { Upgrade } from '../releases/upgrade.ts';
+import { chance } from '../terminal/chance.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { CallerAccount } from './callers.ts';
+import type { ClusterNetwork } from './cluster-network.ts';
+import { untilClusterIsWhole } from './cluster-servers.ts';
+import type { Failover } from './failover.ts';
 import { type Fault, PROCESS_KILLS } from './fault-kinds.ts';
 import { type Fleet, openFleet } from './fleet.ts';
 import { type CampaignHistory, readCampaignHistory } from './history.ts';
 import { injectFaults } from './inject-faults.ts';
 import { startLoad } from './load.ts';
 import { observe } from './observer.ts';
-import { recorder } from './operations.ts';
+import { type Attempt, type Recorder, recorder } from './operations.ts';
 import type { Plan } from './plans.ts';
+import { openPromised, PROMISED_ENV } from './promised.ts';
 import { rollingRestarts } from './rolling.ts';
+import { watchPooler } from './watch-pooler.ts';
 
 // The whole product with a faulty network between all of its parts, callers that retry, and faults. At the end everything
 // is repaired, every caller gets time for its answer, and the history is judged.
@@ -33,6 +44,14 @@ export interface CampaignSettings {
   record: string | null;
 }
 
+export interface CampaignServers extends RestartableServers, Pick<Servers, 'migrate'> {
+  /** Of a cluster. */
+  readonly network: ClusterNetwork | null;
+  readonly failover: Failover | null;
+  /** Null with one release. */
+  readonly upgrade: Upgrade | null;
+}
+
 export interface Campaign {
   history: CampaignHistory;
   fleet: Pick<Fleet, 'warnings' | 'startsMs'>;
@@ -41,6 +60,9 @@ export interface Campaign {
 }
 
 const ANSWERS_WITHIN_MS = 200_000;
+/** Who asks for a poll that was lost is not kept waiting for it. */
+const LOST_WITHIN_MS = 30_000;
+const WHOLE_WITHIN_MS = 30_000;
 const HERD = 100;
 const NO_LIMIT = '100000000/60';
 
@@ -51,7 +73,9 @@ const GATEWAY = {
   MODELS_FILE: 'simulator',
   FREE_DAILY_CAP_USD: '100000',
   STREAMS_PER_ACCOUNT: '1000000',
-  RATE_LIMITS: ['poll', 'free_poll', 'session', 'account', 'batch'].map((name) => `${name}=${NO_LIMIT}`).join(','),
+  RATE_LIMITS: ['poll', 'free_poll', 'session', 'account', 'batch', 'read', 'failed_authentication']
+    .map((name) => `${name}=${NO_LIMIT}`)
+    .join(','),
 };
 const WORKER = {
   MODELS_FILE: 'simulator',
@@ -62,47 +86,79 @@ const WORKER = {
 
 export async function runFaultCampaign(
   { stores, group, signal }: Experiment,
-  servers: RestartableServers,
+  servers: CampaignServers,
   { plan, seed, ...settings }: CampaignSettings,
   progress: ProgressLine,
 ): Promise<Campaign> {
   const began = performance.now();
+  const { upgrade } = servers;
   await using observer = await observe(stores);
   const simulator = await startSimulator(group, { seed, latency_scale: 1, call_log_size: 1_000_000 });
-  const common = { REDIS_PREFIX: stores.redisPrefix, LOG_LEVEL: 'info' };
+  const more = plan.promises ? PROMISED_ENV : null;
+  const common = { REDIS_PREFIX: stores.redisPrefix, LOG_LEVEL: 'info', ...more?.both };
+  const pooler = plan.pooled === undefined ? null : await servers.pooler();
+  const pool = plan.pooled === undefined ? {} : { DATABASE_POOL: String(plan.pooled) };
+  const [primaryUrl, standbyUrl] = servers.failover?.addressesOf(stores.databaseUrl) ?? [stores.databaseUrl];
   await using fleet = await openFleet({
     group,
     gateways: 2,
     workers: plan.workers,
-    databaseUrl: stores.databaseUrl,
+    spares: plan.spares ?? 0,
+    databaseUrl: pooler?.through(primaryUrl) ?? primaryUrl,
+    ...(standbyUrl && { standbyUrl }),
     redisUrl: stores.redisUrl,
+    clusterLinks: servers.network?.links ?? [],
     modelsUrl: simulator.modelsUrl,
     seed,
-    env: { gateway: { ...common, ...GATEWAY }, worker: { ...common, ...WORKER } },
+    env: {
+      gateway: { ...common, ...GATEWAY, ...pool, ...more?.gateway, ...plan.env },
+      worker: { ...common, ...WORKER, ...pool, ...more?.worker, ...plan.env },
+    },
+    ...(upgrade && { release: upgrade.from }),
     signal,
   });
+  const watch = pooler && watchPooler(stores, fleet.slots, pooler.size);
   const file = createWriteStream(settings.record ?? join(group.folder, 'operations.jsonl'));
   const record = recorder(file);
   const quit = new AbortController();
+  const judged = upgrade && (await judgeAnswers(upgrade));
   const gateways = fleet.slots
     .filter(({ role }) => role === 'gateway')
-    .map(({ name, links }) => ({ name, url: `http://127.0.0.1:${links.callers!.port}` }));
-  const accounts = await Promise.all(Array.from({ length: 4 }, () => openAccount(stores)));
+    .map((slot) => ({
+      name: slot.name,
+      url: `http://127.0.0.1:${slot.links.callers!.port}`,
+      ...(judged && { judge: judged.judge.bind(null, slot) }),
+    }));
+  const accounts = await Promise.all(
+    Array.from({ length: 4 }, () => (upgrade ? openAccountBy(upgrade.from, stores) : openAccount(stores))),
+  );
+  await using promised = plan.promises
+    ? await openPromised(stores, gateways, accounts, () => openAccount(stores), chance(`${seed}|receiver`))
+    : null;
   const load = startLoad(
-    { recorder: record, gateways, accounts, quit: quit.signal, herd: HERD },
+    { recorder: record, gateways, accounts, quit: quit.signal, herd: HERD, promised },
     plan.callers,
     plan.atOnce,
     seed,
   );
+  const clients = upgrade && (await startClientCalls({ upgrade, fleet, accounts, recorder: record, seed }));
 
   const over = new AbortController();
-  const target = { fleet, servers, stores, signal: AbortSignal.any([signal, over.signal]) };
+  const { cluster, network, failover } = servers;
+  const underFaults = cluster && network && { cluster, network };
+  const target = {
+    ...{ fleet, servers, stores, cluster: underFaults, failover },
+    uploading: () => uploadsIn(record),
+    signal: AbortSignal.any([signal, over.signal]),
+  };
   const killed = (faults: readonly Fault[]) => faults.filter(({ kind }) => PROCESS_KILLS.includes(kind)).length;
   const isCounted = plan.minOperations !== undefined;
   const injection =
     plan.faults === 'restarts'
       ? rollingRestarts(target)
-      : injectFaults(plan.faults, target, seed, (faults) => !isCounted && killed(faults) >= settings.kills);
+      : plan.faults === 'releases'
+        ? rollReleases(target, upgrade!, seed)
+        : injectFaults(plan.faults, target, seed, (faults) => !isCounted && killed(faults) >= settings.kills);
   const shown = setInterval(() => {
     const { operations } = record;
     const open = operations.filter(({ outcome, kind }) => outcome === null && kind !== 'balance').length;
@@ -123,8 +179,10 @@ export async function runFaultCampaign(
     over.abort();
     await injection.done;
     for (const link of fleet.links) link.set(CALM);
+    if (cluster && !(await untilClusterIsWhole(cluster, WHOLE_WITHIN_MS))) throw new Error('the cluster is not whole');
     await fleet.complete(signal);
-    const late = setTimeout(() => quit.abort(), ANSWERS_WITHIN_MS);
+    await clients?.finish();
+    const late = setTimeout(() => quit.abort(), plan.losesAnswers ? LOST_WITHIN_MS : ANSWERS_WITHIN_MS);
     await load.finish();
     clearTimeout(late);
     await everyPollHasEnded(stores, signal);
@@ -132,17 +190,41 @@ export async function runFaultCampaign(
     clearInterval(shown);
     quit.abort();
     over.abort();
-    await load.finish();
+    await Promise.all([load.finish(), clients?.finish()]);
     progress.end();
     await new Promise<void>((resolve) => file.end(() => resolve()));
   }
+  const settled = (await promised?.settle(record.operations, fleet.logged)) ?? null;
   const history = await readCampaignHistory(stores, observer, {
     operations: record.operations,
     calls: await simulator.calls(),
     faults: injection.injected,
     crashes: fleet.crashes,
+    pooled: (await watch?.end()) ?? null,
+    promised: settled,
+    upgrade:
+      upgrade && judged && clients
+        ? {
+            from: upgrade.from.name,
+            started: fleet.started,
+            answersJudged: judged.count,
+            wrongAnswers: judged.wrong,
+            clientCalls: clients.made,
+            clientFailures: clients.failures,
+            schema: await upgrade.differences(stores.databaseUrl),
+          }
+        : null,
   });
   return { history, fleet, skipped: injection.skipped, tookMs: performance.now() - began };
+}
+
+/** Gateways that have read some of an upload and not all of it. */
+function uploadsIn({ operations }: Pick<Recorder, 'operations'>): Set<string> {
+  const begun = operations.filter(({ kind, outcome }) => kind === 'batch' && outcome === null);
+  const attempts = begun.flatMap(({ attempts }) => attempts);
+  const isOpen = ({ isUpload, answered, asked }: Attempt) =>
+    isUpload && answered === null && Date.now() - asked > 300 && Date.now() - asked < 1_700;
+  return new Set(attempts.filter(isOpen).map(({ gateway }) => gateway));
 }
 
 async function openAccount({ storage }: Stores): Promise<CallerAccount> {
@@ -150,6 +232,13 @@ async function openAccount({ storage }: Stores): Promise<CallerAccount> {
   const { key } = await insertApiKey(storage, id);
   const login = await insertLogin(storage, { accountId: id });
   return { id, key, cookie: `${LOGIN_COOKIE}=${await sealer([KEY_PEPPER]).seal(login)}` };
+}
+
+/** By the program of a release that may know fewer tables than we do. */
+async function openAccountBy({ openAccount: program }: Release, { databaseUrl }: Stores): Promise<CallerAccount> {
+  const said = await runOperator(program, ['10000'], { DATABASE_URL: databaseUrl, KEY_PEPPER });
+  const { account_id: id, api_key: key } = JSON.parse(said) as { account_id: string; api_key: string };
+  return { id, key, cookie: '' };
 }
 
 /** Also polls whose callers have given up have to end. */

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RestartableServers } from '@eloquentpoll/services/restartable';
+import type { RestartableServer, RestartableServers } from '@eloquentpoll/services/restartable';
 import type { Stores } from '../fixture/stores.ts';
 import type { FaultProxy } from '../proxy/fault-proxy.ts';
 import { CALM, type LinkConditions } from '../proxy/weather.ts';
 import type { Chance } from '../terminal/chance.ts';
+import { CLUSTER_FAULTS, type ClusterUnderFaults } from './cluster-faults.ts';
+import type { Failover } from './failover.ts';
 import type { Fleet, Role, Slot } from './fleet.ts';
 
 // The faults, by name. Each is over when it resolves: what it broke is repaired or being repaired.
@@ -17,23 +19,34 @@ export interface Fault {
   readonly exit?: number | null;
   /** Its id in the leases. */
   readonly worker?: string | null;
+  /** Of a master of a cluster: until its slots had a master again. */
+  readonly awayMs?: number;
+  /** Of a primary that was killed: until its standby took writes. */
+  readonly promotedMs?: number;
 }
 
 export interface Target {
   readonly fleet: Fleet;
   readonly servers: RestartableServers;
   readonly stores: Stores;
+  /** Null where Redis is one server. */
+  readonly cluster: ClusterUnderFaults | null;
+  /** Names of gateways in the middle of an upload. */
+  uploading(): ReadonlySet<string>;
+  /** Null without a standby. */
+  readonly failover: Failover | null;
   readonly signal: AbortSignal;
 }
 
-type Effect = { target: string; exit?: number | null; worker?: string | null };
+type Effect = Pick<Fault, 'target' | 'exit' | 'worker' | 'awayMs' | 'promotedMs'> & Partial<Pick<Fault, 'at'>>;
 
 /** Null: no process can take it just now. */
-type Inject = (target: Target, chance: Chance) => Promise<Effect | null>;
+export type Inject = (target: Target, chance: Chance) => Promise<Effect | null>;
 
 export const FAULTS = {
   'kill worker': end('worker', 'SIGKILL'),
   'kill gateway': end('gateway', 'SIGKILL'),
+  'kill gateway during an upload': end('gateway', 'SIGKILL', ({ uploading }) => uploading()),
   'term worker': end('worker', 'SIGTERM'),
   'term gateway': end('gateway', 'SIGTERM'),
   /** Longer than a lease: what goes on afterwards has lost its polls. */
@@ -43,10 +56,21 @@ export const FAULTS = {
     await stores.bus.redis.flushall();
     return { target: 'redis' };
   },
-  'kill redis': ({ servers, signal }, chance) => bounce(servers.redis, 'SIGKILL', chance, signal),
-  'kill redis, lose all': ({ servers, signal }, chance) => bounce(servers.redis, 'SIGKILL', chance, signal, true),
+  'kill redis': async ({ servers: { redis }, signal }, chance) => redis && bounce(redis, 'SIGKILL', chance, signal),
+  'kill redis, lose all': async ({ servers: { redis }, signal }, chance) =>
+    redis && bounce(redis, 'SIGKILL', chance, signal, true),
   'stop postgres at once': ({ servers, signal }, chance) => bounce(servers.postgres, 'SIGQUIT', chance, signal),
   'kill postgres': ({ servers, signal }, chance) => bounce(servers.postgres, 'SIGKILL', chance, signal),
+  'kill pooler': async ({ servers, signal }, chance) => bounce(await servers.pooler(), 'SIGKILL', chance, signal),
+  /** Once: afterwards there is no standby. */
+  'fail over': async ({ failover, signal }, chance) => {
+    if (!failover) return null;
+    const at = await failover.failOver();
+    const promotedMs = Date.now() - at;
+    await pause(chance.whole(1_000, 2_000), signal);
+    await failover.reviveOld();
+    return { target: 'postgres', at, promotedMs };
+  },
   'disk full': async ({ servers: { disk }, signal }, chance) => {
     if (!disk) return null;
     await disk.fill();
@@ -72,31 +96,56 @@ export const FAULTS = {
     link.reset();
     return { target: link.name };
   },
+  ...CLUSTER_FAULTS,
 } as const satisfies Record<string, Inject>;
 
-export type FaultKind = keyof typeof FAULTS;
+/** What can be injected at any time. */
+export type InjectedKind = keyof typeof FAULTS;
+export type FaultKind = InjectedKind | 'migrate' | 'roll forward' | 'roll back';
+
+/** Their slots have no master for a while; `awayMs` says how long. */
+export const MASTER_FAULTS: readonly FaultKind[] = [
+  'kill master',
+  'kill master, lose all',
+  'stop master',
+  'isolate master',
+  'master without clients',
+  'full master',
+];
 
 export const PROCESS_KILLS: readonly FaultKind[] = [
   'kill worker',
   'kill gateway',
+  'kill gateway during an upload',
   'kill redis',
   'kill redis, lose all',
+  'kill master',
+  'kill master, lose all',
+  'kill replica',
   'stop postgres at once',
   'kill postgres',
+  'kill pooler',
+  'fail over',
 ];
 
-export async function inject(kind: FaultKind, target: Target, chance: Chance): Promise<Fault | null> {
+export async function inject(kind: InjectedKind, target: Target, chance: Chance): Promise<Fault | null> {
   const at = Date.now();
   const effect = await FAULTS[kind](target, chance);
   return effect && { kind, at, until: Date.now(), ...effect };
 }
 
 function able({ slots }: Fleet, role: Role): Slot[] {
-  return slots.filter((slot) => slot.role === role && slot.app?.hasEnded === false && !slot.isFaulted);
+  return slots.filter((slot) => slot.role === role && slot.app?.hasEnded === false && !slot.isFaulted && !slot.isSpare);
 }
 
-async function onSlot(target: Target, role: Role, chance: Chance, fault: (slot: Slot) => Promise<Effect>) {
-  const candidates = able(target.fleet, role);
+async function onSlot(
+  target: Target,
+  role: Role,
+  chance: Chance,
+  fault: (slot: Slot) => Promise<Effect>,
+  names: ReadonlySet<string> | null = null,
+) {
+  const candidates = able(target.fleet, role).filter(({ name }) => names === null || names.has(name));
   if (candidates.length === 0) return null;
   const slot = chance.pick(candidates);
   slot.isFaulted = true;
@@ -109,13 +158,20 @@ async function onSlot(target: Target, role: Role, chance: Chance, fault: (slot: 
 
 const workerOf = ({ app }: Slot): string | null => String(app?.ready.worker_id ?? '') || null;
 
-function end(role: Role, how: 'SIGKILL' | 'SIGTERM'): Inject {
-  return (target, chance) =>
-    onSlot(target, role, chance, async (slot) => {
+/** `among`: the names of the slots to choose from; any without it. */
+function end(
+  role: Role,
+  how: 'SIGKILL' | 'SIGTERM',
+  among: (target: Target) => ReadonlySet<string> | null = () => null,
+): Inject {
+  return (target, chance) => {
+    const fault = async (slot: Slot): Promise<Effect> => {
       const worker = workerOf(slot);
       const { code } = await target.fleet.end(slot, how);
       return { target: slot.name, worker, ...(how === 'SIGTERM' && { exit: code }) };
-    });
+    };
+    return onSlot(target, role, chance, fault, among(target));
+  };
 }
 
 function stop(role: Role, [low, high]: readonly [number, number]): Inject {
@@ -130,7 +186,7 @@ function stop(role: Role, [low, high]: readonly [number, number]): Inject {
 }
 
 async function bounce(
-  server: RestartableServers['redis'],
+  server: RestartableServer,
   how: 'SIGKILL' | 'SIGQUIT',
   chance: Chance,
   signal: AbortSignal,

@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '@eloquentpoll/launch/failure';
+import { asRole } from '@eloquentpoll/services/databases';
 import type { Exit, ProcessGroup } from '@eloquentpoll/services/process-group';
 import type { LogLine, RunningApp } from '@eloquentpoll/services/start-app';
+import { GATEWAY_ROLE, WORKER_ROLE } from '@eloquentpoll/storage';
 import { startModule } from '../fixture/modules.ts';
 import { type FaultProxy, openFaultProxy } from '../proxy/fault-proxy.ts';
+import type { Release } from '../releases/release.ts';
+import { type Found, markersIn } from './find-markers.ts';
 
 // The processes of the product, each in a slot with links of its own to everything that it connects to. A process that
 // ends is replaced in its slot, as a supervisor would; a crash is recorded.
@@ -19,6 +23,18 @@ export interface Slot {
   app: RunningApp | null;
   /** A fault is being injected: not to be chosen again now. */
   isFaulted: boolean;
+  /** It is there so that work can be taken over at once: its links fail like those of others, it is never killed. */
+  readonly isSpare: boolean;
+  /** Of the process that is started next; null for the sources of this checkout. */
+  release: Release | null;
+}
+
+export interface ProcessStart {
+  readonly slot: string;
+  readonly release: string | null;
+  /** Its id in the leases. */
+  readonly worker: string | null;
+  readonly at: number;
 }
 
 export interface Fleet extends AsyncDisposable {
@@ -29,6 +45,9 @@ export interface Fleet extends AsyncDisposable {
   /** Warnings and errors of the processes, by their text. */
   readonly warnings: ReadonlyMap<string, number>;
   readonly startsMs: readonly number[];
+  readonly started: readonly ProcessStart[];
+  /** Markers in their logs. */
+  readonly logged: readonly Found[];
   /** Ends the process of a slot and waits for it; the next one is being started then. */
   end(slot: Slot, signal: 'SIGKILL' | 'SIGTERM', withinMs?: number): Promise<Exit>;
   /** Resolves when every slot has a process that is ready. */
@@ -39,14 +58,23 @@ export interface CampaignFleetOptions {
   group: ProcessGroup;
   gateways: number;
   workers: number;
+  /** Workers besides. */
+  spares: number;
   databaseUrl: string;
+  /** Of the same database: each process knows both addresses. */
+  standbyUrl?: string;
   redisUrl: string;
+  /** To the servers of a cluster, which all processes share; none where Redis is one server. */
+  clusterLinks: readonly FaultProxy[];
   modelsUrl: string;
   seed: string;
   env: Record<Role, Record<string, string>>;
+  /** What all processes run at first, in the restricted roles; without it the sources of this checkout, as the owner. */
+  release?: Release;
   signal: AbortSignal;
 }
 
+const ROLES = { gateway: GATEWAY_ROLE, worker: WORKER_ROLE } as const;
 const WARN = 40;
 const AGAIN_MS = 300;
 
@@ -56,6 +84,8 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
   const crashes: string[] = [];
   const warnings = new Map<string, number>();
   const startsMs: number[] = [];
+  const started: ProcessStart[] = [];
+  const logged: Found[] = [];
   const expected = new WeakSet<RunningApp>();
   let over = false;
 
@@ -64,20 +94,24 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
     const name = `${slot}-${to}`;
     return opened.use(await openFaultProxy(name, { host: hostname, port: Number(port) }, `${options.seed}|${name}`));
   };
+  const isShared = options.clusterLinks.length > 0;
   const slots = await Promise.all([
     ...Array.from({ length: options.gateways }, (_, i) => make('gateway', `g${i + 1}`)),
-    ...Array.from({ length: options.workers }, (_, i) => make('worker', `w${i + 1}`)),
+    ...Array.from({ length: options.workers + options.spares }, (_, i) =>
+      make('worker', `w${i + 1}`, i >= options.workers),
+    ),
   ]);
 
-  async function make(role: Role, name: string): Promise<Slot> {
+  async function make(role: Role, name: string, isSpare = false): Promise<Slot> {
     const links = {
-      redis: await link(name, 'redis', options.redisUrl),
+      ...(!isShared && { redis: await link(name, 'redis', options.redisUrl) }),
       postgres: await link(name, 'postgres', options.databaseUrl),
+      ...(options.standbyUrl && { standby: await link(name, 'standby', options.standbyUrl) }),
       ...(role === 'worker' && { models: await link(name, 'models', options.modelsUrl) }),
       // Until the gateway listens, callers are reset.
       ...(role === 'gateway' && { callers: await link(name, 'callers', 'http://127.0.0.1:1') }),
     };
-    return { name, role, links, app: null, isFaulted: false };
+    return { name, role, links, app: null, isFaulted: false, isSpare, release: options.release ?? null };
   }
 
   function onEntry(line: LogLine): void {
@@ -90,8 +124,16 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
     while (!over) {
       try {
         const began = performance.now();
-        const app = await startModule(group, slot.name, `@eloquentpoll/${slot.role}/main`, envOf(slot), onEntry);
+        const onLine = (line: string): void => {
+          for (const marker of markersIn(line))
+            logged.push({ marker, place: `log of ${slot.name}: ${line.slice(0, 200)}` });
+        };
+        const { release } = slot;
+        const module = release?.[slot.role] ?? `@eloquentpoll/${slot.role}/main`;
+        const app = await startModule(group, slot.name, module, envOf(slot), onEntry, onLine);
         startsMs.push(performance.now() - began);
+        const worker = app.ready.worker_id === undefined ? null : String(app.ready.worker_id);
+        started.push({ slot: slot.name, release: release?.name ?? null, worker, at: Date.now() });
         if (slot.links.callers) slot.links.callers.target = { host: '127.0.0.1', port: Number(app.ready.port) };
         slot.app = app;
         void app.exited.then(({ code, signal }) => {
@@ -114,12 +156,23 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
     }
   }
 
-  const envOf = ({ role, links }: Slot): Record<string, string> => ({
-    ...options.env[role],
-    DATABASE_URL: through(options.databaseUrl, links.postgres!),
-    REDIS_URL: through(options.redisUrl, links.redis!),
-    MODELS_BASE_URL: links.models ? through(options.modelsUrl, links.models) : options.modelsUrl,
+  function databaseOf({ role, links: { postgres, standby } }: Slot): string {
+    const owned = through(options.databaseUrl, postgres!);
+    const url = options.release ? asRole(owned, ROLES[role]) : owned;
+    const { host } = new URL(url);
+    return standby ? url.replace(host, `${host},127.0.0.1:${standby.port}`) : url;
+  }
+
+  const envOf = (slot: Slot): Record<string, string> => ({
+    ...options.env[slot.role],
+    ...linksOf(slot),
+    DATABASE_URL: databaseOf(slot),
     PORT: '0',
+  });
+
+  const linksOf = ({ links }: Slot): Record<string, string> => ({
+    REDIS_URL: links.redis ? through(options.redisUrl, links.redis) : options.redisUrl,
+    MODELS_BASE_URL: links.models ? through(options.modelsUrl, links.models) : options.modelsUrl,
   });
 
   opened.defer(() => {
@@ -128,13 +181,15 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
   await Promise.all(slots.map(fill));
   signal.throwIfAborted();
   const owned = opened.move();
-  const links = slots.flatMap((slot) => Object.values(slot.links));
+  const links = [...slots.flatMap((slot) => Object.values(slot.links)), ...options.clusterLinks];
   return {
     slots,
     links,
     crashes,
     warnings,
     startsMs,
+    started,
+    logged,
     async end({ app }, how, withinMs = 30_000) {
       if (!app) throw new Error('the slot has no process');
       expected.add(app);

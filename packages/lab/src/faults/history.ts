@@ -1,18 +1,25 @@
 import { createHash } from 'node:crypto';
 import { readJson } from '@eloquentpoll/services/json';
-import { checkLedger, FREE_POOL, type LedgerViolation } from '@eloquentpoll/storage';
+import { checkLedger, FREE_POOL, type LedgerViolation, readProviderSpend } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { ModelExchange } from '../fixture/simulators.ts';
 import type { Stores } from '../fixture/stores.ts';
+import type { UpgradeHistory } from '../releases/upgrade-history.ts';
 import type { Fault } from './fault-kinds.ts';
 import type { Arrival, BalanceState, Observer, PollEvent, Rewrite } from './observer.ts';
 import type { RecordedOperation } from './operations.ts';
+import type { PromisedHistory } from './promised.ts';
+import type { PoolUse } from './watch-pooler.ts';
 
 // Everything that is judged: what callers, Postgres, Redis and the models saw, and which faults were injected.
 
 export interface StoredPoll {
   id: string;
   resultId: string;
+  /** Null for a free one, and once it was emptied. */
+  accountId: string | null;
+  /** It was deleted: ids and numbers are left. */
+  isEmptied: boolean;
   status: string;
   entryPoint: string;
   claims: number;
@@ -74,13 +81,21 @@ export interface CampaignHistory {
   rewrites: readonly Rewrite[];
   arrivals: readonly Arrival[];
   ledger: readonly LedgerViolation[];
+  /** What the service counts, once everything has ended, as provider spend of the present hour. */
+  countedSpendU: bigint;
   calls: readonly ModelExchange[];
   faults: readonly Fault[];
   /** Processes that ended without a fault of ours. */
   crashes: readonly string[];
+  /** Null without a pooler. */
+  pooled: PoolUse | null;
+  /** Null with one release. */
+  upgrade: UpgradeHistory | null;
+  /** Null where no webhooks, receipts, limits and deletions are part of it. */
+  promised: PromisedHistory | null;
 }
 
-type Seen = Pick<CampaignHistory, 'operations' | 'calls' | 'faults' | 'crashes'>;
+type Seen = Pick<CampaignHistory, 'operations' | 'calls' | 'faults' | 'crashes' | 'pooled' | 'upgrade' | 'promised'>;
 
 const ModelIds = Type.Array(Type.String());
 
@@ -88,7 +103,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
   const { query } = stores;
   const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
   const polls = await query<Record<string, string | number | boolean | null>>(`
-    select p.id, p.result_id, p.status, p.entry_point, p.claims, p.spec ->> 'max_cost_u' as max_cost_u,
+    select p.id, p.result_id, p.account_id, not p.spec ? 'question' as emptied, p.status, p.entry_point, p.claims, p.spec ->> 'max_cost_u' as max_cost_u,
            jsonb_path_query_array(p.spec, '$.seats[*].model_id')::text as model_ids,
            ${ms('p.created_at')} as created_ms, ${ms('p.deadline_at')} as deadline_ms,
            ${ms('p.finished_at')} as finished_ms, r.status as result_status, r.detail::text as detail,
@@ -134,6 +149,8 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
     polls: polls.map((row) => ({
       id: String(row.id),
       resultId: String(row.result_id),
+      accountId: row.account_id === null ? null : String(row.account_id),
+      isEmptied: row.emptied === true,
       status: String(row.status),
       entryPoint: String(row.entry_point),
       claims: Number(row.claims),
@@ -169,6 +186,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
     ...(await observer.read()),
     arrivals: observer.arrivals,
     ledger: await checkLedger(stores.storage),
+    countedSpendU: (await readProviderSpend(stores.storage)).hourU,
   };
 }
 

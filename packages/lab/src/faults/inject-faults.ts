@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Chance, chance } from '../terminal/chance.ts';
-import { type Fault, type FaultKind, inject, type Target } from './fault-kinds.ts';
+import { type Fault, type InjectedKind, inject, type Target } from './fault-kinds.ts';
 
 /** Injects one fault after the other; several injectors work side by side. */
 export interface Injector {
   readonly name: string;
   readonly gapMs: readonly [number, number];
   /** Weights. */
-  readonly faults: Partial<Record<FaultKind, number>>;
+  readonly faults: Partial<Record<InjectedKind, number>>;
   /** After so many it is done; without it, when the campaign is over. */
   readonly times?: number;
 }

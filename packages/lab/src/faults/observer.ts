@@ -1,3 +1,4 @@
+import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 import { Redis } from 'ioredis';
@@ -12,6 +13,8 @@ export interface PollEvent {
   epoch: number;
   /** Null for an end. */
   worker: string | null;
+  /** Of a claim after another: when the lease before it ended. */
+  freeAt?: number | null;
   /** By our clock, in milliseconds, as all times here. */
   at: number;
 }
@@ -28,7 +31,7 @@ export interface Rewrite {
   what: string;
 }
 
-/** A vote that was in the run record at this moment, at the latest. */
+/** A vote that was in the run record at this moment, at the latest. None in a cluster: its channels have no patterns. */
 export interface Arrival {
   pollId: string;
   modelId: string;
@@ -42,17 +45,18 @@ export interface Observer extends AsyncDisposable {
   ours(ms: number): number;
 }
 
+/** As their owner: processes may work in roles that write nothing of ours. */
 const TRIGGERS = `
   create table lab_journal (
     n bigint generated always as identity, poll_id text not null, kind text not null, epoch integer not null,
-    worker text, at timestamptz not null default clock_timestamp());
-  create function lab_note() returns trigger language plpgsql as $$
+    worker text, free_at timestamptz, at timestamptz not null default clock_timestamp());
+  create function lab_note() returns trigger language plpgsql security definer as $$
   begin
     if new.status <> old.status then
       insert into lab_journal (poll_id, kind, epoch) values (new.id, 'ended', new.lease_epoch);
     elsif new.lease_epoch <> old.lease_epoch then
-      insert into lab_journal (poll_id, kind, epoch, worker)
-      values (new.id, 'claimed', new.lease_epoch, new.lease_owner);
+      insert into lab_journal (poll_id, kind, epoch, worker, free_at)
+      values (new.id, 'claimed', new.lease_epoch, new.lease_owner, old.lease_until);
     end if;
     return null;
   end $$;
@@ -61,7 +65,7 @@ const TRIGGERS = `
   create table lab_balances (
     n bigint generated always as identity, account_id uuid not null, available_u bigint not null,
     xact xid8 not null default pg_current_xact_id(), at timestamptz not null default clock_timestamp());
-  create function lab_balance() returns trigger language plpgsql as $$
+  create function lab_balance() returns trigger language plpgsql security definer as $$
   begin
     insert into lab_balances (account_id, available_u) values (new.account_id, new.posted_u - new.held_u - new.reserved_u);
     return null;
@@ -69,14 +73,14 @@ const TRIGGERS = `
   create trigger lab_balance after insert or update on balances for each row execute function lab_balance();
 
   create table lab_rewrites (n bigint generated always as identity, poll_id text not null, what text not null);
-  create function lab_rewrite() returns trigger language plpgsql as $$
+  create function lab_rewrite() returns trigger language plpgsql security definer as $$
   begin
     insert into lab_rewrites (poll_id, what) values (old.poll_id, tg_op || ' of ' || tg_table_name);
     return null;
   end $$;
   create trigger lab_rewrite after update or delete on results for each row execute function lab_rewrite();
   create trigger lab_rewrite after update or delete on votes for each row execute function lab_rewrite();
-  create function lab_afterlife() returns trigger language plpgsql as $$
+  create function lab_afterlife() returns trigger language plpgsql security definer as $$
   begin
     insert into lab_rewrites (poll_id, what) values (old.id, 'update of an ended poll');
     return null;
@@ -93,13 +97,13 @@ export async function observe({ query, redisUrl, bus }: Stores): Promise<Observe
   const aheadMs = await clockAheadMs(query);
   await query(TRIGGERS);
   const arrivals: Arrival[] = [];
-  const redis = new Redis(redisUrl);
-  redis.on('error', () => {});
-  redis.on('pmessage', (_pattern: string, _channel: string, message: string) => {
+  const redis = readRedisAddress(redisUrl)?.kind === 'cluster' ? null : new Redis(redisUrl);
+  redis?.on('error', () => {});
+  redis?.on('pmessage', (_pattern: string, _channel: string, message: string) => {
     const { poll_id: pollId, vote } = readJson(Published, message);
     if (vote) arrivals.push({ pollId, modelId: vote.model_id, at: Date.now() });
   });
-  await redis.psubscribe(`${bus.prefix}:{*}`);
+  await redis?.psubscribe(`${bus.prefix}:{*}`);
   const ours = (ms: number) => ms - aheadMs;
   const at = 'extract(epoch from at) * 1000 as ms';
   return {
@@ -111,8 +115,12 @@ export async function observe({ query, redisUrl, bus }: Stores): Promise<Observe
         kind: PollEvent['kind'];
         epoch: number;
         worker: string | null;
+        free_ms: string | null;
         ms: string;
-      }>(`select poll_id, kind, epoch, worker, ${at} from lab_journal order by n`);
+      }>(
+        `select poll_id, kind, epoch, worker, extract(epoch from free_at) * 1000 as free_ms, ${at}
+           from lab_journal order by n`,
+      );
       const balances = await query<{ account_id: string; available_u: string; ms: string }>(
         // A transaction's last state of a row is the one that others see.
         `select account_id, available_u, ${at} from (
@@ -123,7 +131,12 @@ export async function observe({ query, redisUrl, bus }: Stores): Promise<Observe
         'select poll_id, what from lab_rewrites order by n',
       );
       return {
-        journal: journal.map(({ poll_id, ms, ...event }) => ({ ...event, pollId: poll_id, at: ours(Number(ms)) })),
+        journal: journal.map(({ poll_id, ms, free_ms, ...event }) => ({
+          ...event,
+          pollId: poll_id,
+          freeAt: free_ms === null ? null : ours(Number(free_ms)),
+          at: ours(Number(ms)),
+        })),
         balances: balances.map(({ account_id, available_u, ms }) => ({
           account: account_id,
           availableU: BigInt(available_u),
@@ -132,7 +145,7 @@ export async function observe({ query, redisUrl, bus }: Stores): Promise<Observe
         rewrites: rewrites.map(({ poll_id, what }) => ({ pollId: poll_id, what })),
       };
     },
-    [Symbol.asyncDispose]: async () => redis.disconnect(),
+    [Symbol.asyncDispose]: async () => redis?.disconnect(),
   };
 }
 

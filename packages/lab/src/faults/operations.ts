@@ -3,13 +3,28 @@ import type { WriteStream } from 'node:fs';
 // What callers asked and were answered: the history that is judged. An answer that did not arrive is `unknown`, never
 // `fail`: the request may have had its effect.
 
-export const KINDS = ['sync', 'async', 'cancel', 'stream', 'quick', 'free', 'balance', 'herd', 'batch'] as const;
+export const KINDS = [
+  'sync',
+  'async',
+  'cancel',
+  'stream',
+  'quick',
+  'free',
+  'balance',
+  'herd',
+  'batch',
+  'limited',
+  'forget',
+  'leave',
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Attempt {
   readonly gateway: string;
   /** Milliseconds by our clock. */
   readonly asked: number;
+  /** Its body is sent line by line. */
+  readonly isUpload: boolean;
   answered: number | null;
   /** Null when no answer came. */
   status: number | null;
@@ -22,6 +37,16 @@ export interface StreamEvent {
   readonly attempt: number;
   readonly seq: number;
   readonly last: boolean;
+}
+
+/** A poll or a whole account that was deleted, and what could be read of it afterwards. */
+export interface Erasure {
+  readonly what: 'poll' | 'account';
+  /** In every text that goes with it. */
+  readonly marker: string;
+  /** When the answer came that said so; null before. */
+  at: number | null;
+  readonly reads: { readonly path: string; readonly gateway: string; readonly at: number; readonly status: number }[];
 }
 
 export interface RecordedOperation {
@@ -37,6 +62,13 @@ export interface RecordedOperation {
   readonly events: StreamEvent[];
   /** Of a batch: its rows, and how often each custom id is in its results. */
   rows?: { sent: number; answered: Map<string, number> };
+  /** The address that its poll named as its webhook_url. */
+  hook?: string;
+  /** It came by a key that has a limit, and whether that refused it. */
+  limitedKey?: { id: string; refused: boolean };
+  /** When an answer said that its cancellation was over. */
+  canceledAt?: number;
+  erasure?: Erasure;
   /** The balance of an answer. */
   cents: number | null;
   /** Null as long as nothing definite is known. */
@@ -46,7 +78,7 @@ export interface RecordedOperation {
 export interface Recorder {
   readonly operations: readonly RecordedOperation[];
   begin(kind: Kind, account: string | null, key: string | null): RecordedOperation;
-  attempt(operation: RecordedOperation, gateway: string): Attempt;
+  attempt(operation: RecordedOperation, gateway: string, isUpload?: boolean): Attempt;
   answered(operation: RecordedOperation, attempt: Attempt, status: number, code: string | null): void;
   lost(operation: RecordedOperation, attempt: Attempt, code: string): void;
   end(operation: RecordedOperation, outcome: NonNullable<RecordedOperation['outcome']>): void;
@@ -76,8 +108,8 @@ export function recorder(file: WriteStream | null): Recorder {
       operations.push(operation);
       return operation;
     },
-    attempt(operation, gateway) {
-      const attempt: Attempt = { gateway, asked: Date.now(), answered: null, status: null, code: null };
+    attempt(operation, gateway, isUpload = false) {
+      const attempt: Attempt = { gateway, asked: Date.now(), isUpload, answered: null, status: null, code: null };
       operation.attempts.push(attempt);
       write('invoke', operation, { gateway });
       return attempt;

@@ -1,7 +1,14 @@
+import type { Commits } from './failover.ts';
 import type { Injector } from './inject-faults.ts';
 import type { Kind } from './operations.ts';
+import { clusterRules } from './rules/cluster-rules.ts';
+import { failoverRules, lossRules } from './rules/failover-rules.ts';
+import { poolerRules } from './rules/pooler-rules.ts';
+import { promisedRules } from './rules/promised-rules.ts';
+import { releaseRules } from './rules/release-rules.ts';
 import { rollingRules } from './rules/rolling-rules.ts';
 import type { CampaignRule } from './rules/rule.ts';
+import { spendRules } from './rules/spend-rules.ts';
 import { workerRules } from './rules/worker-rules.ts';
 
 // What callers do in a campaign, which faults are injected meanwhile, and what must hold besides the rules of all.
@@ -12,11 +19,25 @@ export interface Plan {
   readonly callers: Partial<Record<Kind, number>>;
   /** Callers at once. */
   readonly atOnce: number;
-  /** `restarts`: every process is restarted in good order, over and over. */
-  readonly faults: readonly Injector[] | 'restarts';
+  /** `restarts`: every process is restarted in good order, over and over. `releases`: each time with another release. */
+  readonly faults: readonly Injector[] | 'restarts' | 'releases';
   readonly rules: readonly CampaignRule[];
+  /** Its rules are all that it is judged by: what holds otherwise is what it shows the loss of. */
+  readonly losesAnswers?: boolean;
   readonly workers: number;
+  /** Workers that no fault strikes, so that it can be seen how soon work is taken over. */
+  readonly spares?: number;
   readonly minutes: number;
+  /** The processes reach Postgres through a pooler, each with so many connections. */
+  readonly pooled?: number;
+  /** Redis is a cluster of three masters and three replicas. */
+  readonly isOnCluster?: boolean;
+  /** Postgres has a standby, for which commits wait or do not. */
+  readonly standby?: Commits;
+  /** Webhooks are received, and receipts, limits of keys and deletions are looked at. */
+  readonly promises?: boolean;
+  /** Of gateways and workers. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The campaign ends early once so many operations were begun and every injector is done. */
   readonly minOperations?: number;
 }
@@ -26,7 +47,6 @@ export interface Sizes {
   readonly kills: number;
   readonly stops: number;
   readonly polls: number;
-  readonly inFlight: number;
   readonly workers: number;
 }
 
@@ -62,7 +82,54 @@ const LINKS: Injector = {
   },
 };
 
+/** One after the other: two masters of three have to choose the third's successor. */
+const MASTERS: Injector = {
+  name: 'masters',
+  gapMs: [2_000, 8_000],
+  faults: {
+    'kill master': 4,
+    'stop master': 2,
+    'isolate master': 2,
+    'master without clients': 2,
+    'kill replica': 1,
+    'kill master, lose all': 1,
+    'full master': 1,
+    'flush masters': 1,
+  },
+};
+const SLOTS: Injector = { name: 'slots', gapMs: [500, 4_000], faults: { 'move slots': 1 } };
+/** Rare, so that most waits have one cause. */
+const POSTGRES: Injector = {
+  name: 'postgres',
+  gapMs: [30_000, 60_000],
+  faults: { 'stop postgres at once': 1, 'kill postgres': 1 },
+};
+
+const CLUSTER_SIEGE: readonly Injector[] = [
+  { ...PROCESSES, gapMs: [2_000, 8_000] },
+  { ...ZOMBIES, gapMs: [30_000, 60_000] },
+  MASTERS,
+  SLOTS,
+  POSTGRES,
+  { ...LINKS, gapMs: [15_000, 30_000] },
+];
+
+const PROMISED_CALLERS: Plan['callers'] = {
+  sync: 1,
+  async: 4,
+  cancel: 3,
+  limited: 3,
+  forget: 2,
+  leave: 0.5,
+  stream: 1,
+  quick: 1,
+  balance: 1,
+  batch: 0.3,
+};
+
 const WORKERS = 3;
+/** What some sixteen polls set aside at once, so that it is reached again and again. */
+const SPEND_HOUR_U = 1_000_000;
 
 export const PLANS = {
   service: ({ minutes }) => ({
@@ -72,12 +139,58 @@ export const PLANS = {
     faults: [PROCESSES, ZOMBIES, STORES, LINKS],
     rules: [],
     workers: WORKERS,
+    spares: 1,
     minutes,
+  }),
+  cluster: ({ minutes }) => ({
+    title: 'The whole service on a Redis cluster under faults',
+    callers: { sync: 4, async: 4, cancel: 1, stream: 4, quick: 1, free: 1, balance: 3, batch: 0.3 },
+    atOnce: 60,
+    faults: CLUSTER_SIEGE,
+    rules: clusterRules,
+    workers: WORKERS,
+    spares: 1,
+    minutes,
+    isOnCluster: true,
+  }),
+  promises: ({ minutes }) => ({
+    title: 'Webhooks, receipts, limits of keys, cancellations and deletions while everything fails',
+    callers: PROMISED_CALLERS,
+    atOnce: 24,
+    faults: [PROCESSES, ZOMBIES, STORES, LINKS],
+    rules: promisedRules,
+    workers: WORKERS,
+    spares: 1,
+    minutes,
+    promises: true,
+  }),
+  'promises-cluster': ({ minutes }) => ({
+    title: 'The same on a Redis cluster whose masters fail over',
+    callers: PROMISED_CALLERS,
+    atOnce: 24,
+    faults: CLUSTER_SIEGE,
+    rules: promisedRules,
+    workers: WORKERS,
+    spares: 1,
+    minutes,
+    promises: true,
+    isOnCluster: true,
+  }),
+  spend: ({ minutes }) => ({
+    title: 'Providers charge up to the ceiling while everything fails',
+    callers: { sync: 2, async: 4, cancel: 1, stream: 1, free: 1 },
+    atOnce: 24,
+    faults: [PROCESSES, ZOMBIES, STORES, LINKS],
+    rules: spendRules(SPEND_HOUR_U),
+    workers: WORKERS,
+    spares: 1,
+    minutes,
+    env: { PROVIDER_SPEND_HOUR_USD: String(SPEND_HOUR_U / 1_000_000), CANARIES_PER_DAY: '0' },
   }),
   streams: ({ minutes }) => ({
     title: 'Streams while Redis and the network fail',
     callers: { stream: 1 },
-    atOnce: 80,
+    atOnce: 120,
     faults: [
       { name: 'redis', gapMs: [2_000, 8_000], faults: { flushall: 3, 'kill redis': 2, 'kill redis, lose all': 1 } },
       LINKS,
@@ -91,15 +204,57 @@ export const PLANS = {
     title: 'Batches and cancellations while processes are killed and Redis loses everything',
     callers: { batch: 3, cancel: 2, sync: 1 },
     atOnce: 16,
-    faults: [PROCESSES, { name: 'redis', gapMs: [3_000, 9_000], faults: { flushall: 3, 'kill redis, lose all': 1 } }],
+    faults: [
+      PROCESSES,
+      { name: 'uploads', gapMs: [400, 1_500], faults: { 'kill gateway during an upload': 1 } },
+      { name: 'redis', gapMs: [3_000, 9_000], faults: { flushall: 3, 'kill redis, lose all': 1 } },
+    ],
     rules: [],
     workers: WORKERS,
     minutes,
   }),
+  pooler: ({ minutes }) => ({
+    title: 'A pooler before Postgres while it, Postgres and processes are killed',
+    callers: { sync: 3, async: 3, cancel: 1, stream: 2, quick: 1, free: 1, balance: 2, batch: 0.5 },
+    atOnce: 40,
+    faults: [
+      { name: 'pooler', gapMs: [1_500, 6_000], faults: { 'kill pooler': 4, 'kill postgres': 1 } },
+      { name: 'processes', gapMs: [2_000, 8_000], faults: { 'kill worker': 1, 'kill gateway': 1 } },
+    ],
+    rules: poolerRules,
+    workers: WORKERS,
+    minutes,
+    pooled: 30,
+  }),
+  failover: ({ minutes }) => ({
+    title: 'The primary is killed under load and its synchronous standby promoted',
+    callers: { sync: 4, async: 4, cancel: 1, stream: 2, quick: 1, free: 1, balance: 2, batch: 0.3 },
+    atOnce: 40,
+    faults: [
+      { name: 'primary', gapMs: [3_000, 4_000], faults: { 'fail over': 1 }, times: 1 },
+      { name: 'processes', gapMs: [3_000, 9_000], faults: { 'kill worker': 2, 'kill gateway': 1 } },
+    ],
+    rules: failoverRules,
+    workers: WORKERS,
+    minutes,
+    standby: 'synchronous',
+  }),
+  'failover-async': ({ minutes }) => ({
+    title: 'The same for a standby that commits do not wait for, and that lags: acknowledged polls are lost',
+    callers: { sync: 4, async: 4, quick: 1 },
+    atOnce: 40,
+    faults: [{ name: 'primary', gapMs: [3_000, 4_000], faults: { 'fail over': 1 }, times: 1 }],
+    rules: lossRules,
+    losesAnswers: true,
+    workers: WORKERS,
+    minutes,
+    standby: 'asynchronous',
+  }),
   keys: ({ minutes }) => ({
     title: 'A hundred requests at once with one key, while processes are killed',
     callers: { herd: 1 },
-    atOnce: 2,
+    // A herd mostly waits for gateways that start again: that many more are hit by each kill.
+    atOnce: 6,
     faults: [PROCESSES],
     rules: [],
     workers: WORKERS,
@@ -114,7 +269,16 @@ export const PLANS = {
     workers: WORKERS,
     minutes,
   }),
-  workers: ({ kills, stops, polls, inFlight, workers }) => {
+  releases: ({ minutes }) => ({
+    title: 'An upgrade from an older release, taken back and done again under load',
+    callers: { sync: 3, async: 3, cancel: 1, stream: 3, quick: 1, free: 1, batch: 0.2 },
+    atOnce: 16,
+    faults: 'releases',
+    rules: releaseRules,
+    workers: WORKERS,
+    minutes,
+  }),
+  workers: ({ kills, stops, polls, workers }) => {
     const killers = share('kills', kills, Math.ceil(workers / 6), {
       gapMs: [1_000, 5_000],
       faults: { 'kill worker': 1 },
@@ -127,7 +291,7 @@ export const PLANS = {
     return {
       title: 'Workers killed and stopped under load',
       callers: { sync: 1, async: 1 },
-      atOnce: inFlight,
+      atOnce: 40,
       faults: [...killers, ...stoppers],
       rules: workerRules,
       workers,

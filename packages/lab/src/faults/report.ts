@@ -1,10 +1,15 @@
+import { sharedPolls } from '../releases/upgrade-history.ts';
 import { asSeconds, percentile, tableLines } from '../terminal/table.ts';
 import type { Campaign, CampaignSettings } from './campaign.ts';
 import { PROCESS_KILLS } from './fault-kinds.ts';
 import type { CampaignHistory } from './history.ts';
-import { resumesOf, slowestLines, tookMs as waitOf, withStoresMs } from './resumes.ts';
+import { resumesOf, slowestLines, unclaimedMs, tookMs as waitOf, waitsByCause, withStoresMs } from './resumes.ts';
+import { judgedWaits } from './rules/cluster-rules.ts';
+import { broughtBack } from './rules/deletion-rules.ts';
+import { acceptedAgainMs } from './rules/failover-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
-import { callsInTransit } from './rules/worker-rules.ts';
+import { STORED } from './rules/poll-rules.ts';
+import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS } from './rules/worker-rules.ts';
 import { RULES_OF_ALL } from './rules.ts';
 
 // The result of a campaign: figures, and the verdict of each rule.
@@ -13,7 +18,9 @@ export interface CampaignReport {
   title: string;
   seed: string;
   tookMs: number;
-  figures: Record<string, number | string>;
+  /** What adds up over campaigns. */
+  counts: Record<string, number>;
+  figures: Record<string, string>;
   faults: Record<string, number>;
   skipped: Record<string, number>;
   warnings: Record<string, number>;
@@ -22,39 +29,42 @@ export interface CampaignReport {
   rules: { rule: string; violations: number; examples: string[] }[];
 }
 
+const MAX_NOTE_CHARS = 1_000;
+
 export function reportOf(
   { history, fleet, skipped, tookMs }: Campaign,
   { plan, seed }: CampaignSettings,
 ): CampaignReport {
+  const rules = [...(plan.losesAnswers ? [] : RULES_OF_ALL), ...plan.rules].map(({ name, broken }) => {
+    const violations = broken(history);
+    return { rule: name, violations: violations.length, examples: violations.slice(0, 5) };
+  });
   return {
     title: plan.title,
     seed,
     tookMs: Math.round(tookMs),
+    counts: { ...countsOf(history), violations: rules.reduce((sum, { violations }) => sum + violations, 0) },
     figures: { ...figuresOf(history), 'process start p50': asSeconds(percentile(fleet.startsMs, 0.5), 2) },
     faults: counted(history.faults.map(({ kind }) => kind)),
     skipped: Object.fromEntries(skipped),
     warnings: Object.fromEntries([...fleet.warnings].sort()),
     slowest: slowestLines(resumesOf(history), history.faults, 3),
-    rules: [...RULES_OF_ALL, ...plan.rules].map(({ name, broken }) => {
-      const violations = broken(history);
-      return { rule: name, violations: violations.length, examples: violations.slice(0, 5) };
-    }),
+    rules,
   };
 }
 
-function figuresOf(history: CampaignHistory): CampaignReport['figures'] {
+function countsOf(history: CampaignHistory): CampaignReport['counts'] {
   const { operations, polls, journal, faults, votes, calls } = history;
   const attempts = operations.flatMap((operation) => operation.attempts);
   const answered = (status: number) => attempts.filter((attempt) => attempt.status === status).length;
   const kills = faults.filter(({ kind }) => PROCESS_KILLS.includes(kind)).length;
   const resumes = resumesOf(history);
-  const resumed = resumes.map(waitOf);
-  const took = polls.flatMap(({ createdAt, finishedAt }) => (finishedAt === null ? [] : [finishedAt - createdAt]));
   const streams = operations.filter(({ kind }) => kind === 'stream');
   return {
     'process kills': kills,
     faults: faults.length,
     operations: operations.length,
+    keys: operations.filter(({ kind }) => kind === 'herd').length,
     requests: attempts.length,
     'requests without an answer': attempts.filter(({ status }) => status === null).length,
     'answers 503': answered(503),
@@ -68,27 +78,103 @@ function figuresOf(history: CampaignHistory): CampaignReport['figures'] {
     'without a valid vote': polls.filter(({ resultStatus }) => resultStatus === 'failed').length,
     'given up': polls.filter(({ buried }) => buried).length,
     'claimed more than once': polls.filter(({ claims }) => claims > 1).length,
-    'most claims of a poll': polls.reduce((most, { claims }) => Math.max(most, claims), 0),
     batches: history.batches.length,
     'polls of batches': polls.filter(({ row }) => row !== null).length,
     'votes billed': votes.filter(({ billedU }) => billedU > 0n).length,
     'calls of models': calls.length,
     'calls in transit when their worker was stopped': callsInTransit(history),
+    'calls made again': callsMadeAgain(history).length,
     'polls taken over from killed workers': resumes.length,
+    'claimed again after more than 15 s': resumes.filter((resume) => waitOf(resume) > RESUME_WITHIN_MS).length,
+    ...judgedOf(history),
+    ...upgradeOf(history),
     'double captures': polls.filter(({ posts }) => posts > 1).length,
     'open holds': openHolds(history),
+    ...(history.promised && { 'deleted texts that a failover brought back': broughtBack(history) }),
+    'journal entries': journal.length,
+  };
+}
+
+function figuresOf(history: CampaignHistory): CampaignReport['figures'] {
+  const { polls, faults } = history;
+  const resumes = resumesOf(history);
+  const resumed = resumes.map(waitOf);
+  const took = polls.flatMap(({ createdAt, finishedAt }) => (finishedAt === null ? [] : [finishedAt - createdAt]));
+  return {
+    'most claims of a poll': String(polls.reduce((most, { claims }) => Math.max(most, claims), 0)),
     'claimed again after its worker was killed, p50': asSeconds(percentile(resumed, 0.5)),
     'claimed again after its worker was killed, p99': asSeconds(percentile(resumed, 0.99)),
+    'of it after its lease had ended, p50': asSeconds(percentile(resumes.map(unclaimedMs), 0.5)),
+    'of it after its lease had ended, p99': asSeconds(percentile(resumes.map(unclaimedMs), 0.99)),
     'the same without the time in which a store was away, p99': asSeconds(
       percentile(
         resumes.map((resume) => withStoresMs(resume, faults)),
         0.99,
       ),
     ),
+    ...causesOf(history),
     'accepted to end p50': asSeconds(percentile(took, 0.5)),
     'accepted to end p99': asSeconds(percentile(took, 0.99)),
     'accepted to end max': asSeconds(percentile(took, 1)),
-    'journal entries': journal.length,
+    ...failoverOf(history),
+    ...(history.pooled && {
+      'connections of processes, most': String(history.pooled.clients),
+      'connections to Postgres, most': String(history.pooled.servers),
+    }),
+  };
+}
+
+function failoverOf(history: CampaignHistory): CampaignReport['figures'] {
+  const promotedMs = history.faults.find(({ kind }) => kind === 'fail over')?.promotedMs;
+  if (promotedMs === undefined) return {};
+  const again = acceptedAgainMs(history);
+  const unknown = history.operations.filter(
+    ({ key, outcome, attempts }) =>
+      key !== null && outcome === 'ok' && attempts.some(({ status }) => status === null || status >= 500),
+  );
+  return {
+    'primary killed to standby promoted': asSeconds(promotedMs, 2),
+    'primary killed to the first poll accepted after it': again === null ? 'never' : asSeconds(again, 2),
+    'acknowledged and not on the promoted server': String(STORED.broken(history).length),
+    'operations with an unknown answer, found again by their key': String(unknown.length),
+  };
+}
+
+/** Only of two releases. */
+function upgradeOf(history: CampaignHistory): CampaignReport['counts'] {
+  const { upgrade } = history;
+  if (!upgrade) return {};
+  const { acceptedByOldRunByNew, acceptedByNewRunByOld, takenOver } = sharedPolls(history);
+  return {
+    'polls accepted by the older and run by the newer release': acceptedByOldRunByNew,
+    'polls accepted by the newer and run by the older release': acceptedByNewRunByOld,
+    'polls taken over from one release by the other': takenOver,
+    'calls of their clients': Object.values(upgrade.clientCalls).reduce((sum, calls) => sum + calls, 0),
+    'answers of a declared shape': upgrade.answersJudged,
+  };
+}
+
+const awayMsOf = ({ faults }: CampaignHistory): number[] =>
+  faults.flatMap(({ awayMs }) => (awayMs === undefined ? [] : [awayMs]));
+
+/** Only of a campaign on a cluster. */
+function judgedOf(history: CampaignHistory): CampaignReport['counts'] {
+  if (awayMsOf(history).length === 0) return {};
+  const { judged, late } = judgedWaits(history);
+  return { 'taken over beside a worker or a master alone': judged, 'taken over after more than 15 s or 30 s': late };
+}
+
+/** The same. */
+function causesOf(history: CampaignHistory): CampaignReport['figures'] {
+  const away = awayMsOf(history);
+  if (away.length === 0) return {};
+  const waits = Object.entries(waitsByCause(history)).map(([cause, ms]): [string, string] => [
+    `claimed again, waits put down to: ${cause}`,
+    `${ms.length}: p50 ${asSeconds(percentile(ms, 0.5))}, p99 ${asSeconds(percentile(ms, 0.99))}`,
+  ]);
+  return {
+    ...Object.fromEntries(waits),
+    'slots of a struck master served again': `p50 ${asSeconds(percentile(away, 0.5))}, p99 ${asSeconds(percentile(away, 0.99))}`,
   };
 }
 
@@ -98,10 +184,18 @@ function counted(words: readonly string[]): Record<string, number> {
   return counts;
 }
 
+/** For the file of runs, which outlives the output of a campaign. */
+export const brokenText = ({ rules }: Pick<CampaignReport, 'rules'>): string =>
+  rules
+    .filter(({ violations }) => violations > 0)
+    .map(({ rule, violations, examples }) => `${violations} x ${rule}: ${examples[0] ?? ''}`)
+    .join('; ')
+    .slice(0, MAX_NOTE_CHARS);
+
 export const campaignHolds = ({ rules }: CampaignReport): boolean => rules.every(({ violations }) => violations === 0);
 
 export function campaignLines(report: CampaignReport): string[] {
-  const { title, seed, tookMs, figures, faults, skipped, warnings, slowest, rules } = report;
+  const { title, seed, tookMs, counts, figures, faults, skipped, warnings, slowest, rules } = report;
   const pairs = (head: string, counts: Record<string, number | string>) => [
     ...tableLines(
       [head, ''],
@@ -112,7 +206,7 @@ export function campaignLines(report: CampaignReport): string[] {
   return [
     `${title}: seed ${seed}, ${asSeconds(tookMs, 0)}`,
     '',
-    ...pairs('figure', figures),
+    ...pairs('figure', { ...counts, ...figures }),
     ...pairs('fault', faults),
     ...(Object.keys(skipped).length > 0 ? pairs('fault that could not be injected', skipped) : []),
     ...tableLines(

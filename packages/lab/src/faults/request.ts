@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordedOperation, Recorder } from './operations.ts';
 
 // One request of a caller: sent, recorded, and bounded. Whatever went wrong on the way is `null`: unknown.
@@ -10,16 +11,20 @@ export interface CallerAnswer {
 }
 
 export interface CallerRequest {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   headers: Record<string, string>;
   body?: unknown;
+  /** Instead of a body: lines of a file, one after the other. */
+  lines?: { values: readonly object[]; everyMs: number };
   withinMs: number;
 }
 
 export interface Gateway {
   readonly name: string;
   readonly url: string;
+  /** Looks at each whole answer that is no stream. */
+  readonly judge?: (sent: CallerRequest, response: Response, text: string) => void;
 }
 
 export async function sendOperation(
@@ -30,10 +35,11 @@ export async function sendOperation(
   /** What the answer names is in the record before the answer is. */
   note: (answer: CallerAnswer) => void = () => {},
 ): Promise<CallerAnswer | null> {
-  const attempt = recorder.attempt(operation, gateway.name);
+  const attempt = recorder.attempt(operation, gateway.name, sent.lines !== undefined);
   try {
     const response = await send(gateway, sent, AbortSignal.timeout(sent.withinMs));
     const answer = read(response.status, await response.text());
+    gateway.judge?.(sent, response, answer.text);
     if (answer.status < 300) note(answer);
     recorder.answered(operation, attempt, answer.status, answer.code);
     return answer;
@@ -45,9 +51,14 @@ export async function sendOperation(
 
 export function send(
   { url }: Gateway,
-  { method, path, headers, body }: CallerRequest,
+  { method, path, headers, body, lines }: CallerRequest,
   signal: AbortSignal,
 ): Promise<Response> {
+  if (lines) {
+    const file = ReadableStream.from(written(lines));
+    const type = { 'content-type': 'application/jsonl' };
+    return fetch(`${url}${path}`, { method, headers: { ...headers, ...type }, body: file, duplex: 'half', signal });
+  }
   return fetch(`${url}${path}`, {
     method,
     headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
@@ -56,14 +67,24 @@ export function send(
   });
 }
 
+async function* written({ values, everyMs }: NonNullable<CallerRequest['lines']>): AsyncGenerator<Uint8Array> {
+  for (const value of values) {
+    yield Buffer.from(`${JSON.stringify(value)}\n`);
+    await sleep(everyMs);
+  }
+}
+
 export function read(status: number, text: string): CallerAnswer {
   const json = parsed(text);
   return { status, text, json, code: status >= 400 ? String(json.code ?? 'none') : null };
 }
 
+/** What providers may charge the fleet is used up: asking again within the campaign brings nothing. */
+export const BUDGET_REACHED = 'provider_budget_reached';
+
 /** Worth asking again: it says nothing about whether the request had its effect, or says that it will later. */
-export const isUnknown = ({ status }: { status: number }): boolean =>
-  status >= 500 || status === 408 || status === 409 || status === 429;
+export const isUnknown = ({ status, code }: Pick<CallerAnswer, 'status' | 'code'>): boolean =>
+  code !== BUDGET_REACHED && (status >= 500 || status === 408 || status === 409 || status === 429);
 
 /** What the network did, in a word. */
 export function lossOf(error: unknown): string {

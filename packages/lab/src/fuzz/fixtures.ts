@@ -1,6 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { createLogin, LOGIN_COOKIE } from '@eloquentpoll/gateway/login-cookie';
+import { newPollId, newResultId } from '@eloquentpoll/polls';
 import {
   acceptPoll,
   bury,
@@ -34,7 +35,7 @@ export interface Fixtures {
   /** A text with every `{{...}}` filled in. */
   fill(text: string): Promise<string>;
   /** Ids of accounts, which no other account may see. */
-  readonly accountIds: ReadonlySet<string>;
+  readonly accountIds: Set<string>;
 }
 
 const ORDER = { question: `Which of these two is best? ${QUESTION_MARK}`, options: ['A', 'B'] };
@@ -67,7 +68,7 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
   const foreignSpare = await keyOf(other.id);
 
   const call = async (path: string, who: FuzzAccount, body?: object): Promise<Record<string, unknown>> => {
-    const headers = { authorization: `Bearer ${who.key}`, 'content-type': 'application/json', prefer: 'wait=20' };
+    const headers = { ...(await liveKey(who)), 'content-type': 'application/json', prefer: 'wait=20' };
     const payload = body ? Buffer.from(JSON.stringify(body)) : null;
     const { text } = await sender.send({ method: payload ? 'POST' : 'GET', target: path, headers, body: payload });
     return JSON.parse(text) as Record<string, unknown>;
@@ -84,7 +85,7 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
     .executeTakeFirstOrThrow();
   /** Not in the queue, so it runs until its deadline. */
   async function runningPoll(): Promise<{ session: string; result: string }> {
-    const [session, result] = [`ps_${digits(24)}`, `EP-2026-01-01-${digits(16)}`];
+    const [session, result] = [newPollId(), newResultId()];
     const poll = {
       id: session,
       resultId: result,
@@ -101,6 +102,24 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
   await bury(storage, { id: failed.session, epoch: claim!.epoch, reason: 'fuzz' });
   const wallet = Wallet.createRandom();
 
+  /** A request may have deleted it; then there is another one. */
+  const batchOf = async (who: FuzzAccount): Promise<string> => {
+    const batches = (await call('/api/batches?limit=1', who)).batches as { batch_id: string }[] | undefined;
+    return batches?.[0]?.batch_id ?? String((await call('/api/batches', who, { requests: [ORDER] })).batch_id);
+  };
+  const endpointOf = async (who: FuzzAccount): Promise<string> => {
+    const endpoints = (await call('/api/webhook-endpoints', who)).endpoints as { endpoint_id: string }[] | undefined;
+    if (endpoints?.[0]) return endpoints[0].endpoint_id;
+    return String((await call('/api/webhook-endpoints', who, { url: 'https://receiver.example/' })).endpoint_id);
+  };
+  const deliveryOf = async (who: FuzzAccount): Promise<string> => {
+    const at = `/api/webhook-endpoints/${await endpointOf(who)}`;
+    const sent = (await call(`${at}/deliveries?limit=1`, who)).deliveries as { delivery_id: string }[] | undefined;
+    return sent?.[0]?.delivery_id ?? String((await call(`${at}/test`, who, {})).delivery_id);
+  };
+  const [foreignBatch, foreignEndpoint] = await Promise.all([batchOf(other), endpointOf(other)]);
+  const foreignDelivery = await deliveryOf(other);
+
   const known: Record<string, string | (() => Promise<string>)> = {
     session: mine.session,
     'running-session': running.session,
@@ -111,6 +130,12 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
     'foreign-result': theirs.result,
     'key-id': async () => (await keyOf(rich.id)).id,
     'foreign-key-id': foreignSpare.id,
+    batch: () => batchOf(rich),
+    'foreign-batch': foreignBatch,
+    endpoint: () => endpointOf(rich),
+    'foreign-endpoint': foreignEndpoint,
+    delivery: () => deliveryOf(rich),
+    'foreign-delivery': foreignDelivery,
     address: wallet.address,
     base: config.baseUrl,
     payment: async () => base64(v1(await sign(wallet, 5))),
@@ -122,7 +147,9 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
     if (!(await findKeyByHash(storage, hashApiKey(config.keyPepper, who.key)))) who.key = (await keyOf(who.id)).key;
     return bearer(who.key);
   }
-  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  function bearer(key: string): Record<string, string> {
+    return { authorization: `Bearer ${key}` };
+  }
   async function page(origin?: string): Promise<Record<string, string>> {
     const cookie = await createLogin(service.gateway, { accountId: rich.id });
     return { cookie: `${LOGIN_COOKIE}=${cookie}`, ...(origin && { origin }) };
@@ -173,6 +200,3 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
 
   return { rich, other, credential, fill, accountIds: new Set([rich.id, other.id, poor.id]) };
 }
-
-const digits = (length: number): string =>
-  Array.from(randomBytes(length), (byte) => '0123456789abcdef'[byte & 15]).join('');

@@ -124,7 +124,7 @@ async function completed(request: FuzzRequest, { people, service }: Setting): Pr
 
 const ToolList = Type.Object({ result: Type.Object({ tools: Type.Array(ListedTool) }) });
 
-async function listTools({ sender, people }: Setting): Promise<ListedTool[]> {
+export async function listTools({ sender, people }: Setting): Promise<ListedTool[]> {
   const headers = {
     ...(await people.credential('key')),
     'content-type': 'application/json',

@@ -1,4 +1,5 @@
 import { buildApp } from '@eloquentpoll/gateway/app';
+import { keepBatchesRunning } from '@eloquentpoll/gateway/batch-runner';
 import { readConfig as readGatewayConfig } from '@eloquentpoll/gateway/config';
 import { type Context, openContext as openGateway } from '@eloquentpoll/gateway/context';
 import { createLog } from '@eloquentpoll/gateway/log';
@@ -6,11 +7,12 @@ import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { FAKE_TOKEN, fakeChain } from '@eloquentpoll/testkit/fakes/chain';
 import { fakeFacilitator } from '@eloquentpoll/testkit/fakes/facilitator';
 import { FAKE_PAY_TO } from '@eloquentpoll/testkit/fakes/payer';
-import { lyingProvider } from '@eloquentpoll/testkit/fakes/provider';
+import { type LyingProvider, lyingProvider } from '@eloquentpoll/testkit/fakes/provider';
 import { fakeRegistry } from '@eloquentpoll/testkit/fakes/registry';
 import { fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import { readConfig } from '@eloquentpoll/worker/config';
 import { openContext as openWorker } from '@eloquentpoll/worker/context';
+import { openWebhookDelivery } from '@eloquentpoll/worker/open-webhook-delivery';
 import { servePolls } from '@eloquentpoll/worker/serve-polls';
 
 // The whole service in this process, with everything set up that can be: cards, deposits, logins, a model registry, all
@@ -20,6 +22,7 @@ export interface Service extends AsyncDisposable {
   readonly origin: string;
   readonly gateway: Context;
   readonly stripe: Awaited<ReturnType<typeof fakeStripe>>;
+  readonly provider: LyingProvider;
   /** Values of settings that may come out nowhere, by their names. */
   readonly settingSecrets: Readonly<Record<string, string>>;
 }
@@ -31,18 +34,23 @@ export interface ServiceOptions {
   readonly onLog: (line: string) => void;
   /** The limits that an operator gets without asking; otherwise none that a run could reach. */
   readonly realLimits?: boolean;
+  /** With what runs beside the requests: rows of batches, webhooks to this machine, receipts. */
+  readonly isWhole?: boolean;
 }
 
 const NO_LIMITS = [
   'poll',
   'free_poll',
+  'batch',
   'session',
   'account',
   'compute',
   'read',
   'login',
+  'failed_authentication',
   'deposit',
   'checkout',
+  'checkout_network',
   'webhook',
   'webhook_test',
 ];
@@ -54,6 +62,8 @@ const SECRETS = {
   X402_FACILITATOR_TOKEN: 'facilitator-canary-19c4e5',
   WEBHOOK_SEALING_KEYS: 'sealing-canary-3a7c51d2e89f4b06a5c4',
 };
+
+const SIGNING_KEY = '5ecb1f7e0c3d4a29b8f6a1d07c9e3b5240f8d6e1a7c3b9502d4e6f8a1b3c5d7e';
 
 export async function fuzzedService(options: ServiceOptions): Promise<Service> {
   await using made = new AsyncDisposableStack();
@@ -73,6 +83,7 @@ export async function fuzzedService(options: ServiceOptions): Promise<Service> {
     DATABASE_URL: options.databaseUrl,
     REDIS_URL: options.redisUrl,
     REDIS_PREFIX: options.redisPrefix,
+    DATABASE_POOL: '20',
     BASE_URL: 'http://localhost:8080',
     PORT: '0',
     MODELS_FILE: 'simulator',
@@ -91,10 +102,14 @@ export async function fuzzedService(options: ServiceOptions): Promise<Service> {
     FREE_DAILY_CAP_USD: '900000',
     STREAMS_PER_NETWORK: '1000000',
     LOG_LEVEL: 'trace',
+    ...(options.isWhole && { WEBHOOKS_TO_LOOPBACK: 'on', RECEIPT_SIGNING_KEY: SIGNING_KEY }),
     ...(!options.realLimits && { RATE_LIMITS: NO_LIMITS.map((name) => `${name}=999999999/1`).join() }),
   };
   const sink = { write: options.onLog };
-  const worker = made.use(await openWorker(readConfig({ ...settings, LOG_LEVEL: 'silent' })));
+  const workerConfig = readConfig({ ...settings, LOG_LEVEL: 'silent' });
+  const worker = made.use(await openWorker(workerConfig));
+  const delivery = options.isWhole ? openWebhookDelivery(workerConfig, worker) : null;
+  if (delivery) made.use(delivery);
   const consumer = servePolls(worker, { concurrency: 20, flex: { concurrency: 5, reserved: 1 } });
   made.defer(() => consumer.drain(2_000));
 
@@ -102,13 +117,15 @@ export async function fuzzedService(options: ServiceOptions): Promise<Service> {
   const gateway = made.use(await openGateway(config, { log: createLog(config, sink) }));
   const app = buildApp(gateway);
   made.defer(() => app.close());
+  if (options.isWhole) made.use(keepBatchesRunning(gateway));
   const [origin] = await Promise.all([app.listen({ host: '127.0.0.1', port: 0 }), consumer.ready()]);
   const kept = made.move();
   return {
     origin,
     gateway,
     stripe,
-    settingSecrets: { ...SECRETS, 'the webhook secret': stripe.secrets[0]! },
+    provider,
+    settingSecrets: { ...SECRETS, 'the receipt key': SIGNING_KEY, 'the webhook secret': stripe.secrets[0]! },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

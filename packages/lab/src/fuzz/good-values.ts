@@ -36,6 +36,9 @@ const BY_NAME: Readonly<Record<string, Arbitrary<unknown>>> = {
   signature: fc.constant('{{signature}}'),
   key_id: fc.constantFrom('{{key-id}}', '{{foreign-key-id}}'),
   address: fc.constantFrom('{{address}}', '0x52908400098527886E0F7030069857D2E4169EE7'),
+  session_id: fc.constantFrom('{{session}}', '{{foreign-session}}', 'ps_aaaaaaaaaaaaaaaaaaaaaaaa'),
+  batch_id: fc.constantFrom('{{batch}}', '{{foreign-batch}}'),
+  cursor: fc.constantFrom('{{cursor}}', 'x'),
   pattern_id: fc.constantFrom('rest-api', 'mcp', 'openapi', 'nothing-like-it'),
 };
 
@@ -87,12 +90,18 @@ const bound = (schema: Schema, name: string, otherwise: number): number => {
 
 function texts(schema: Schema): Arbitrary<string> {
   if (schema.format === 'uuid') return fc.uuid();
+  if (schema.format === 'date-time') return moments;
   const least = bound(schema, 'minLength', 0);
   const most = bound(schema, 'maxLength', 5_000);
   const edges = fc.constantFrom(...[least, most].map((length) => 'x'.repeat(length)));
   const some = fc.string({ unit: 'grapheme-composite', minLength: least, maxLength: Math.min(most, least + 40) });
   return fc.oneof({ weight: 4, arbitrary: some }, { weight: 1, arbitrary: edges });
 }
+
+/** From an hour ago to a year from now. */
+const moments = fc
+  .integer({ min: -3_600, max: 31_000_000 })
+  .map((seconds) => new Date(Date.now() + seconds * 1_000).toISOString());
 
 function integers(schema: Schema): Arbitrary<number> {
   const [min, max] = [bound(schema, 'minimum', -1_000_000), bound(schema, 'maximum', 1_000_000)];

@@ -45,16 +45,19 @@ export function judgeOf(
   function shape(operation: FuzzedOperation, { status, headers, text }: FuzzAnswer): string | null {
     const declared = operation.answers[status];
     if (!declared) return `${status} is not declared`;
-    if (status === 304 || text === '')
-      return declared.content && status !== 304 ? 'an empty body is not declared' : null;
     const mediaType = String(headers['content-type'] ?? '')
       .split(';')[0]!
       .trim();
+    if (status === 304 || (text === '' && !MAY_BE_EMPTY.has(mediaType)))
+      return declared.content && status !== 304 ? 'an empty body is not declared' : null;
+    if (mediaType === STREAM && STREAMS_TOO.has(operation.id)) return wrongStream(operation.id, text);
     if (!declared.content?.[mediaType]) return `${status} as "${mediaType}" is not declared`;
     const answer = ['paths', operation.path, operation.method.toLowerCase(), 'responses', String(status)];
     const place = declared.$ref?.slice(1) ?? pointerOf(answer);
     const pointer = place + pointerOf(['content', mediaType, 'schema']);
-    if (mediaType === 'text/event-stream') return operation.id === 'streamPoll' ? wrongEvents(text) : null;
+    if (mediaType === STREAM) return wrongEvents(text);
+    if (mediaType === 'application/jsonl')
+      return mismatch(pointer, text) && wrongLines(text, (line) => mismatch(pointer, line));
     if (!/[/+]json$/.test(mediaType)) return mismatch(pointer, text);
     const value = parsed(text);
     if (value === undefined) return 'the body is not JSON';
@@ -82,6 +85,18 @@ export function judgeOf(
   };
 }
 
+/** A file of lines has none where there is nothing. */
+const MAY_BE_EMPTY = new Set(['application/jsonl', 'text/csv']);
+
+function wrongLines(text: string, problemOf: (line: unknown) => string | null): string | null {
+  for (const line of text.split('\n').slice(0, -1)) {
+    const value = parsed(line);
+    const problem = value === undefined ? 'a line that is no JSON' : problemOf(value);
+    if (problem !== null) return problem;
+  }
+  return text === '' || text.endsWith('\n') ? null : 'a last line without an end';
+}
+
 /** Files that pages load, which are no operations. */
 const HIDDEN = /\.(js|css|svg)$/;
 
@@ -105,7 +120,9 @@ function finderOf(operations: readonly FuzzedOperation[]): (sent: Sent) => Fuzze
 /** A slash at the end changes nothing where no id could follow it. */
 function withoutSlash(operations: readonly FuzzedOperation[], path: string): string {
   const shorter = path.replace(/(?<=[^/])\/$/, '');
-  return operations.some((operation) => operation.path.startsWith(`${shorter}/{`)) ? path : shorter;
+  const isParent = (operation: FuzzedOperation) =>
+    operation.path.replace(/\/\{\w+\}$/, '') === shorter && operation.path !== shorter;
+  return operations.some(isParent) ? path : shorter;
 }
 
 const patternOf = (path: string): RegExp =>
@@ -146,6 +163,22 @@ function wrongError(description: string, status: number, mediaType: string, valu
   return description.includes(`\`${code}\``) ? null : `${code} is not declared for ${status}`;
 }
 
+const STREAM = 'text/event-stream';
+
+/** Operations that stream where their caller accepts or asks for it, which OpenAPI leaves to AsyncAPI. */
+const STREAMS_TOO = new Set(['createPoll', 'quickPoll', 'createChatCompletion', 'speakMcp', 'sendTask']);
+
+function wrongStream(operationId: string, text: string): string | null {
+  if (operationId === 'createPoll' || operationId === 'quickPoll') return wrongEvents(text);
+  const data = [...text.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line!);
+  const isChat = operationId === 'createChatCompletion';
+  if (isChat && data.at(-1) !== '[DONE]') return 'a completion without its end';
+  const messages = (isChat ? data.slice(0, -1) : data).map(parsed);
+  if (messages.length === 0 || messages.some((message) => typeof message !== 'object' || message === null))
+    return 'an event whose data is not JSON';
+  return isChat || messages.every(isRpc) ? null : 'an event that is no JSON-RPC';
+}
+
 function wrongEvents(text: string): string | null {
   const events = text
     .split('\n\n')
@@ -161,7 +194,7 @@ function wrongEvents(text: string): string | null {
 const isRpc = (value: unknown): boolean => typeof value === 'object' && value !== null && 'jsonrpc' in value;
 
 /** Under /v1 an error has its code one level down, as clients of the OpenAI API read it. */
-function codeOf(answer: unknown): string | null {
+export function codeOf(answer: unknown): string | null {
   const inner = typeof answer === 'object' && answer !== null && 'error' in answer ? answer.error : null;
   const value = typeof inner === 'object' && inner !== null ? inner : answer;
   return typeof value === 'object' && value !== null && 'code' in value && typeof value.code === 'string'
@@ -169,7 +202,7 @@ function codeOf(answer: unknown): string | null {
     : null;
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -105,6 +105,15 @@ const KNOWN_STEPS: Readonly<Record<string, readonly string[]>> = {
   resultId: ['{{result}}', '{{foreign-result}}', '{{failed-result}}', '{{session}}'],
   pollId: ['{{result}}', '{{foreign-result}}', '{{failed-result}}'],
   keyId: ['{{key-id}}', '{{foreign-key-id}}', '00000000-0000-4000-8000-000000000000'],
+  batchId: ['{{batch}}', '{{batch}}', '{{foreign-batch}}', 'pb_aaaaaaaaaaaaaaaaaaaaaaaa'],
+  endpointId: [
+    '{{endpoint}}',
+    '{{endpoint}}',
+    '{{foreign-endpoint}}',
+    'account',
+    'we_00000000000000000000000000000000',
+  ],
+  deliveryId: ['{{delivery}}', '{{delivery}}', '{{foreign-delivery}}', 'wd_1'],
   code: ['rate_limited', 'not_found', 'other'],
 };
 
@@ -314,7 +323,10 @@ const forms: Arbitrary<Body> = fc
     bytes: Buffer.from(pairs.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&')),
   }));
 
-function goodBodies({ path, bodies }: FuzzedOperation, { description, tools }: ServedDescription): Arbitrary<unknown> {
+export function goodBodies(
+  { path, bodies }: FuzzedOperation,
+  { description, tools }: ServedDescription,
+): Arbitrary<unknown> {
   const order = goodValues({ $ref: '#/components/schemas/SessionRequest' }, description);
   if (path === '/api/mcp') return mcpBodies(tools, description);
   if (path === '/api/a2a/tasks/send') return a2aBodies(order);

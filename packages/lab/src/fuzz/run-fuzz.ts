@@ -5,7 +5,6 @@ import { type Finding, fuzzOperations, type Setting, settle, type Tried } from '
 import { fuzzedService } from './fuzzed-service.ts';
 import type { SecretWatch } from './secrets.ts';
 import { senderTo } from './send-request.ts';
-import { fuzzSequences } from './sequences.ts';
 
 // One run: a service, requests one by one, requests that build on each other, and then a look at what is left: open
 // handles, memory, money, and what was written to the logs.
@@ -17,7 +16,6 @@ export interface FuzzOptions {
   readonly seed: number;
   /** Inputs per operation. */
   readonly runs: number;
-  readonly sequences: number;
   readonly only?: string | undefined;
   readonly realLimits?: boolean;
   readonly onInput?: (inputs: number) => void;
@@ -28,9 +26,9 @@ export interface FuzzReport {
   readonly inputs: number;
   readonly seconds: number;
   readonly operations: readonly Tried[];
-  readonly sequences: number;
-  readonly requestsInSequences: number;
   readonly logLines: number;
+  /** Secrets that log lines showed. */
+  readonly leaks: number;
   /** Of this process, which is service and attacker at once: after a tenth of the inputs, and at the end. */
   readonly heapMb: { readonly early: number; readonly end: number };
   readonly rssMb: number;
@@ -76,8 +74,6 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
     options.onInput?.(count);
   };
   const { tried, findings } = await fuzzOperations(setting, { ...options, onInput });
-  // With limits any step may be one too many, which is the right answer and proves nothing.
-  const stories = await fuzzSequences(setting, options.seed, options.realLimits ? 0 : options.sequences);
   const left = await whatIsLeft(setting);
   const end = heapMb();
   const grown = early > 0 && end - early > MAX_GROWTH_MB;
@@ -87,15 +83,13 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
     inputs,
     seconds: Math.round((performance.now() - began) / 100) / 10,
     operations: tried,
-    sequences: stories.sequences,
-    requestsInSequences: stories.requests,
     logLines,
+    leaks: leaks.size,
     heapMb: { early, end },
     rssMb: Math.round(process.memoryUsage().rss / 1e6),
     handles,
     findings: [
       ...findings,
-      ...stories.findings,
       ...left.map((problem) => afterwards(problem)),
       ...[...leaks].map(([secret, line]) => afterwards(`a log line shows ${secret}`, line)),
       ...(grown ? [afterwards(`the heap grew from ${early} to ${end} MB`)] : []),

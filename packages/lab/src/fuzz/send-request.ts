@@ -20,6 +20,8 @@ export interface FuzzAnswer {
 export interface Sender extends Disposable {
   /** Rejects when no whole answer came in time. */
   send(sent: Sent): Promise<FuzzAnswer>;
+  /** Ends the connection with the first bytes of the answer. */
+  leave(sent: Sent): Promise<void>;
 }
 
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
@@ -62,6 +64,16 @@ export function senderTo(origin: string, guardMs: number): Sender {
             }),
           );
         });
+        outgoing.end(body ?? undefined);
+      });
+    },
+    leave({ method, target, headers, body }) {
+      return new Promise((resolve) => {
+        const signal = AbortSignal.timeout(guardMs);
+        const outgoing = request({ hostname, port, method, path: target, headers, signal, agent: false });
+        outgoing.on('error', () => resolve());
+        outgoing.on('close', () => resolve());
+        outgoing.on('response', (response) => response.once('data', () => outgoing.destroy()).once('end', resolve));
         outgoing.end(body ?? undefined);
       });
     },

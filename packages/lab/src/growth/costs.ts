@@ -11,13 +11,13 @@ export interface PollCosts {
   walBytes: number;
 }
 
-/** By `npm run bench -- --only life,queue,soak` on shared cores of an EPYC; infra/capacity.md says where each comes from. */
+/** By `npm run bench -- --only life,shards,soak` on shared cores of an EPYC; infra/capacity.md says where each comes from. */
 export const MEASURED: PollCosts = {
-  gatewayUs: 900,
-  workerUs: 2_400,
-  postgresUs: 1_500,
-  redisUs: 400,
-  queueUs: 200,
+  gatewayUs: 630,
+  workerUs: 1_140,
+  postgresUs: 1_820,
+  redisUs: 190,
+  queueUs: 110,
   storedBytes: 7_000,
   walBytes: 10_000,
 };

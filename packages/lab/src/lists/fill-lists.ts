@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { pollIdsOfMonth } from '@eloquentpoll/polls';
+import { createAccount, creditAccount } from '@eloquentpoll/storage';
 import type { Stores } from '../fixture/stores.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { withoutIndexes } from './without-indexes.ts';
@@ -18,17 +20,18 @@ export interface Filled {
   readonly keyIds: readonly string[];
   /** Of the poll that was the n-th to be accepted; whole hundreds are of the other account. */
   pollId(n: number): string;
+  resultId(n: number): string;
   readonly since: Date;
 }
 
 const DAYS = 365;
+const HOUR_MS = 3_600_000;
 const KEYS = 5;
+const BALANCE_U = 1_000_000_000_000n;
 /** Micro-USD. */
 const COST_U = 300;
 const ACCOUNT = uuidOf('lists account');
 const OTHER = uuidOf('lists other account');
-
-export const pollIdOf = (n: number): string => `ps_${md5(String(n)).slice(0, 24)}`;
 
 function md5(text: string): string {
   return createHash('md5').update(text).digest('hex');
@@ -39,12 +42,12 @@ function uuidOf(text: string): string {
 }
 
 /** SQL over `n`, from 1 to the number of polls; what is rare is spread evenly over the year. */
-const expressions = ({ polls, thin }: ListSize) => {
+const expressions = ({ polls, thin }: ListSize, since: Date) => {
   const filler = thin ? `'{}'` : `(select jsonb_agg(md5(n || ' ' || i)) from generate_series(1, 45) i)`;
-  const at = `date_trunc('hour', now()) - interval '${DAYS} days' + n * (interval '${DAYS} days' / ${polls})`;
+  const at = `('${since.toISOString()}'::timestamptz + n * interval '${(DAYS * 86_400) / polls} seconds')`;
   return {
-    id: `'ps_' || left(md5(n::text), 24)`,
-    result: `'EP-' || left(md5(n || ' result'), 27)`,
+    id: `month_ids(${at}) || left(md5(n::text), 22)`,
+    result: `to_char(${at} at time zone 'utc', '"EP-"YYYY-MM-DD-') || left(md5(n || ' result'), 16)`,
     account: `(case when n % 100 = 0 then '${OTHER}' else '${ACCOUNT}' end)::uuid`,
     key: `md5('lists key ' || n % ${KEYS})::uuid`,
     panel: `case n % 10 when 0 then 'strong' when 1 then 'broad' else 'fast' end`,
@@ -59,9 +62,11 @@ const expressions = ({ polls, thin }: ListSize) => {
   };
 };
 
-const statements = (size: ListSize): Record<string, string> => {
-  const { id, result, account, key, panel, failed, close, tie, metadata, question, at, filler, series } =
-    expressions(size);
+const statements = (size: ListSize, since: Date): Record<string, string> => {
+  const { id, result, account, key, panel, failed, close, tie, metadata, question, at, filler, series } = expressions(
+    size,
+    since,
+  );
   return {
     polls: `
       insert into polls (id, result_id, account_id, tenant, key_id, status, spec, entry_point, request_id, metadata, is_close,
@@ -91,8 +96,8 @@ const statements = (size: ListSize): Record<string, string> => {
 };
 
 /** What count_usage would have counted, at its limits: each day every key, preset and way to ask, and 1,000 values of a name. */
-const histogram = `(select sum(('1e' || 9 * bucket)::numeric * 14) from generate_series(3, 9) bucket)`;
-const counts = `100, 98, 2, 0, 5, 30000, 20000, ${histogram}, ${histogram}`;
+const histogram = (around: number) => `(select 14 * sum(counted_once(${around} * i)) from generate_series(2, 8) i)`;
+const counts = `100, 98, 2, 0, 5, 30000, 20000, ${histogram(700)}, ${histogram(COST_U / 4)}`;
 const days = `generate_series(current_date - ${DAYS}, current_date - 1, interval '1 day') day`;
 const usageStatements = ({ polls }: ListSize): string[] => [
   `insert into usage_days
@@ -101,16 +106,24 @@ const usageStatements = ({ polls }: ListSize): string[] => [
           unnest(array['poll', 'polls', 'batches']) surface`,
   `insert into usage_labels
    select '${ACCOUNT}', day, 'customer', 'c' || n, ${counts} from ${days}, generate_series(1, ${Math.min(1_000, polls / 100)}) n`,
+  `insert into usage_names select '${ACCOUNT}', day, 'customer', ${Math.min(1_000, polls / 100)} from ${days}`,
+  // A day at a time.
+  `do $sum$ begin while sum_usage_months(2000000000) > 0 loop end loop; end $sum$`,
 ];
 
 export async function fillLists(
-  { query }: Stores,
+  { query, storage }: Stores,
   size: ListSize,
   progress: ProgressLine,
   signal?: AbortSignal,
 ): Promise<Filled> {
-  await query(`insert into accounts (id) values ('${ACCOUNT}'), ('${OTHER}')`);
-  await query(`insert into balances (account_id, posted_u) values ('${ACCOUNT}', 1000000000000), ('${OTHER}', 0)`);
+  for (const id of [ACCOUNT, OTHER]) await createAccount(storage, { id });
+  await creditAccount(storage, {
+    accountId: ACCOUNT,
+    amountU: BALANCE_U,
+    source: 'operator',
+    idem: `lists:${ACCOUNT}`,
+  });
   const keyIds = Array.from({ length: KEYS }, (_, n) => uuidOf(`lists key ${n}`));
   for (const id of keyIds)
     await query('insert into api_keys (id, account_id, hash, prefix) values ($1, $2, $3, $4)', [
@@ -119,7 +132,9 @@ export async function fillLists(
       Buffer.from(md5(id), 'hex'),
       'ep_k_lists',
     ]);
-  const filling = Object.entries(statements(size));
+  const since = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - DAYS * 24 * HOUR_MS);
+  const acceptedAt = (n: number) => new Date(since.getTime() + (n * DAYS * 24 * HOUR_MS) / size.polls);
+  const filling = Object.entries(statements(size, since));
   for (const statement of usageStatements(size)) await query(statement);
   await withoutIndexes(
     { query },
@@ -134,5 +149,11 @@ export async function fillLists(
   );
   progress.note('lists: indexes made');
   await query('vacuum analyze');
-  return { accountId: ACCOUNT, keyIds, pollId: pollIdOf, since: new Date(Date.now() - DAYS * 86_400_000) };
+  return {
+    accountId: ACCOUNT,
+    keyIds,
+    pollId: (n) => `${pollIdsOfMonth(acceptedAt(n))}${md5(String(n)).slice(0, 22)}`,
+    resultId: (n) => `EP-${acceptedAt(n).toISOString().slice(0, 10)}-${md5(`${n} result`).slice(0, 16)}`,
+    since,
+  };
 }

@@ -1,9 +1,14 @@
 import {
+  findPoll,
+  findPollByResult,
+  findResult,
+  findRunStates,
   listPolls,
   type PollFilter,
   type Queries,
   readHistory,
   readRecentResults,
+  readReputation,
   readUsageGroups,
   type UsageGrouping,
 } from '@eloquentpoll/storage';
@@ -17,8 +22,10 @@ export interface ListQuestion {
 
 const LIMIT = 100;
 
+const twenty = <T>(one: () => T): T[] => Array.from({ length: 20 }, one);
+
 /** Each filter and direction of GET /api/polls, from anywhere in the list, and every list of results. */
-export function listQuestions({ accountId, keyIds, pollId, since }: Filled, polls: number): ListQuestion[] {
+export function listQuestions({ accountId, keyIds, pollId, resultId, since }: Filled, polls: number): ListQuestion[] {
   /** Not of the other account, which has the whole hundreds. */
   const anyPoll = (draw: (below: number) => number): string => pollId(1 + Math.max(1, draw(polls / 100 - 1)) * 100);
   const anyTime = (draw: (below: number) => number) => new Date(since.getTime() + draw(300 * 86_400) * 1_000);
@@ -64,6 +71,21 @@ export function listQuestions({ accountId, keyIds, pollId, since }: Filled, poll
       name: `history: offset=${offset}`,
       ask: (queries: Queries) => readHistory(queries, accountId, LIMIT, offset),
     })),
+    {
+      name: 'status of 20 runs',
+      ask: (queries, draw) =>
+        findRunStates(
+          queries,
+          twenty(() => anyPoll(draw)),
+        ),
+    },
+    { name: 'poll by its id', ask: (queries, draw) => findPoll(queries, anyPoll(draw)) },
+    { name: 'result by its id', ask: (queries, draw) => findResult(queries, resultId(1 + draw(polls))) },
+    {
+      name: 'poll by the id of its result',
+      ask: (queries, draw) => findPollByResult(queries, resultId(1 + draw(polls))),
+    },
+    { name: 'results of the last month', ask: (queries) => readReputation(queries, { simulated: true }) },
     ...usageQuestions(accountId),
     { name: 'history: recent', ask: (queries) => readRecentResults(queries, accountId) },
   ];

@@ -56,8 +56,23 @@ export async function plansOf(
   }
 }
 
-const LARGE = ['polls', 'poll_labels', 'results', 'votes', 'transfers'];
+/** Of these tables, and their partitions. */
+const LARGE = /^(polls|poll_labels|results|votes|transfers)(_first|_\d{4}_\d\d)?$/;
 
-/** Large tables that a plan reads from one end to the other. */
+/** A smaller one is read as quickly as its index. */
+const MIN_ROWS = 5_000;
+
+/** Large tables, or partitions of them, that a plan reads from one end to the other. */
 export const scannedWhole = (plan: string): string[] =>
-  [...plan.matchAll(/Seq Scan on (\w+)/g)].map(([, table = '']) => table).filter((table) => LARGE.includes(table));
+  [...plan.matchAll(/Seq Scan on (\w+)[^\n]*\(actual time=\S+ rows=(\S+)/g)]
+    .filter(([, table = '', rows]) => LARGE.test(table) && Number(rows) >= MIN_ROWS)
+    .map(([, table = '']) => table);
+
+/** Of the large tables, what a plan read in all: partitions that are pruned, or never came to their turn, are not read. */
+export const partitionsRead = (plans: readonly string[]): Set<string> =>
+  new Set(
+    plans
+      .flatMap((plan) => [...plan.matchAll(/ on (\w+)(?: \w+)? {2}\(cost=[^)]*\) \(actual/g)])
+      .map(([, table = '']) => table)
+      .filter((table) => LARGE.test(table)),
+  );

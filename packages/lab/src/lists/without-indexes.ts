@@ -25,7 +25,7 @@ export async function withoutIndexes(
     [tables],
   );
   const indexes = await query<Definition>(
-    `select pg_get_indexdef(indexrelid) as make, format('drop index %s', indexrelid::regclass) as drop
+    `select replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') as make, format('drop index %s', indexrelid::regclass) as drop
        from pg_index i
       where indrelid::regclass::text = any($1) and not exists (select from pg_constraint where conindid = i.indexrelid)`,
     [tables],

@@ -6,7 +6,11 @@ export interface Area {
   /** Functions of the database; their newest definitions are taken from it. */
   readonly functions?: readonly string[];
   readonly tests: readonly string[];
+  /** The share of mutants that may survive. */
+  readonly maxSurviving: number;
 }
+
+const FEW = 0.1;
 
 const VOTING = 'packages/voting';
 const STORAGE = 'packages/storage';
@@ -16,12 +20,15 @@ const MODELS = 'packages/models';
 const voting = (name: string) => `${VOTING}/src/${name}.ts`;
 const storage = (name: string) => `${STORAGE}/src/${name}.ts`;
 const storageTest = (name: string) => `${STORAGE}/test/${name}.test.ts`;
+const bus = (name: string) => `packages/bus/src/${name}.ts`;
+const worker = (name: string) => `apps/worker/src/${name}.ts`;
 const gateway = (name: string) => `${GATEWAY}/src/${name}.ts`;
 const gatewayTest = (name: string) => `${GATEWAY}/test/${name}.test.ts`;
 
 export const AREAS: readonly Area[] = [
   {
     name: 'voting',
+    maxSurviving: FEW,
     files: [
       'budget',
       'conclude',
@@ -62,17 +69,30 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'ledger',
-    files: ['ledger', 'accept-poll', 'finish-poll', 'leases', 'transaction'].map(storage),
+    maxSurviving: FEW,
+    files: ['ledger', 'accept-poll', 'finish-poll', 'claims', 'leases', 'transaction'].map(storage),
     tests: ['ledger', 'accept-poll', 'finish-poll', 'leases', 'suspects', 'sweep', 'errors'].map(storageTest),
   },
   {
     name: 'ledger-sql',
+    maxSurviving: FEW,
     files: [],
-    functions: ['ledger_hold', 'ledger_resolve', 'ledger_move', 'top_up_pool', 'accept_poll', 'finish_poll'],
-    tests: ['ledger', 'finish-poll', 'accept-poll', 'poll-life'].map(storageTest),
+    functions: [
+      'ledger_hold',
+      'ledger_resolve',
+      'resolve_hold',
+      'ledger_move',
+      'top_up_pool',
+      'accept_poll',
+      'accept_polls',
+      'end_poll',
+      'finish_polls',
+    ],
+    tests: ['ledger', 'finish-poll', 'accept-poll', 'accept-together', 'poll-life'].map(storageTest),
   },
   {
     name: 'audit-sql',
+    maxSurviving: 0.15,
     files: [],
     functions: [
       'check_totals',
@@ -89,11 +109,13 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'idempotency',
+    maxSurviving: FEW,
     files: [storage('idempotency'), gateway('http/fingerprint'), gateway('http/hooks/idempotency-key')],
     tests: [gatewayTest('http/idempotency-parts'), storageTest('idempotency'), gatewayTest('http/idempotency')],
   },
   {
     name: 'keys',
+    maxSurviving: FEW,
     files: [
       gateway('accounts/keys/api-key'),
       gateway('accounts/keys/key-cache'),
@@ -105,12 +127,16 @@ export const AREAS: readonly Area[] = [
       gatewayTest('accounts/api-key'),
       gatewayTest('accounts/key-cache'),
       storageTest('accounts'),
+      storageTest('api-keys'),
+      storageTest('key-limits'),
       gatewayTest('accounts/key-attacks'),
       gatewayTest('accounts/keys'),
+      gatewayTest('accounts/restricted-keys'),
     ],
   },
   {
     name: 'money',
+    maxSurviving: FEW,
     files: [
       gateway('polls/order/decimal-usd'),
       gateway('payments/usdc/amount'),
@@ -118,5 +144,42 @@ export const AREAS: readonly Area[] = [
       `${MODELS}/src/billing.ts`,
     ],
     tests: [gatewayTest('payments/money'), `${MODELS}/test/prices.test.ts`],
+  },
+  {
+    name: 'tenancy',
+    maxSurviving: FEW,
+    files: [
+      ...['fair-place', 'tenant-slots', 'reserved-slots'].map(bus),
+      worker('yield-to-standard'),
+      gateway('polls/run/queue-outlook'),
+    ],
+    tests: [
+      'packages/bus/test/reserved-slots.test.ts',
+      'packages/bus/test/fair-queue.test.ts',
+      'apps/worker/test/yield-to-standard.test.ts',
+      gatewayTest('polls/queue-outlook'),
+    ],
+  },
+  {
+    name: 'webhooks',
+    maxSurviving: FEW,
+    files: [
+      ...['message-data', 'receiver-rules', 'resolve-receiver', 'retry-schedule', 'sealed-secrets'],
+      ...['send-message', 'signature'],
+    ]
+      .map((name) => `packages/webhooks/src/${name}.ts`)
+      .concat(['deliver-webhooks', 'open-delivery', 'send-delivery'].map((name) => worker(`webhooks/${name}`))),
+    functions: [
+      ...['claim_webhook_deliveries', 'end_webhook_attempt', 'spread_webhook_events', 'note_webhook_event'],
+      ...['hears_webhooks', 'next_webhook_due', 'resend_webhook_delivery', 'disable_webhook_endpoint'],
+    ],
+    tests: [
+      'packages/webhooks/test/rules.test.ts',
+      'packages/webhooks/test/message-form.test.ts',
+      'packages/webhooks/test/send-message.test.ts',
+      'apps/worker/test/send-webhooks.test.ts',
+      'apps/worker/test/webhooks.test.ts',
+      storageTest('webhooks'),
+    ],
   },
 ];

@@ -1,15 +1,29 @@
 import { type Static, Type } from '@sinclair/typebox';
 
 /** One small wrong change of a text: what stands from `start` to `end` is replaced. */
-export const Mutant = Type.Readonly(Type.Object({ start: Type.Integer(), end: Type.Integer(), text: Type.String() }));
+export const Mutant = Type.Readonly(
+  Type.Object({
+    start: Type.Integer(),
+    end: Type.Integer(),
+    text: Type.String(),
+    /** Executed whenever the change counts, where that is not `start`. */
+    reachedAt: Type.Optional(Type.Integer()),
+  }),
+);
 export type Mutant = Static<typeof Mutant>;
 
 export const applied = (source: string, { start, end, text }: Mutant): string =>
   source.slice(0, start) + text + source.slice(end);
 
-/** `file:line: what it was -> what it is`. */
-export function shown(name: string, source: string, { start, end, text }: Mutant): string {
-  const line = source.slice(0, start).split('\n').length;
-  const brief = (part: string) => part.replace(/\s+/g, ' ').slice(0, 60) || 'nothing';
-  return `${name}:${line}: ${brief(source.slice(start, end))} -> ${brief(text)}`;
+/** The first line that a mutant changes, as it was and as it became. */
+export interface ChangedLine {
+  readonly number: number;
+  readonly line: string;
+  readonly becomes: string;
+}
+
+export function changedLine(source: string, mutant: Mutant): ChangedLine {
+  const before = source.slice(0, mutant.start).split('\n');
+  const lineOf = (text: string) => (text.split('\n')[before.length - 1] ?? '').trim();
+  return { number: before.length, line: lineOf(source), becomes: lineOf(applied(source, mutant)) };
 }

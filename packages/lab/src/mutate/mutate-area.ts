@@ -2,13 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Area } from './areas.ts';
 import type { Databases } from './databases.ts';
-import { applied, type Mutant, shown } from './mutant.ts';
+import { EQUIVALENT, type Equivalent, isOf } from './equivalent.ts';
+import { type MeasuredTest, measureTest } from './measure-test.ts';
+import { applied, changedLine, type Mutant } from './mutant.ts';
 import { runTests, type TestsOutcome } from './run-tests.ts';
 import { scriptMutants } from './script-mutants.ts';
 import { sqlMutants } from './sql-mutants.ts';
 
-// Every mutant of an area meets the area's tests. It is killed when a test fails or none comes to its end, and survives
-// when all pass: then the change went unnoticed.
+// Every mutant of an area meets those of the area's tests that reach it, the quickest first. It is killed when a test fails
+// or none comes to its end, and survives when all pass: then the change went unnoticed.
 
 export interface MutationFigures {
   readonly area: string;
@@ -17,7 +19,15 @@ export interface MutationFigures {
   late: number;
   /** What Postgres did not take is no mutant. */
   impossible: number;
+  /** Nothing that can be observed changes: no mutant either. */
+  equivalent: number;
   survivors: string[];
+}
+
+/** Every `of`-th mutant, from the `number`-th on. */
+export interface MutantsPart {
+  readonly number: number;
+  readonly of: number;
 }
 
 export interface Work {
@@ -26,62 +36,80 @@ export interface Work {
   readonly env: NodeJS.ProcessEnv;
   readonly databases: () => Promise<Databases>;
   readonly atOnce: number;
-  /** Takes every n-th mutant. */
-  readonly every: number;
+  readonly part: MutantsPart;
   readonly onVerdict: (figures: MutationFigures, left: number) => void;
 }
 
 interface Candidate {
   readonly label: string;
+  readonly equivalent: Equivalent | undefined;
   /** Null: impossible. */
-  judge(limitMs: number): Promise<TestsOutcome | null>;
+  judge(): Promise<TestsOutcome | null>;
 }
 
 const MIN_LIMIT_MS = 20_000;
 
 export async function mutateArea(work: Work): Promise<MutationFigures> {
-  const { area, every, atOnce } = work;
-  const figures: MutationFigures = { area: area.name, mutants: 0, killed: 0, late: 0, impossible: 0, survivors: [] };
-  const begun = performance.now();
-  const sane = await runTests({ ...runOf(work), limitMs: 10 * 60_000 });
-  if (sane !== 'passed') throw new Error(`the tests of ${area.name} do not pass without a mutant`);
-  const limitMs = Math.max(MIN_LIMIT_MS, 5 * (performance.now() - begun));
+  const { area, root, env, part, atOnce } = work;
+  const counts = { mutants: 0, killed: 0, late: 0, impossible: 0, equivalent: 0 };
+  const figures: MutationFigures = { area: area.name, ...counts, survivors: [] };
+  const files = area.files.map((file) => join(root, file));
+  const tests: MeasuredTest[] = [];
+  await inLanes(area.tests, atOnce, async (test) => void tests.push(await measureTest(join(root, test), files, env)));
+  tests.sort((a, b) => a.tookMs - b.tookMs);
 
-  const candidates = (await candidatesOf(work)).filter((_, i) => i % every === 0);
-  let next = 0;
-  const lane = async () => {
-    while (next < candidates.length) {
-      const candidate = candidates[next++]!;
-      const verdict = await candidate.judge(limitMs);
-      if (verdict === null) figures.impossible += 1;
-      else {
-        figures.mutants += 1;
-        if (verdict === 'passed') figures.survivors.push(candidate.label);
-        else figures.killed += 1;
-        if (verdict === 'late') figures.late += 1;
-      }
-      work.onVerdict(figures, candidates.length - next);
+  const all = await candidatesOf(work, tests);
+  const outlived = equivalentsOf(area).filter((one) => !all.some(({ equivalent }) => equivalent === one));
+  if (outlived.length > 0) throw new Error(`equivalent.ts names what is no mutant: ${JSON.stringify(outlived[0])}`);
+  const candidates = all.filter((_, i) => i % part.of === part.number - 1);
+  let left = candidates.length;
+  await inLanes(candidates, atOnce, async (candidate) => {
+    const verdict = candidate.equivalent ? null : await candidate.judge();
+    if (candidate.equivalent) figures.equivalent += 1;
+    else if (verdict === null) figures.impossible += 1;
+    else {
+      figures.mutants += 1;
+      if (verdict === 'passed') figures.survivors.push(candidate.label);
+      else figures.killed += 1;
+      if (verdict === 'late') figures.late += 1;
     }
-  };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+    left -= 1;
+    work.onVerdict(figures, left);
+  });
   return figures;
 }
 
-function runOf({ area, root, env }: Work) {
-  return { tests: area.tests.map((test) => join(root, test)), env };
+async function inLanes<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items].reverse();
+  const lane = async () => {
+    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await work(item);
+  };
+  await Promise.all(Array.from({ length: width }, lane));
 }
 
-async function candidatesOf(work: Work): Promise<Candidate[]> {
-  const { area, root } = work;
+const equivalentsOf = ({ files, functions = [] }: Area): Equivalent[] =>
+  EQUIVALENT.filter(({ where }) => files.includes(where) || functions.includes(where));
+
+async function candidatesOf(work: Work, tests: readonly MeasuredTest[]): Promise<Candidate[]> {
+  const { area, root, env } = work;
+  const named = (where: string, source: string, mutant: Mutant) => {
+    const changed = changedLine(source, mutant);
+    return {
+      label: `${where}:${changed.number}: ${changed.line} => ${changed.becomes}`,
+      equivalent: EQUIVALENT.find((one) => isOf(where, changed, one)),
+    };
+  };
   const scripts = area.files.flatMap((name) => {
     const file = join(root, name);
     const source = readFileSync(file, 'utf8');
-    return scriptMutants(file, source).map(
-      (mutant): Candidate => ({
-        label: shown(name, source, mutant),
-        judge: (limitMs) => runTests({ ...runOf(work), limitMs, mutated: { file, mutant } }),
-      }),
-    );
+    return scriptMutants(file, source).map((mutant): Candidate => {
+      const reaching = tests.filter((test) => test.reaches(file, mutant.reachedAt ?? mutant.start));
+      return {
+        ...named(name, source, mutant),
+        judge: async () =>
+          reaching.length === 0 ? 'passed' : runTests({ ...runOf(reaching, env), mutated: { file, mutant } }),
+      };
+    });
   });
   const functions: Candidate[] = [];
   for (const name of area.functions ?? []) {
@@ -90,20 +118,27 @@ async function candidatesOf(work: Work): Promise<Candidate[]> {
     const body = definition.indexOf('AS $');
     for (const mutant of sqlMutants(definition, Math.max(0, body)))
       functions.push({
-        label: shown(name, definition, mutant),
-        judge: inDatabase(work, databases, definition, mutant),
+        ...named(name, definition, mutant),
+        judge: () => judgeInDatabase(databases, applied(definition, mutant), runOf(tests, env)),
       });
   }
   return [...scripts, ...functions];
 }
 
-const inDatabase =
-  (work: Work, databases: Databases, definition: string, mutant: Mutant): Candidate['judge'] =>
-  async (limitMs) => {
-    const template = await databases.withFunction(applied(definition, mutant));
-    if (template === null) return null;
-    const run = runOf(work);
-    const verdict = await runTests({ ...run, limitMs, env: { ...run.env, TEST_TEMPLATE_DATABASE: template } });
-    await databases.drop(template);
-    return verdict;
-  };
+/** Late after five times of what they take. */
+function runOf(tests: readonly MeasuredTest[], env: NodeJS.ProcessEnv) {
+  const tookMs = tests.reduce((sum, test) => sum + test.tookMs, 0);
+  return { tests: tests.map(({ test }) => test), env, limitMs: Math.max(MIN_LIMIT_MS, 5 * tookMs) };
+}
+
+async function judgeInDatabase(
+  databases: Databases,
+  definition: string,
+  run: ReturnType<typeof runOf>,
+): Promise<TestsOutcome | null> {
+  const template = await databases.withFunction(definition);
+  if (template === null) return null;
+  const verdict = await runTests({ ...run, env: { ...run.env, TEST_TEMPLATE_DATABASE: template } });
+  await databases.drop(template);
+  return verdict;
+}

@@ -16,8 +16,8 @@ export interface FaultProxy extends AsyncDisposable {
   readonly port: number;
   /** From now on, for connections that stand and for new ones. */
   set(weather: LinkConditions): void;
-  /** Both ends of every connection see a reset. Answers how many there were. */
-  reset(): number;
+  /** Both ends of every connection see a reset, or of those from this address. Answers how many there were. */
+  reset(from?: string): number;
   /** The far ends are reset; the near ones keep a half-open connection. */
   halfOpen(): number;
   /** Where new connections go; for a server that comes back elsewhere. */
@@ -28,6 +28,7 @@ export interface FaultProxy extends AsyncDisposable {
 interface Link {
   near: Socket;
   far: Socket;
+  from: string | undefined;
   lanes: { mute(): void }[];
 }
 
@@ -48,12 +49,17 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
 
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
     near.on('error', () => {});
-    if (weather.refuse) {
+    if (weather.refuse === true || (weather.refuse && weather.refuse === near.remoteAddress)) {
       reset(near);
       return;
     }
     const far = connect({ ...proxy.target, allowHalfOpen: true, noDelay: true });
-    const link: Link = { near, far, lanes: [openLane(near, far, sky), openLane(far, near, sky)] };
+    const link: Link = {
+      near,
+      far,
+      from: near.remoteAddress,
+      lanes: [openLane(near, far, sky), openLane(far, near, sky)],
+    };
     links.add(link);
     far.on('error', () => cut(link));
     near.on('error', () => cut(link));
@@ -82,10 +88,10 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
       if (!next.blackhole) clear.resolve();
       weather = next;
     },
-    reset() {
-      const cutNow = [...links];
+    reset(from) {
+      const cutNow = [...links].filter((link) => from === undefined || link.from === from);
       for (const link of cutNow) cut(link);
-      for (const near of abandoned) reset(near);
+      if (from === undefined) for (const near of abandoned) reset(near);
       return cutNow.length;
     },
     halfOpen() {

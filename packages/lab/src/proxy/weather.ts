@@ -8,8 +8,8 @@ export interface LinkConditions {
   sliceBytes?: number;
   /** Connections stand and new ones are taken, and nothing passes. What was sent meanwhile arrives afterwards. */
   blackhole?: boolean;
-  /** New connections are reset. */
-  refuse?: boolean;
+  /** New connections are reset; of an address, only those from it. */
+  refuse?: boolean | string;
 }
 
 export const CALM: LinkConditions = {};

@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { parseOptions, wholeNumber } from '../terminal/command.ts';
 
-export const USAGE = `usage: npm run simulate -- [--seeds N] [--crash-points] [--polls N] [--seed TEXT] [--json]
+export const USAGE = `usage: npm run simulate -- [--seeds N] [--crash-points] [--polls N] [--seed TEXT] [--continue FILE] [--json]
 
   --seeds N       worlds in bad weather: whole workers, on a store, a bus and providers that fail, crash and sleep
   --crash-points  a poll of three models with a fault at each of its steps, one at a time and two at a time
   --polls N       the fan-out alone, with random prices, latencies, failures, budgets and deaths of workers
   --seed TEXT     repeats a simulation; with each violation stands the seed of its world or poll, such as SEED/17
+  --continue FILE  adds the run to those in the file (docs/proofs/runs.jsonl)
   --json          figures as JSON instead of tables
 
 Without any of the first three: all of them, with 10000 seeds and 100000 polls.
 `;
-
-export type Arguments = ReturnType<typeof readArguments>;
 
 /** Null is an experiment that was not asked for. */
 export function readArguments(argv: readonly string[]) {
@@ -21,6 +20,7 @@ export function readArguments(argv: readonly string[]) {
     polls: { type: 'string' },
     'crash-points': { type: 'boolean', default: false },
     seed: { type: 'string', default: randomBytes(4).toString('hex') },
+    continue: { type: 'string' },
     json: { type: 'boolean', default: false },
   });
   const all = options.seeds === undefined && options.polls === undefined && !options['crash-points'];
@@ -31,6 +31,7 @@ export function readArguments(argv: readonly string[]) {
     polls: count('--polls', options.polls, 100_000),
     crashPoints: all || options['crash-points'],
     seed: options.seed,
+    runFile: options.continue ?? null,
     json: options.json,
   };
 }

@@ -5,6 +5,8 @@ import type { Rule } from './rule.ts';
 
 // What must hold for every poll, one rule each.
 
+export const IN_TIME = 'ends by its deadline';
+
 export const POLL_RULES: readonly Rule<Trace>[] = [
   {
     name: 'captured <= hold <= max cost',
@@ -32,7 +34,7 @@ export const POLL_RULES: readonly Rule<Trace>[] = [
     },
   },
   {
-    name: 'ends by its deadline',
+    name: IN_TIME,
     broken({ endedAt, claimedAt, scenario: { deadlineMs } }) {
       const bound = Math.max(deadlineMs, claimedAt);
       return endedAt <= bound ? null : `ended at ${endedAt}, deadline ${deadlineMs}, claimed at ${claimedAt}`;

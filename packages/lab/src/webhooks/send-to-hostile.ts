@@ -26,7 +26,7 @@ export interface HostilePlan extends Misbehaviour {
   timeoutMs: number;
   /** Deliveries that a worker takes and never ends. */
   lost: number;
-  /** After the last event, healthy receivers have so long. */
+  /** What a healthy receiver has not heard is lost when none has heard anything for so long. */
   withinMs: number;
 }
 
@@ -89,7 +89,11 @@ export async function sendToHostile(
   }
   const isAllHeard = () =>
     countHeard(receivers, 'healthy') >= due.healthy && countHeard(receivers, 'recovering') >= due.recovering;
-  for (const end = performance.now() + plan.withinMs; !isAllHeard() && performance.now() < end; ) await wait(50);
+  for (let [heard, until] = [-1, 0]; !isAllHeard(); await wait(50)) {
+    const isNew = receivers.heard.size > heard;
+    if (isNew) [heard, until] = [receivers.heard.size, performance.now() + plan.withinMs];
+    else if (performance.now() > until) break;
+  }
   const seconds = (performance.now() - began) / 1_000;
   return {
     ...(await figuresOf(stores, receivers, due, plan.accounts)),

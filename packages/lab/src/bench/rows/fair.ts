@@ -21,7 +21,10 @@ export const fair: Row = {
   id: 'fair',
   about: 'an account beside one that sends 5,000 sessions; shares of 64 accounts of unequal load',
   long: true,
-  measure: async (stage, course) => [...(await neighbour(stage, course)), ...(await shares(stage, course))],
+  measure: async (stage, course) => [
+    ...(await besideBusyAccount(stage, course)),
+    ...(await sharesOfAccounts(stage, course)),
+  ],
 };
 
 interface Sent {
@@ -54,7 +57,8 @@ async function pollTimes(origin: string, key: string | undefined, polls: number)
   return took.toSorted((a, b) => a - b);
 }
 
-async function neighbour(stage: Stage, course: WindowPlan): Promise<Line[]> {
+/** Polls of one account, alone and beside one that floods. */
+export async function besideBusyAccount(stage: Stage, course: WindowPlan): Promise<Line[]> {
   const afterMs = sized(course, MODEL_MS.neighbour) < MODEL_MS.neighbour ? 1_000 : MODEL_MS.neighbour;
   await using gateway = await stage.gateway({ afterMs });
   await using _worker = await stage.worker({ afterMs, concurrency: SLOTS.neighbour });
@@ -97,7 +101,8 @@ async function neighbour(stage: Stage, course: WindowPlan): Promise<Line[]> {
   ];
 }
 
-async function shares(stage: Stage, course: WindowPlan): Promise<Line[]> {
+/** How equal the shares of accounts are that all have polls waiting. */
+export async function sharesOfAccounts(stage: Stage, course: WindowPlan): Promise<Line[]> {
   await using gateway = await stage.gateway({ afterMs: MODEL_MS.shares });
   const origin = `http://127.0.0.1:${gateway.port}`;
   const customers = stage.customers.slice(0, sized(course, 64));

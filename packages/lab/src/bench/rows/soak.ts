@@ -13,7 +13,7 @@ const HEAP_MB = 72;
 /** Hours of a service's life in minutes: what grows with the polls, and what does not. */
 export const soak: Row = {
   id: 'soak',
-  about: `memory, tables, queue and streams while ${PER_SECOND} polls per second run for --minutes`,
+  about: `memory, tables and queue while ${PER_SECOND} polls per second run for --minutes`,
   long: true,
   async measure(stage, course) {
     await using gateway = await stage.gateway({ heapMb: HEAP_MB });
@@ -42,13 +42,12 @@ interface Sample {
   redis: number;
   keys: number;
   jobs: number;
-  events: number;
   database: number;
   polls: number;
 }
 
 async function look({ stores }: Stage, gateway: number, worker: number): Promise<Sample> {
-  const { bus, query, redisPrefix } = stores;
+  const { bus, query } = stores;
   const info = await bus.redis.info('memory');
   const { waiting, active } = await bus.queueCounts();
   const [row] = await query<{ database: string; polls: number }>(
@@ -60,7 +59,6 @@ async function look({ stores }: Stage, gateway: number, worker: number): Promise
     redis: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) / 1e6,
     keys: await bus.redis.dbsize(),
     jobs: waiting + active,
-    events: await bus.redis.xlen(`{${redisPrefix}}:polls:events`),
     database: Number(row!.database) / 1e6,
     polls: row!.polls,
   };
@@ -95,7 +93,6 @@ function report(samples: readonly Sample[], statuses: ReadonlyMap<number, number
     info('Redis memory', course('redis', ' MB')),
     info('Redis keys (a poll leaves after 15 min)', course('keys', '')),
     info('jobs in the queue', course('jobs', '')),
-    info("the queue's event stream", course('events', ' entries')),
     info('database', course('database', ' MB'), `${perPoll.toFixed(0)} bytes per poll`),
   ];
 }

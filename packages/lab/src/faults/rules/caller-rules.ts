@@ -1,5 +1,6 @@
 import type { CampaignHistory } from '../history.ts';
 import type { RecordedOperation, StreamEvent } from '../operations.ts';
+import { BUDGET_REACHED } from '../request.ts';
 import type { CampaignRule } from './rule.ts';
 
 const label = ({ n, kind }: RecordedOperation): string => `operation ${n} (${kind})`;
@@ -18,8 +19,9 @@ export const callerRules: readonly CampaignRule[] = [
       const { idOf, buried } = ids(history);
       const byKey = new Map(history.keys.map(({ key, pollId }) => [key, pollId]));
       return history.operations.flatMap((operation) => {
-        const { key, named } = operation;
-        if (key === null) return [];
+        const { key, named, erasure } = operation;
+        // Who leaves has asked for a poll and a batch, each with a key.
+        if (key === null || erasure?.what === 'account') return [];
         // A poll that was given up cost nothing, and its key is free again.
         const polls = new Set([...named].map(idOf).filter((id) => !buried.has(id)));
         const stored = byKey.get(key);
@@ -33,7 +35,9 @@ export const callerRules: readonly CampaignRule[] = [
     broken({ operations, polls, keys }) {
       const paid = operations.filter(({ key }) => key !== null).length;
       const kept = new Set(keys.map(({ pollId }) => pollId));
-      const loose = polls.filter(({ id, buried, row }) => !buried && row === null && !kept.has(id));
+      const loose = polls.filter(
+        ({ id, buried, row, isEmptied }) => !buried && !isEmptied && row === null && !kept.has(id),
+      );
       return [
         ...loose.map(({ id }) => `${id} belongs to no key`),
         ...(kept.size > paid ? [`${kept.size} polls for ${paid} keys`] : []),
@@ -59,7 +63,7 @@ export const callerRules: readonly CampaignRule[] = [
     name: 'no poll of a caller is answered as unknown',
     broken: ({ operations }) =>
       operations
-        .filter(({ attempts }) => attempts.some(({ code }) => code === 'session_not_found'))
+        .filter(({ erasure, attempts }) => !erasure && attempts.some(({ code }) => code === 'session_not_found'))
         .map((operation) => `${label(operation)}: ${[...operation.named].join(', ')}`),
   },
   {
@@ -85,7 +89,7 @@ export const callerRules: readonly CampaignRule[] = [
 
 /** Kinds whose answer is the stored response itself. */
 const WHOLE = new Set(['sync', 'async', 'cancel', 'stream']);
-const MAY_BE = new Set(['503 service_unavailable']);
+const MAY_BE = new Set(['503 service_unavailable', `503 ${BUDGET_REACHED}`]);
 
 function streamFaults(events: readonly StreamEvent[]): string[] {
   const faults: string[] = [];

@@ -1,22 +1,27 @@
 import type { CampaignRule } from './rule.ts';
 
+const UNNOTICED: CampaignRule = {
+  name: 'no answer from 500 on',
+  broken: ({ operations }) =>
+    operations.flatMap(({ n, kind, attempts }) =>
+      attempts
+        .filter(({ status }) => status !== null && status >= 500)
+        .map(({ status, code }) => `operation ${n} (${kind}): ${status} ${code}`),
+    ),
+};
+
+export const ORDERLY_EXIT: CampaignRule = {
+  name: 'every process that is asked to end exits with code 0',
+  broken: ({ faults }) =>
+    faults.filter(({ exit }) => exit !== undefined && exit !== 0).map(({ target, exit }) => `${target}: ${exit}`),
+};
+
 /** Restarts in good order go unnoticed. */
 export const rollingRules: readonly CampaignRule[] = [
-  {
-    name: 'no answer from 500 on',
-    broken: ({ operations }) =>
-      operations.flatMap(({ n, kind, attempts }) =>
-        attempts
-          .filter(({ status }) => status !== null && status >= 500)
-          .map(({ status, code }) => `operation ${n} (${kind}): ${status} ${code}`),
-      ),
-  },
+  UNNOTICED,
   {
     name: 'no poll fails',
     broken: ({ polls }) => polls.filter(({ status }) => status === 'failed').map(({ id }) => id),
   },
-  {
-    name: 'every process exits with code 0',
-    broken: ({ faults }) => faults.filter(({ exit }) => exit !== 0).map(({ target, exit }) => `${target}: ${exit}`),
-  },
+  ORDERLY_EXIT,
 ];

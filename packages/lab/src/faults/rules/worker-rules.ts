@@ -3,7 +3,7 @@ import type { CampaignHistory } from '../history.ts';
 import { resumesOf, tookMs } from '../resumes.ts';
 import { type CampaignRule, countBy, seatKey } from './rule.ts';
 
-const RESUME_WITHIN_MS = 15_000;
+export const RESUME_WITHIN_MS = 15_000;
 /** A poll is taken from a worker that keeps it 5 s past its deadline, and found by a sweep within 4 s. */
 const LATE_MS = 15_000;
 
@@ -18,12 +18,7 @@ export const workerRules: readonly CampaignRule[] = [
   },
   {
     name: 'a vote that has arrived is never asked for again',
-    broken(history) {
-      const arrived = arrivalTimes(history);
-      return history.calls
-        .filter((call) => call.madeAt > (arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY))
-        .map((call) => `${seatKey(call)} asked ${call.madeAt - arrived.get(seatKey(call))!} ms after its vote`);
-    },
+    broken: (history) => callsMadeAgain(history).map(({ seat, lateMs }) => `${seat} asked ${lateMs} ms after its vote`),
   },
   {
     name: 'every vote is stored once, and billed when it is valid',
@@ -40,6 +35,13 @@ export const workerRules: readonly CampaignRule[] = [
     },
   },
 ];
+
+export function callsMadeAgain(history: CampaignHistory): { seat: string; lateMs: number }[] {
+  const arrived = arrivalTimes(history);
+  return history.calls
+    .filter((call) => call.madeAt > (arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY))
+    .map((call) => ({ seat: seatKey(call), lateMs: call.madeAt - arrived.get(seatKey(call))! }));
+}
 
 /**
  * First calls that were made before their seat's vote had arrived, and reached the model after it: the worker was stopped

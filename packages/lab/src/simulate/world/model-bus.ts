@@ -1,7 +1,7 @@
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 
 // What Redis does for the poll engine, in memory: the record of a running poll with its fence, its channel, and the
-// queue with its locks. Each call is one command or one script. A contract test holds it to the real ones.
+// queue with what was taken from it. Each call is one command or one script. A contract test holds it to the real ones.
 
 interface Run {
   epoch: number;
@@ -16,8 +16,8 @@ export interface QueuedJob {
 }
 
 interface Job extends QueuedJob {
-  /** The worker that has it, and until when; null while it waits. */
-  lock: { token: string; until: number } | null;
+  /** When it comes back to the queue; null while it waits. */
+  until: number | null;
 }
 
 export interface ModelBus {
@@ -29,12 +29,13 @@ export interface ModelBus {
   votes(pollId: string): Vote[];
 
   enqueue(pollId: string, round?: number): void;
-  take(token: string, lockMs: number): QueuedJob | null;
-  /** False when another worker has the lock, or the job is gone. */
-  extend(jobId: string, token: string, lockMs: number): boolean;
-  done(jobId: string, token: string): void;
-  /** Jobs whose lock ran out wait again. */
-  bringBackStalled(): void;
+  take(forMs: number): QueuedJob | null;
+  /** Nothing when it waits again or is gone. */
+  renew(jobId: string, forMs: number): void;
+  /** Also of one that another worker has by now. */
+  done(jobId: string): void;
+  /** Taken jobs that were not renewed wait again. */
+  bringBackLate(): void;
   jobs(): number;
 
   /** FLUSHALL, or a Redis that came back empty. */
@@ -64,7 +65,7 @@ export function modelBus(now: () => number, onJob: () => void = () => {}): Model
 
   function add(id: string, pollId: string): void {
     if (jobs.has(id)) return;
-    jobs.set(id, { id, pollId, lock: null });
+    jobs.set(id, { id, pollId, until: null });
     onJob();
   }
 
@@ -103,26 +104,24 @@ export function modelBus(now: () => number, onJob: () => void = () => {}): Model
     votes: (pollId) => [...(runs.get(pollId)?.votes.values() ?? [])],
 
     enqueue: (pollId, round = 0) => add(round === 0 ? pollId : `${pollId}.${round}`, pollId),
-    take(token, lockMs) {
+    take(forMs) {
       for (const job of jobs.values()) {
-        if (job.lock) continue;
-        job.lock = { token, until: now() + lockMs };
+        if (job.until !== null) continue;
+        job.until = now() + forMs;
         return { id: job.id, pollId: job.pollId };
       }
       return null;
     },
-    extend(jobId, token, lockMs) {
+    renew(jobId, forMs) {
       const job = jobs.get(jobId);
-      if (job?.lock?.token !== token) return false;
-      job.lock.until = now() + lockMs;
-      return true;
+      if (job && job.until !== null) job.until = now() + forMs;
     },
-    done(jobId, token) {
-      if (jobs.get(jobId)?.lock?.token === token) jobs.delete(jobId);
+    done(jobId) {
+      if (typeof jobs.get(jobId)?.until === 'number') jobs.delete(jobId);
     },
-    bringBackStalled() {
+    bringBackLate() {
       for (const job of [...jobs.values()]) {
-        if (!job.lock || job.lock.until >= now()) continue;
+        if (job.until === null || job.until > now()) continue;
         jobs.delete(job.id);
         add(job.id, job.pollId);
       }

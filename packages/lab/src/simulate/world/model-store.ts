@@ -46,6 +46,7 @@ export interface ModelStore {
   bury(poll: { id: string; epoch: number; reason: string }): Finish;
   findLapsed(limit: number, skip?: number): FoundPoll[];
   findOverdue(limit: number, graceMs: number): FoundPoll[];
+  nextLapse(withinMs: number): number | null;
   readonly polls: ReadonlyMap<string, PollRow>;
   readonly books: Books;
 }
@@ -205,6 +206,11 @@ export function modelStore(now: () => number): ModelStore {
         [...polls.values()].filter((poll) => poll.leaseUntil < now()),
         skip + limit,
       ).slice(skip),
+    nextLapse(withinMs) {
+      const held = [...polls.values()].filter(({ status, leaseEpoch }) => status === 'running' && leaseEpoch > 0);
+      const left = held.map(({ leaseUntil }) => leaseUntil - now()).filter((ms) => ms >= 0 && ms < withinMs);
+      return left.length === 0 ? null : Math.min(...left);
+    },
     findOverdue: (limit, graceMs) =>
       leases(
         [...polls.values()].filter((poll) => poll.deadlineAt < now() - graceMs),

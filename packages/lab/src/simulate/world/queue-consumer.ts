@@ -1,13 +1,14 @@
-import { JOB_LOCK_MS } from '@eloquentpoll/bus';
+import { HELD_MS, STARTS_WITHIN_MS } from '@eloquentpoll/bus';
 import type { PollBus } from '@eloquentpoll/worker/ports';
 import type { Effects } from './effects.ts';
 import type { ModelBus, QueuedJob } from './model-bus.ts';
 import type { SimulatedProcess } from './process.ts';
 
-// How a worker gets its polls: jobs under locks that it renews, jobs of others whose lock ran out, an abort when its own
-// lock is lost. At least once, never exactly once.
+// How a worker gets its polls: jobs that it renews while it has them, and jobs of others that were not renewed. At least
+// once, never exactly once.
 
-const STALLED_CHECK_MS = 5_000;
+/** Both seldomer than they are: each exchange is a point at which a process may end. */
+const RENEW_EVERY_MS = 4_000;
 const LOOK_AGAIN_MS = 5_000;
 const AFTER_A_FAULT_MS = 1_000;
 
@@ -27,9 +28,8 @@ export function consumePolls(process: SimulatedProcess, side: QueueSide): PollBu
     effects.perform(process, 'bus', what, pollId, effect);
 
   return ({ concurrency, run }) => {
-    const running = new Map<string, AbortController>();
+    const running = new Map<QueuedJob, AbortController>();
     const emptied = new Set<() => void>();
-    let taken = 0;
     let draining = false;
     let paused = false;
     let taking = false;
@@ -42,11 +42,13 @@ export function consumePolls(process: SimulatedProcess, side: QueueSide): PollBu
       try {
         while (again && !draining && !paused && running.size < concurrency) {
           again = false;
-          const token = `${process.name}/${++taken}`;
-          const job = await perform('take a job', null, () => bus.take(token, JOB_LOCK_MS));
+          const job = await perform('take a job', null, () => {
+            bus.bringBackLate();
+            return bus.take(STARTS_WITHIN_MS);
+          });
           if (!job) continue;
           again = true;
-          void work(job, token);
+          void work(job);
         }
       } catch {
         clock.after(AFTER_A_FAULT_MS, look);
@@ -56,23 +58,20 @@ export function consumePolls(process: SimulatedProcess, side: QueueSide): PollBu
     }
     const look = () => void take();
 
-    async function work(job: QueuedJob, token: string): Promise<void> {
+    async function work(job: QueuedJob): Promise<void> {
       const abort = new AbortController();
-      running.set(token, abort);
-      let stop = clock.after(JOB_LOCK_MS / 2, extend);
-      function extend(): void {
-        perform('renew the lock of a job', job.pollId, () => bus.extend(job.id, token, JOB_LOCK_MS)).then(
-          (ours) => ours || abort.abort(new Error('lock lost')),
-          () => {},
-        );
-        stop = clock.after(JOB_LOCK_MS / 2, extend);
+      running.set(job, abort);
+      let stop = clock.after(RENEW_EVERY_MS, renew);
+      function renew(): void {
+        perform('renew a job', job.pollId, () => bus.renew(job.id, HELD_MS)).catch(() => {});
+        stop = clock.after(RENEW_EVERY_MS, renew);
       }
       await run(job.pollId, abort.signal).catch((error) => side.onRunFailed(job.pollId, error));
       stop();
-      running.delete(token);
+      running.delete(job);
       if (running.size === 0) for (const resolve of emptied) resolve();
       look();
-      await perform('job done', job.pollId, () => bus.done(job.id, token)).catch(() => {});
+      await perform('job done', job.pollId, () => bus.done(job.id)).catch(() => {});
     }
 
     function beat(ms: number, callback: () => void): void {
@@ -87,9 +86,6 @@ export function consumePolls(process: SimulatedProcess, side: QueueSide): PollBu
     idle.add(wake);
     look();
     beat(LOOK_AGAIN_MS, look);
-    beat(STALLED_CHECK_MS, () => {
-      perform('look for stalled jobs', null, () => bus.bringBackStalled()).catch(() => {});
-    });
     return {
       ready: () => Promise.resolve(),
       pause() {

@@ -1,0 +1,100 @@
+import { newPollId, newResultId } from '@eloquentpoll/polls';
+import { acceptPoll, balanceOf, checkLedger, createAccount, creditAccount, openStorage } from '@eloquentpoll/storage';
+import { fixtureSpec } from '../fixture/polls.ts';
+import type { Stores } from '../fixture/stores.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
+import type { Field } from './field.ts';
+import type { Attack } from './main.ts';
+
+// Two hundred polls at once on one balance, over and over: as many are accepted as the balance holds, in any order.
+
+const AT_ONCE = 200;
+const USD = 1_000_000n;
+/** These polls are not run, and none is overdue when the ledger is checked. */
+const DAY_MS = 86_400_000;
+const CONNECTIONS = 16;
+/** Every race has a balance of its own, so races may overlap: Postgres has more to mix up then. */
+const SIDE_BY_SIDE = 2;
+const BUSY_MS = 60_000;
+
+export interface RaceFigures {
+  readonly races: number;
+  readonly accepted: number;
+  /** What a race came to that should not be, or its balance. */
+  readonly wrong: readonly string[];
+  /** Polls that are stored and were not accepted, or the other way round. */
+  readonly unlikeStored: number;
+  readonly violations: number;
+}
+
+export async function raceForBalances(
+  { databaseUrl, query }: Stores,
+  panels: Field['panels'],
+  races: number,
+  progress: ProgressLine,
+): Promise<RaceFigures> {
+  const timeouts = { connectTimeoutMs: BUSY_MS, statementTimeoutMs: BUSY_MS, lockTimeoutMs: BUSY_MS };
+  await using storage = openStorage({ databaseUrl, maxConnections: CONNECTIONS, ...timeouts });
+  const spec = fixtureSpec(panels, { question: 'Which of these is it?', options: ['A', 'B'], panel: 'fast' });
+  const wrong: string[] = [];
+  let [begun, accepted] = [0, 0];
+
+  async function race(number: number): Promise<void> {
+    const affordable = 1 + (number % 20);
+    // In every second race the rest is one micro-USD less than one more poll needs.
+    const restU = number % 2 === 0 ? USD - 1n : 0n;
+    const accountId = await createAccount(storage);
+    const amountU = BigInt(affordable) * USD + restU;
+    await creditAccount(storage, { accountId, amountU, source: 'operator', idem: `race:${accountId}` });
+    const answers = await Promise.all(
+      Array.from({ length: AT_ONCE }, () => {
+        const ids = { id: newPollId(), resultId: newResultId(), accountId };
+        return acceptPoll(storage, {
+          poll: { ...ids, spec, deadlineMs: DAY_MS, entryPoint: 'race' },
+          holdU: USD,
+        });
+      }),
+    );
+    const count = (kind: string) => answers.filter((answer) => answer.kind === kind).length;
+    const balance = await balanceOf(storage, accountId);
+    accepted += count('accepted');
+    if (count('accepted') !== affordable || count('insufficient') !== AT_ONCE - affordable)
+      wrong.push(`${count('accepted')} of ${affordable} accepted, ${count('insufficient')} refused`);
+    else if (balance?.availableU !== restU || balance.heldU !== amountU - restU)
+      wrong.push(`available ${balance?.availableU} of ${restU}, held ${balance?.heldU}`);
+  }
+
+  const lane = async () => {
+    while (begun < races) {
+      await race(begun++);
+      progress.show(`races: ${begun} of ${races}, ${accepted} polls accepted`);
+    }
+  };
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane));
+  const [{ stored = 0 } = {}] = await query<{ stored: number }>(
+    `select count(*)::int as stored from polls where entry_point = 'race'`,
+  );
+  return {
+    ...{ races, accepted, wrong },
+    unlikeStored: Math.abs(stored - accepted),
+    violations: (await checkLedger(storage)).length,
+  };
+}
+
+export async function balanceRaces(
+  { stores, panels }: Field,
+  { races }: { races: number },
+  progress: ProgressLine,
+): Promise<Attack> {
+  const figures = await raceForBalances(stores, panels, races, progress);
+  const { accepted, wrong, unlikeStored, violations } = figures;
+  return {
+    figures,
+    counts: { races, 'races that overspent': wrong.length, 'ledger violations': violations + unlikeStored },
+    holds: wrong.length + unlikeStored + violations === 0,
+    lines: [
+      `${races} races of ${AT_ONCE} polls for one balance: ${accepted} polls accepted, ${wrong.length} races wrong`,
+      ...wrong.slice(0, 5),
+    ],
+  };
+}

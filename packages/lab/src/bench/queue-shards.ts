@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { openBus } from '@eloquentpoll/bus';
+import { startRedis } from '@eloquentpoll/services/redis';
+import { startRedisCluster } from '@eloquentpoll/services/redis-cluster';
+import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
+import { cpuUs } from './processes-cpu.ts';
+
+// The queue alone: jobs that do nothing, added and taken in this process, on one Redis and on a cluster of three masters.
+
+export interface QueueServers extends AsyncDisposable {
+  /** Masters, as many as there are. */
+  readonly masters: number;
+  /** Microseconds of CPU per job: of this process, and of each master. */
+  costs(shards: number, jobs: number): Promise<{ nodeUs: number; masterUs: number[] }>;
+}
+
+const CONCURRENCY = 50;
+const PASSWORD = 'bench';
+
+export async function openQueueServers(masters: 1 | 3): Promise<QueueServers> {
+  await using made = new AsyncDisposableStack();
+  const group = made.use(await openThrowAwayGroup('a queue'));
+  const options = { group, password: PASSWORD, durable: false, stage: 1 };
+  const cluster = masters === 1 ? null : await startRedisCluster(options);
+  const servers = cluster ? cluster.servers.filter(({ began }) => began === 'master') : [await startRedis(options)];
+  const redisUrl = cluster?.url ?? servers[0]!.url;
+  const read = () => servers.map(({ process }) => cpuUs(process.pid) ?? Number.NaN);
+  const owned = made.move();
+  return {
+    masters,
+    async costs(shards, jobs) {
+      await using bus = await openBus({ redisUrl, prefix: `q${randomBytes(4).toString('hex')}`, queueShards: shards });
+      let ran = 0;
+      const all = Promise.withResolvers<void>();
+      const run = async (): Promise<void> => {
+        ran += 1;
+        if (ran === jobs) all.resolve();
+      };
+      const consumer = bus.consumePolls({ concurrency: CONCURRENCY, run });
+      await consumer.ready();
+      const [before, begun] = [read(), process.cpuUsage()];
+      // One after the other, as from many gateways: jobs that are sent together share exchanges.
+      for (let added = 0; added < jobs; added++) {
+        const id = randomBytes(12).toString('hex');
+        await bus.enqueuePoll(`ps_${id}`, { tenant: id, place: { rank: 0, isAwaited: false } });
+      }
+      await all.promise;
+      const { user, system } = process.cpuUsage(begun);
+      const masterUs = read().map((us, i) => (us - before[i]!) / jobs);
+      await consumer.drain(1_000);
+      return { nodeUs: (user + system) / jobs, masterUs };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { type Static, Type } from '@sinclair/typebox';
+import { inMicroUsd, remember } from '../day-user.ts';
+import type { AskedQuestion } from '../recorded-questions.ts';
+import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
+
+// Polls whose answer comes with the request.
+
+const ask = async (world: DayWorld, way: string, more: object): Promise<void> => {
+  const [asked, by] = [newQuestion(world), anyPerson(world)];
+  const body = { ...asked, ...more };
+  const { isExpected, value } = await world.call({ way, path: '/api/poll', body, by });
+  if (isExpected) judgeAnswer(world, way, { asked, answer: value, by });
+};
+
+export const askSync: Activity = (world) => ask(world, 'POST /api/poll', { preset: anyPreset(world) });
+
+export const askSyncLoggedIn: Activity = async (world) => {
+  const [asked, by] = [newQuestion(world), anyPerson(world)];
+  const way = 'POST /api/poll with a login';
+  const { isExpected, value } = await world.call({ way, path: '/api/poll', body: asked, by, with: 'cookie' });
+  if (isExpected) judgeAnswer(world, way, { asked, answer: value, by });
+};
+
+/** The same key twice is one poll, charged once. */
+export const askTwice: Activity = async (world) => {
+  const [asked, by] = [newQuestion(world), anyPerson(world)];
+  const way = 'POST /api/poll, repeated';
+  const headers = { 'idempotency-key': randomUUID() };
+  const call = { way, path: '/api/poll', body: { ...asked, preset: 'fast' }, by, headers };
+  const first = await world.call(call);
+  if (!first.isExpected) return;
+  judgeAnswer(world, way, { asked, answer: first.value, by });
+  const second = await world.call(call);
+  if (second.isExpected) world.diary.judge(way, second.text === first.text ? [] : ['the repeated answer is another']);
+};
+
+export const askModels: Activity = (world) => {
+  const all = [...world.questions.models];
+  const models = Array.from({ length: world.chance.whole(3, 6) }, () => {
+    const [model] = all.splice(world.chance.whole(0, all.length - 1), 1);
+    return model!;
+  });
+  return ask(world, 'models: [...]', { models, metadata: { team: world.chance.pick(['red', 'blue']) } });
+};
+
+export const askSavedPanel: Activity = async (world) => {
+  const by = anyPerson(world);
+  const way = 'saved panel';
+  const name = `panel-${world.chance.whole(1, 5)}`;
+  const models = world.questions.models.slice(0, 5);
+  const saved = await world.call({
+    way,
+    method: 'PUT',
+    path: `/api/panels/${name}`,
+    body: { models },
+    by,
+    expect: [200, 201],
+  });
+  if (!saved.isExpected) return;
+  const asked = newQuestion(world);
+  const { isExpected, value } = await world.call({ way, path: '/api/poll', body: { ...asked, panel: name }, by });
+  if (isExpected) judgeAnswer(world, way, { asked, answer: value, by });
+};
+
+const QuickAnswer = Type.Object({
+  answer: Type.Union([Type.String(), Type.Null()]),
+  cost: Type.Number(),
+  poll_id: Type.String(),
+});
+const PublicWinner = Type.Object({ winning_option: Type.Union([Type.String(), Type.Null()]) });
+
+export const askQuick: Activity = async (world) => {
+  const [asked, by] = [newQuestion(world), anyPerson(world)];
+  const { isExpected, read } = await world.call({ way: 'quick poll', path: '/api/quick-poll', body: asked, by });
+  if (!isExpected) return;
+  const quick = read(QuickAnswer);
+  by.chargedU += inMicroUsd(quick.cost);
+  remember(by, { resultId: quick.poll_id, sessionId: null, question: asked.question });
+  await judgePublic(world, 'quick poll', asked, quick);
+};
+
+export const askFreeQuick: Activity = async (world) => {
+  const asked = freeQuestion(world);
+  const { isExpected, read } = await world.call({ way: 'free quick poll', path: '/api/quick-poll', body: asked });
+  if (!isExpected) return;
+  const quick = read(QuickAnswer);
+  if (quick.cost !== 0) world.diary.note(`free quick poll: it costs ${quick.cost}`);
+  await judgePublic(world, 'free quick poll', asked, quick);
+};
+
+/** The form of the playground, as a browser without scripts sends it. */
+export const askByForm: Activity = async (world) => {
+  const asked = freeQuestion(world);
+  const form = new URLSearchParams({ question: asked.question });
+  for (const option of asked.options) form.append('option', option);
+  const way = 'playground form';
+  const sent = await world.call({
+    ...{ way, path: '/playground', body: form, type: 'application/x-www-form-urlencoded' },
+    ...{ expect: [303], isManual: true },
+  });
+  const [, resultId] = /\/result\/(EP-[^?#]+)/.exec(sent.headers.get('location') ?? '') ?? [];
+  if (!resultId) return world.diary.note(`${way}: it leads to ${sent.headers.get('location')}`);
+  const page = await world.call({ way: 'result page', path: `/result/${resultId}` });
+  if (page.isExpected) world.diary.judge(way, page.text.includes(`case #`) ? [] : ['the page has another question']);
+};
+
+/** Free polls have at most five options. */
+function freeQuestion(world: DayWorld): AskedQuestion {
+  const { question, options } = newQuestion(world);
+  return { question, options };
+}
+
+/** A short answer is checked by the public result that it names. */
+async function judgePublic(
+  world: DayWorld,
+  way: string,
+  asked: AskedQuestion,
+  quick: Static<typeof QuickAnswer>,
+): Promise<void> {
+  const { isExpected, value, read } = await world.call({ way: 'public result', path: `/api/results/${quick.poll_id}` });
+  if (!isExpected) return;
+  judgeAnswer(world, way, { asked, answer: value, by: null });
+  const winner = read(PublicWinner).winning_option;
+  if (quick.answer !== winner) world.diary.note(`${way}: it says ${quick.answer}, its result ${winner}`);
+}

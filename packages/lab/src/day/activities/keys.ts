@@ -1,0 +1,63 @@
+import { Type } from '@sinclair/typebox';
+import { type DayUser, inMicroUsd } from '../day-user.ts';
+import { type Activity, anyPerson, judgeAnswer, newQuestion } from '../world.ts';
+
+const NewKey = Type.Object({ id: Type.String(), key: Type.String() });
+const NewEndpoint = Type.Object({ endpoint_id: Type.String(), secret: Type.String() });
+
+/** A key that may spend very little: it is refused in time, never spends more, and is revoked. */
+export const spendKeyLimit: Activity = async (world) => {
+  const by = anyPerson(world);
+  const limitUsd = 0.15;
+  const way = 'key limit';
+  const body = { label: 'limited', limit_usd: limitUsd };
+  const made = await world.call({ way, path: '/api/keys', body, by, expect: [201] });
+  if (!made.isExpected) return;
+  const { id, key } = made.read(NewKey);
+  const holder: DayUser = { ...by, key, chargedU: 0, results: [] };
+  for (let turn = 0; turn < 3; turn++) {
+    const asked = newQuestion(world);
+    const poll = await world.call({
+      way,
+      path: '/api/poll',
+      body: { ...asked, preset: 'fast', max_cost_usd: 0.1 },
+      by: holder,
+      expect: [200, 402, 403],
+    });
+    if (poll.status === 200) judgeAnswer(world, way, { asked, answer: poll.value, by: holder });
+    else break;
+  }
+  by.chargedU += holder.chargedU;
+  world.diary.judge(
+    way,
+    holder.chargedU > inMicroUsd(limitUsd) ? [`a key spent ${holder.chargedU} of ${limitUsd} USD`] : [],
+  );
+  const path = `/api/keys/${id}`;
+  const lower = await world.call({ way, method: 'PATCH', path, body: { limit_usd: 0.000_001 }, by });
+  if (!lower.isExpected) return;
+  const asked = newQuestion(world);
+  await world.call({ way, path: '/api/poll', body: asked, by: holder, expect: [402, 403] });
+  await world.call({ way, method: 'DELETE', path, by });
+  await world.call({ way, path: '/api/poll', body: asked, by: holder, expect: [401] });
+};
+
+/** An endpoint that hears of every end for a while, and is removed. */
+export const subscribe: Activity = async (world) => {
+  const by = anyPerson(world);
+  const way = 'webhook endpoint';
+  const body = {
+    url: world.receiver.urlFor('subscribed'),
+    event_types: ['poll.completed', 'poll.failed', 'batch.completed'],
+  };
+  const made = await world.call({ way, path: '/api/webhook-endpoints', body, by, expect: [201, 409] });
+  if (made.status !== 201) return;
+  const { secret, endpoint_id: endpointId } = made.read(NewEndpoint);
+  world.receiver.learnSecret(secret);
+  const path = `/api/webhook-endpoints/${endpointId}`;
+  await world.call({ way, method: 'POST', path: `${path}/test`, by, expect: [200, 202] });
+  const asked = newQuestion(world);
+  const begun = await world.call({ way, path: '/api/poll', body: { ...asked, preset: 'fast' }, by });
+  if (begun.isExpected) judgeAnswer(world, way, { asked, answer: begun.value, by });
+  await world.call({ way, path: `${path}/deliveries`, by });
+  await world.call({ way, method: 'DELETE', path, by });
+};

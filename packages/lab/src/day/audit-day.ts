@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkWholeLedger, openStorage } from '@eloquentpoll/storage';
+import { Type } from '@sinclair/typebox';
+import type { SendCall } from './call.ts';
+import { type DayUser, inMicroUsd } from './day-user.ts';
+import type { Diary } from './diary.ts';
+import type { Receiver } from './receiver.ts';
+import type { DayService } from './service.ts';
+import type { Query } from './timeline.ts';
+
+// When everything has ended: what accounts hold against what their answers said, the ledger's own check, webhooks that
+// must have come, and work that was left.
+
+export interface DayAudit {
+  readonly accounts: number;
+  /** Sums of accounts, as their answers said; in micro-USD. */
+  readonly chargedU: number;
+  readonly running: number;
+  /** Balances that still have money set aside. */
+  readonly openHolds: number;
+  readonly violations: readonly string[];
+  readonly webhooks: ReturnType<Receiver['figures']>;
+  readonly audits: number;
+  readonly batches: number;
+  readonly polls: number;
+}
+
+export interface DayAuditOptions {
+  service: DayService;
+  query: Query;
+  people: readonly DayUser[];
+  receiver: Receiver;
+  diary: Diary;
+  call: SendCall;
+}
+
+const QUIET_WITHIN_MS = 120_000;
+const LEFT = `select (select count(*)::int from polls where status = 'running') as running,
+  (select count(*)::int from balances where held_u <> 0 or reserved_u <> 0) as holds, (select count(*)::int from polls) as polls,
+  (select count(*)::int from batches) as batches, (select count(*)::int from audits) as audits`;
+
+export async function auditDay({ service, query, people, receiver, diary, call }: DayAuditOptions): Promise<DayAudit> {
+  const until = performance.now() + QUIET_WITHIN_MS;
+  let [left] = await query<Left>(LEFT);
+  while (performance.now() < until && (left!.running > 0 || left!.holds > 0 || receiver.figures().missing.length > 0)) {
+    await sleep(500);
+    [left] = await query<Left>(LEFT);
+  }
+  for (const person of people) await auditAccount(person, call, diary);
+  return {
+    accounts: people.length,
+    chargedU: people.reduce((sum, { chargedU }) => sum + chargedU, 0),
+    running: left!.running,
+    openHolds: left!.holds,
+    violations: await ledgerViolations(service.databaseUrl),
+    webhooks: receiver.figures(),
+    audits: left!.audits,
+    batches: left!.batches,
+    polls: left!.polls,
+  };
+}
+
+interface Left {
+  running: number;
+  holds: number;
+  polls: number;
+  batches: number;
+  audits: number;
+}
+
+const UsageBalance = Type.Object({
+  available_usd: Type.Number(),
+  reserved_usd: Type.Number(),
+  used_usd: Type.Number(),
+});
+
+/** What was paid in, less what the answers said they cost, to the micro-USD. */
+async function auditAccount(person: DayUser, call: SendCall, diary: Diary): Promise<void> {
+  const way = 'final balance';
+  const balance = await call({ way, path: '/api/usage/balance', by: person });
+  if (!balance.isExpected) return;
+  const { available_usd, reserved_usd, used_usd } = balance.read(UsageBalance);
+  const expectedU = person.creditedU - person.chargedU;
+  const foundU = inMicroUsd(available_usd) + inMicroUsd(reserved_usd);
+  const usedU = inMicroUsd(used_usd);
+  diary.judge(way, [
+    ...(foundU === expectedU ? [] : [`${person.name} has ${foundU} micro-USD, by its answers ${expectedU}`]),
+    ...(usedU === person.chargedU ? [] : [`${person.name} used ${usedU} micro-USD, by its answers ${person.chargedU}`]),
+    ...(reserved_usd === 0 ? [] : [`${person.name} still has ${reserved_usd} USD reserved`]),
+  ]);
+}
+
+async function ledgerViolations(databaseUrl: string): Promise<string[]> {
+  await using storage = openStorage({
+    databaseUrl,
+    maxConnections: 1,
+    connectTimeoutMs: 10_000,
+    statementTimeoutMs: 120_000,
+  });
+  const check = checkWholeLedger(storage);
+  for (;;) {
+    const { done, value } = await check.next();
+    if (done) return value.map(({ rule, subject, found }) => `${rule}: ${subject}: ${found}`);
+  }
+}

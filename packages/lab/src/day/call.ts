@@ -1,0 +1,93 @@
+import { readJson } from '@eloquentpoll/services/json';
+import type { Static, TSchema } from '@sinclair/typebox';
+import type { DayUser } from './day-user.ts';
+import type { Diary } from './diary.ts';
+
+// One request of a user: sent to one of the gateways, timed, and checked for a status that it may have.
+
+export interface DayCall {
+  /** What it is counted as. */
+  way: string;
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  /** JSON, unless `type` says otherwise. */
+  body?: unknown;
+  type?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Whose, and shown by what. */
+  by?: DayUser | null;
+  with?: 'key' | 'cookie';
+  /** Anything else is wrong. */
+  expect?: readonly number[];
+  /** Where it leads is not followed. */
+  isManual?: boolean;
+}
+
+export interface DayAnswer {
+  status: number;
+  isExpected: boolean;
+  text: string;
+  /** Of JSON; null of anything else. */
+  value: unknown;
+  /** The same, where it is of this shape; throws where it is not. */
+  read<T extends TSchema>(shape: T): Static<T>;
+  headers: Headers;
+}
+
+export type SendCall = (call: DayCall) => Promise<DayAnswer>;
+
+const WITHIN_MS = 60_000;
+
+export function caller(gateways: readonly string[], diary: Diary): SendCall {
+  let turn = 0;
+  return async (call) => {
+    const { way, method = call.body === undefined ? 'GET' : 'POST', path, by = null, expect = [200] } = call;
+    const gateway = gateways[turn++ % gateways.length]!;
+    const began = performance.now();
+    const { body, type } = bodyOf(call);
+    try {
+      const answer = await fetch(path.startsWith('http') ? path : `${gateway}${path}`, {
+        method,
+        headers: { ...credentials(call, by), ...(type && { 'content-type': type }), ...call.headers },
+        ...(body !== undefined && { body }),
+        redirect: call.isManual ? 'manual' : 'follow',
+        signal: AbortSignal.timeout(WITHIN_MS),
+      });
+      const text = await answer.text();
+      const isExpected = expect.includes(answer.status);
+      diary.answered(way, answer.status, performance.now() - began);
+      if (!isExpected)
+        diary.note(`${way}: ${method} ${path.slice(0, 80)} was answered ${answer.status}: ${text.slice(0, 200)}`);
+      return answerOf(answer.status, isExpected, text, answer.headers);
+    } catch (error) {
+      const cause = error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error);
+      diary.answered(way, 0, performance.now() - began);
+      diary.note(`${way}: ${method} ${path.slice(0, 80)} was not answered: ${cause}`);
+      return answerOf(0, false, '', new Headers());
+    }
+  };
+}
+
+function bodyOf({ body, type }: DayCall): { body?: string; type?: string } {
+  if (body === undefined) return {};
+  if (type !== undefined) return { body: String(body), type };
+  return { body: JSON.stringify(body), type: 'application/json' };
+}
+
+function credentials({ with: how = 'key' }: DayCall, by: DayUser | null): Record<string, string> {
+  if (by === null) return {};
+  return how === 'cookie' ? { cookie: by.cookie } : { authorization: `Bearer ${by.key}` };
+}
+
+const answerOf = (status: number, isExpected: boolean, text: string, headers: Headers): DayAnswer => ({
+  ...{ status, isExpected, text, headers, value: parsed(text) },
+  read: (shape) => readJson(shape, text),
+});
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,64 @@
+import { cpus } from 'node:os';
+import { tableLines } from '../terminal/table.ts';
+import type { LivedDay } from './live-day.ts';
+import { type BoundOfDay, requestsOf } from './verdict.ts';
+
+// docs/day.md: what the newest full run was, what it found, and how to repeat it.
+
+export interface DayPage {
+  day: LivedDay;
+  bounds: readonly BoundOfDay[];
+  command: string;
+  revision: string | null;
+  versions: string;
+}
+
+export function dayPage({ day, bounds, command, revision, versions }: DayPage): string {
+  const { plan, startedAt, audit } = day;
+  const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}`;
+  return `# A normal day
+
+Printed by \`npm run day -- --docs\`; do not edit it. Everything that a user can do, for ${plan.minutes} minutes that stand for a day (night, morning,
+rush, noon, afternoon, a batch in the evening), at ${Math.round(100 * plan.load)} % of the machine, load and models included. Each answer is compared
+with one that was worked out without the product: what each simulated model says to each question is drawn before the run.
+
+- ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, revision ${revision ?? 'not committed'}, ${machine}, Node ${process.versions.node}, ${versions}
+- ${requestsOf(day).toLocaleString('en-US')} requests, ${audit.polls.toLocaleString('en-US')} polls, ${audit.batches} batches, ${audit.audits} audits, ${audit.webhooks.received} webhooks, ${audit.accounts} accounts
+- Command: \`${command}\`
+
+![The board's picture of the day](day.svg)
+
+There is no Grafana in the picture: a real Prometheus scraped the four processes and evaluated \`infra/monitoring/prometheus-rule.yaml\`, and the
+panels of \`infra/monitoring/board.json\` were drawn from their own queries. The first section is from samples that the run took itself.
+
+## Bounds
+
+| | bound | found |
+|---|---|---|
+${bounds.map(({ says, found, holds }) => `| ${holds ? 'held' : '**broken**'} | ${cell(says)} | ${cell(found)} |`).join('\n')}
+
+## Ways, as their users saw them
+
+In milliseconds, on a machine that also ran the load and the models. Models take .2 to 1.2 s, some of them much longer.
+
+\`\`\`
+${wayLines(day).join('\n')}
+\`\`\`
+`;
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+export function wayLines({ diary }: LivedDay): string[] {
+  const rows = [...diary.ways]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { times, judged, statuses }]) => [
+      name,
+      ...[`${times.total}`, `${judged}`, ...[0.5, 0.95, 0.99].map((q) => `${Math.round(times.quantile(q) ?? 0)}`)],
+      [...statuses]
+        .toSorted(([a], [b]) => a - b)
+        .map(([status, n]) => `${status}: ${n}`)
+        .join(', '),
+    ]);
+  return tableLines(['way', 'requests', 'judged', 'p50', 'p95', 'p99', 'answers'], rows, [0, 6]);
+}

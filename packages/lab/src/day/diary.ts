@@ -1,0 +1,52 @@
+import { LogScale } from './log-scale.ts';
+
+// What the day came to, as its users saw it: how long each way took, what it was answered, and what was wrong.
+
+export interface WayFigures {
+  readonly times: LogScale;
+  readonly statuses: Map<number, number>;
+  /** Answers that were compared with what they must be. */
+  judged: number;
+}
+
+const MAX_EXAMPLES = 50;
+
+export class Diary {
+  readonly ways = new Map<string, WayFigures>();
+  readonly wrong: string[] = [];
+  wrongCount = 0;
+  /** Of the present sample. */
+  recent = new Map<string, number[]>();
+
+  way(name: string): WayFigures {
+    const known = this.ways.get(name) ?? { times: new LogScale(), statuses: new Map(), judged: 0 };
+    this.ways.set(name, known);
+    return known;
+  }
+
+  answered(name: string, status: number, ms: number): void {
+    const { times, statuses } = this.way(name);
+    times.add(ms);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    const recent = this.recent.get(name) ?? [];
+    this.recent.set(name, recent);
+    recent.push(ms);
+  }
+
+  judge(name: string, problems: readonly string[]): void {
+    this.way(name).judged += 1;
+    for (const problem of problems) this.note(`${name}: ${problem}`);
+  }
+
+  note(problem: string): void {
+    this.wrongCount += 1;
+    if (this.wrong.length < MAX_EXAMPLES) this.wrong.push(problem);
+  }
+
+  /** Times of each way since the last call. */
+  takeRecent(): ReadonlyMap<string, readonly number[]> {
+    const taken = this.recent;
+    this.recent = new Map();
+    return taken;
+  }
+}

@@ -1,0 +1,213 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { mastersOf, openBus } from '@eloquentpoll/bus';
+import { PRODUCT } from '@eloquentpoll/identity-provider/client';
+import { root } from '@eloquentpoll/launch/folders';
+import { loadPanels } from '@eloquentpoll/models/panels';
+import { asRole, createDatabase, createRole, queryOnce } from '@eloquentpoll/services/databases';
+import { freePort } from '@eloquentpoll/services/free-port';
+import { readJson } from '@eloquentpoll/services/json';
+import type { ProcessGroup } from '@eloquentpoll/services/process-group';
+import { type Prometheus, startPrometheus } from '@eloquentpoll/services/prometheus';
+import { deleteKeys } from '@eloquentpoll/services/redis-keys';
+import { newSecret } from '@eloquentpoll/services/secret';
+import { APP_ROLES, GATEWAY_ROLE, migrate, roleTimeouts, WORKER_ROLE } from '@eloquentpoll/storage';
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import { parse } from 'yaml';
+import { KEY_PEPPER } from '../fixture/accounts.ts';
+import { startModule } from '../fixture/modules.ts';
+import type { RecordedQuestions } from './recorded-questions.ts';
+import { startWatched, type WatchedProcess } from './watched-process.ts';
+
+// The product as `npm start` brings it up, with two gateways and two workers: roles of their own in Postgres, Redis with
+// its log on disk, the identity provider, simulated models with play money, and a real Prometheus with our own rules.
+
+export interface DayServers {
+  /** Of the superuser. */
+  databaseUrl: string;
+  redisUrl: string;
+  /** Folder of the product as it is shipped; without it the sources are run. */
+  bundles?: string | undefined;
+}
+
+export interface DayService {
+  readonly gateways: readonly string[];
+  readonly processes: readonly WatchedProcess[];
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly redisPrefix: string;
+  readonly simulatorUrl: string;
+  /** Null where no alarms are wanted. */
+  readonly prometheus: Prometheus | null;
+}
+
+export interface DayServiceOptions {
+  group: ProcessGroup;
+  servers: DayServers;
+  questions: RecordedQuestions;
+  seed: string;
+  /** 0: no Prometheus. */
+  scrapeEveryS: number;
+  instances: number;
+}
+
+/** People and their programs come from one address here, so that limits by network would be met at once. */
+const LIMITS = ['session', 'poll', 'free_poll', 'read', 'account', 'compute', 'batch', 'login', 'deposit']
+  .concat(['checkout', 'checkout_network', 'webhook_test'])
+  .map((name) => `${name}=100000000/3600`)
+  .join(',');
+
+/** Now and then a model fails, is slow, or says something else. */
+const USUAL_FAILURES = [
+  { kind: 'status', status: 500, rate: 0.004 },
+  { kind: 'status', status: 429, retry_after_s: 1, rate: 0.004 },
+  { kind: 'reset', rate: 0.002 },
+  { kind: 'refusal', rate: 0.003 },
+  { kind: 'prose', rate: 0.003 },
+  { kind: 'late', delay_ms: 4_000, rate: 0.002 },
+];
+
+export async function startDayService(options: DayServiceOptions): Promise<DayService & AsyncDisposable> {
+  const { group, servers, seed } = options;
+  const { bundles } = servers;
+  await using made = new AsyncDisposableStack();
+  const database = made.use(await createDatabase(servers.databaseUrl, { prefix: 'ep_day' }));
+  for (const role of APP_ROLES) await createRole(servers.databaseUrl, role);
+  await queryOnce(servers.databaseUrl, roleTimeouts.join('; '));
+  await migrate(database.url);
+
+  const votes = join(group.folder, 'day-votes.csv');
+  const behaviour = join(group.folder, 'day-simulator.json');
+  await writeFile(votes, options.questions.file);
+  const models = { '*': { failures: USUAL_FAILURES }, ...usualModels() };
+  await writeFile(behaviour, JSON.stringify({ seed, votes_file: votes, models, call_log_size: 100_000 }));
+  const simulator = await startModule(group, 'simulator', '@eloquentpoll/simulator/main', {
+    SIMULATOR_CONFIG: behaviour,
+  });
+  const simulatorUrl = String(simulator.ready.url);
+
+  const ports = await Promise.all(Array.from({ length: options.instances }, () => freePort()));
+  const baseUrl = `http://localhost:${ports[0]}`;
+  const clientSecret = newSecret();
+  const login = await startModule(group, 'id-provider', '@eloquentpoll/identity-provider/main', {
+    ...{ HOST: '127.0.0.1', PORT: '0', BASE_URL: baseUrl, FOLDER: group.folder, CLIENT_SECRET: clientSecret },
+  });
+
+  const redisPrefix = database.name.replaceAll('_', '');
+  const common = {
+    BASE_URL: baseUrl,
+    REDIS_URL: servers.redisUrl,
+    REDIS_PREFIX: redisPrefix,
+    MODELS_FILE: 'simulator',
+    MODELS_BASE_URL: `${simulatorUrl}/v1`,
+    OPS_PORT: '0',
+    WEBHOOK_SEALING_KEYS: newSecret(),
+    WEBHOOKS_TO_LOOPBACK: 'on',
+  };
+  const gatewayEnv = {
+    ...common,
+    DATABASE_URL: asRole(database.url, GATEWAY_ROLE),
+    KEY_PEPPER,
+    COOKIE_SECRETS: newSecret(),
+    RECEIPT_SIGNING_KEY: newSecret(),
+    MODELS_REGISTRY_URL: `${simulatorUrl}/registry/models`,
+    OIDC_ISSUER: String(login.ready.url),
+    OIDC_NAME: 'the demo login',
+    OIDC_CLIENT_ID: PRODUCT,
+    OIDC_CLIENT_SECRET: clientSecret,
+    ...playMoney(simulatorUrl, simulator.ready.play_money),
+    RATE_LIMITS: LIMITS,
+    STREAMS_PER_NETWORK: '1000',
+    FREE_DAILY_CAP_USD: '1000',
+    AUDIT_RATE: '0.05',
+  };
+  const workerEnv = { ...common, DATABASE_URL: asRole(database.url, WORKER_ROLE), AUDIT_DAILY_CAP_USD: '100' };
+  const processes = await Promise.all(
+    ports.flatMap((port, i) => [
+      startWatched(group, { name: `worker-${i + 1}`, role: 'worker', stage: 2, bundles }, workerEnv),
+      startWatched(
+        group,
+        { name: `gateway-${i + 1}`, role: 'gateway', stage: 1, bundles },
+        { ...gatewayEnv, PORT: `${port}` },
+      ),
+    ]),
+  );
+  const prometheus =
+    options.scrapeEveryS === 0
+      ? null
+      : await startPrometheus({
+          group,
+          stage: 0,
+          scrapeEveryS: options.scrapeEveryS,
+          rules: JSON.stringify(alarmRules()),
+          targets: processes.map(({ name, role, app }) => ({
+            url: String(app.ready.ops_url),
+            labels: { job: role, pod: name },
+          })),
+        });
+  const bus = made.use(await openBus({ redisUrl: servers.redisUrl, prefix: redisPrefix }));
+  made.defer(() => deleteKeys(bus.redis, `*${redisPrefix}*`, mastersOf(bus.redis)));
+  // Both stores are emptied after they have ended, or each would log that its own are away.
+  made.defer(async () => {
+    for (const { app } of processes) app.signal('SIGTERM');
+    await Promise.all(processes.map(({ app }) => app.ended));
+  });
+  const kept = made.move();
+  return {
+    gateways: processes
+      .filter(({ role }) => role === 'gateway')
+      .map(({ app }) => `http://localhost:${String(app.ready.port)}`),
+    processes,
+    databaseUrl: database.url,
+    redisUrl: servers.redisUrl,
+    redisPrefix,
+    simulatorUrl,
+    prometheus,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+const RuleFile = Type.Object({ spec: Type.Object({ groups: Type.Array(Type.Unknown()) }) });
+
+/** What is deployed, without its wrapping for Kubernetes. */
+function alarmRules(): unknown {
+  const text = readFileSync(join(root, 'infra/monitoring/prometheus-rule.yaml'), 'utf8');
+  return { groups: readJson(RuleFile, JSON.stringify(parse(text))).spec.groups };
+}
+
+/** Providers charge what the roster file says, and models that reason think as long as our estimates expect. */
+function usualModels(): Record<string, object> {
+  const perMtok = (price: bigint) => Number(price) / 1e6;
+  return Object.fromEntries(
+    loadPanels({ file: 'simulator' })
+      .models()
+      .map(({ id, reasoning, price: { input, output } }) => [
+        id,
+        {
+          price: { prompt_usd_per_mtok: perMtok(input), completion_usd_per_mtok: perMtok(output) },
+          reasoning_tokens: reasoning === 'low' || reasoning === 'always' ? THOUGHT_TOKENS : 0,
+        },
+      ]),
+  );
+}
+const THOUGHT_TOKENS = 250;
+
+const PlayMoney = Type.Object({ chain_id: Type.Integer(), token: Type.String(), pay_to: Type.String() });
+
+function playMoney(url: string, said: unknown): Record<string, string> {
+  if (!Value.Check(PlayMoney, said)) throw new Error('the simulator did not say how it takes play money');
+  const { chain_id, token, pay_to } = said;
+  return {
+    CHAIN_ID: `${chain_id}`,
+    ETH_RPC_URL: `${url}/chain`,
+    X402_ASSET: token,
+    X402_PAY_TO: pay_to,
+    X402_FACILITATOR_URL: `${url}/facilitator`,
+    STRIPE_SECRET_KEY: 'sk_test_playmoney',
+    STRIPE_WEBHOOK_SECRETS: `whsec_${newSecret()}`,
+    STRIPE_API_BASE: url,
+    CARD_HOLD_BACK_DAYS: '0',
+  };
+}

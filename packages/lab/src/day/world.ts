@@ -1,0 +1,63 @@
+import { Value } from '@sinclair/typebox/value';
+import type { Chance } from '../terminal/chance.ts';
+import type { SendCall } from './call.ts';
+import { type DayUser, inMicroUsd, remember } from './day-user.ts';
+import type { Diary } from './diary.ts';
+import { JudgedAnswer, problemsOf } from './judge-answer.ts';
+import type { Receiver } from './receiver.ts';
+import type { AskedQuestion, RecordedQuestions } from './recorded-questions.ts';
+
+/** All that a user's activity works with. */
+export interface DayWorld {
+  readonly call: SendCall;
+  readonly diary: Diary;
+  readonly questions: RecordedQuestions;
+  readonly chance: Chance;
+  readonly people: readonly DayUser[];
+  readonly receiver: Receiver;
+  readonly baseUrl: string;
+  /** Aborts when the day ends early. */
+  readonly signal: AbortSignal;
+}
+
+/** Does one thing that a user does, to its end. */
+export type Activity = (world: DayWorld) => Promise<void>;
+
+let asked = 0;
+
+export function newQuestion({ questions, chance }: DayWorld): AskedQuestion {
+  asked += 1;
+  return questions.ask(chance.whole(0, questions.count - 1), `caller ${asked}`);
+}
+
+const PRESETS = ['broad', 'broad', 'broad', 'fast', 'fast', 'strong'] as const;
+export const anyPreset = ({ chance }: DayWorld) => chance.pick(PRESETS);
+export const anyPerson = ({ chance, people }: DayWorld) => chance.pick(people);
+
+/** Compares a whole answer with what it must be, and charges the account of who asked. */
+export function judgeAnswer(
+  { diary, questions }: DayWorld,
+  way: string,
+  {
+    asked,
+    answer,
+    by,
+    sessionId = null,
+  }: {
+    asked: AskedQuestion;
+    /** What was answered, of whatever shape. */
+    answer: unknown;
+    by: DayUser | null;
+    sessionId?: string | null;
+  },
+): void {
+  if (!Value.Check(JudgedAnswer, answer)) {
+    const problem = Value.Errors(JudgedAnswer, answer).First();
+    diary.note(`${way}: there is no result in the answer: ${problem?.path} ${problem?.message}`);
+    return;
+  }
+  diary.judge(way, problemsOf(questions, asked, answer));
+  if (!by) return;
+  by.chargedU += inMicroUsd(answer.costs?.total_estimated_cost ?? 0);
+  remember(by, { resultId: answer.poll_id, sessionId, question: asked.question });
+}

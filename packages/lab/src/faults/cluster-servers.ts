@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClusterServer, RedisCluster } from '@eloquentpoll/services/redis-cluster';
+import { Redis } from 'ioredis';
+
+// What the servers of a cluster say of it, past the network that is under faults.
+
+export interface ClusterMaster {
+  readonly server: ClusterServer;
+  /** Pairs of a first and a last slot. */
+  readonly slots: readonly (readonly [number, number])[];
+}
+
+interface ClusterNode {
+  id: string;
+  isMyself: boolean;
+  isMaster: boolean;
+  hasFailed: boolean;
+  slots: (readonly [number, number])[];
+}
+
+const ANSWERS_WITHIN_MS = 3_000;
+const LOOK_EVERY_MS = 50;
+
+/** On a connection of its own, which is closed afterwards. */
+export async function onServer<T>({ url }: ClusterServer, work: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    retryStrategy: null,
+    commandTimeout: ANSWERS_WITHIN_MS,
+    connectTimeout: ANSWERS_WITHIN_MS,
+  });
+  redis.on('error', () => {});
+  try {
+    await redis.connect();
+    return await work(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Those that have slots by their own account. */
+export async function mastersNow({ servers }: RedisCluster): Promise<ClusterMaster[]> {
+  const asked = servers.map(async (server) => {
+    const own = (await nodesBy(server)).find(({ isMyself }) => isMyself);
+    return own?.isMaster && own.slots.length > 0 ? [{ server, slots: own.slots }] : [];
+  });
+  const found = await Promise.allSettled(asked);
+  return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+}
+
+/** Until another has its slots or, while it can be reached, it has them itself. Null when neither came in time. */
+export async function servedAgainMs(
+  { servers }: RedisCluster,
+  { server, slots }: ClusterMaster,
+  isReachable: () => boolean,
+  withinMs: number,
+): Promise<number | null> {
+  const began = performance.now();
+  const slot = slots[0]![0];
+  while (performance.now() < began + withinMs) {
+    for (const other of servers) {
+      if (other === server && !isReachable()) continue;
+      const owner = await nodesBy(other).then(
+        (nodes) => nodes.find((node) => node.slots.some(([from, to]) => from <= slot && slot <= to)),
+        () => null,
+      );
+      const isServed = owner && !owner.hasFailed && (owner.id === server.id ? other === server : other.id === owner.id);
+      if (isServed) return performance.now() - began;
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+  return null;
+}
+
+/** Waits until each slot has a master that all servers know. */
+export async function untilClusterIsWhole(cluster: RedisCluster, withinMs: number): Promise<boolean> {
+  const giveUpAt = performance.now() + withinMs;
+  const isWhole = async (server: ClusterServer): Promise<boolean> => {
+    const nodes = (await nodesBy(server)).filter(({ hasFailed }) => !hasFailed);
+    const covered = nodes.flatMap(({ slots }) => slots).reduce((sum, [from, to]) => sum + to - from + 1, 0);
+    return covered === 16_384 && nodes.length === cluster.servers.length;
+  };
+  while (performance.now() < giveUpAt) {
+    const all = await Promise.allSettled(cluster.servers.map(isWhole));
+    if (all.every((one) => one.status === 'fulfilled' && one.value)) return true;
+    await sleep(LOOK_EVERY_MS);
+  }
+  return false;
+}
+
+async function nodesBy(server: ClusterServer): Promise<ClusterNode[]> {
+  if (server.process.hasEnded) return [];
+  const text = await onServer(server, (redis) => redis.call('CLUSTER', 'NODES'));
+  return String(text).trim().split('\n').map(readNode);
+}
+
+/** `id address flags master ping pong epoch link slots`; a slot that moves is in brackets. */
+function readNode(line: string): ClusterNode {
+  const [id = '', , flagText = '', , , , , , ...ranges] = line.split(' ');
+  const flags = flagText.split(',');
+  return {
+    id,
+    isMyself: flags.includes('myself'),
+    isMaster: flags.includes('master'),
+    hasFailed: flags.some((flag) => flag.startsWith('fail')),
+    slots: ranges
+      .filter((range) => !range.startsWith('['))
+      .map((range) => {
+        const [from = 0, to = from] = range.split('-').map(Number);
+        return [from, to] as const;
+      }),
+  };
+}

@@ -1,0 +1,73 @@
+import { mastersOf, type RedisClient } from '@eloquentpoll/bus';
+import { queryOnce } from '@eloquentpoll/services/databases';
+import { scanKeys } from '@eloquentpoll/services/redis-keys';
+import type { Stores } from '../fixture/stores.ts';
+
+// Markers are words that only texts of callers who delete them have. What a marker is found in has such a text.
+
+export interface Found {
+  readonly marker: string;
+  /** A table, a key of Redis, a log, an answer. */
+  readonly place: string;
+  /** Of a key of Redis that expires. */
+  readonly goesInMs?: number;
+}
+
+const PREFIX = 'zqmark';
+const MARKER = new RegExp(`${PREFIX}[0-9a-f]{12}`, 'g');
+const HEX_PREFIX = Buffer.from(PREFIX).toString('hex');
+const HEX_MARKER = new RegExp(`${HEX_PREFIX}(?:3[0-9]|6[1-6]){12}`, 'g');
+
+/** Twelve hexadecimal digits after a word that nothing else has. */
+export const newMarker = (hex12: string): string => `${PREFIX}${hex12}`;
+
+export function markersIn(text: string): string[] {
+  const bytes = (text.match(HEX_MARKER) ?? []).map((hex) => Buffer.from(hex, 'hex').toString());
+  return [...new Set([...(text.match(MARKER) ?? []), ...bytes])];
+}
+
+const foundIn = (text: string, place: string): Found[] => markersIn(text).map((marker) => ({ marker, place }));
+
+/** Every row of every table, those of single months too, of this database. */
+export async function findInPostgres(url: string, where = 'Postgres'): Promise<Found[]> {
+  const tables = await queryOnce<{ name: string }>(
+    url,
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not like 'lab\\_%'`,
+  );
+  const all = tables.map(
+    ({ name }) =>
+      `select '${name}' as name, x::text as row from "${name}" x where x::text like '%${PREFIX}%' or x::text like '%${HEX_PREFIX}%'`,
+  );
+  const rows = await queryOnce<{ name: string; row: string }>(url, all.join(' union all '));
+  return rows.flatMap(({ name, row }) => foundIn(row, `${where}, ${name}`));
+}
+
+/** Names and values of every key of the experiment. */
+export async function findInRedis({ bus, redisPrefix }: Pick<Stores, 'bus' | 'redisPrefix'>): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const server of mastersOf(bus.redis))
+    for await (const keys of scanKeys(server, `*${redisPrefix}*`))
+      for (const key of keys) {
+        const goesInMs = await bus.redis.pttl(key);
+        const markers = foundIn(`${key} ${await textAt(bus.redis, key)}`, `Redis, ${key}`);
+        found.push(...markers.map((one) => (goesInMs < 0 ? one : { ...one, goesInMs })));
+      }
+  return found;
+}
+
+async function textAt(redis: RedisClient, key: string): Promise<string> {
+  switch (await redis.type(key)) {
+    case 'string':
+      return String(await redis.get(key));
+    case 'hash':
+      return JSON.stringify(await redis.hgetall(key));
+    case 'list':
+      return JSON.stringify(await redis.lrange(key, 0, -1));
+    case 'set':
+      return JSON.stringify(await redis.smembers(key));
+    case 'zset':
+      return JSON.stringify(await redis.zrange(key, '0', '-1'));
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { anyQuestion } from '../fixture/polls.ts';
+import type { Chance } from '../terminal/chance.ts';
+import type { RecordedOperation, Recorder } from './operations.ts';
+import {
+  BUDGET_REACHED,
+  type CallerAnswer,
+  type CallerRequest,
+  type Gateway,
+  isUnknown,
+  sendOperation,
+} from './request.ts';
+
+// How callers ask: again and again, at the next gateway, until the answer is definite or the time is over.
+
+interface PersistOptions {
+  recorder: Recorder;
+  gateways: readonly Gateway[];
+  chance: Chance;
+  /** No answer will become definite after it aborts. */
+  quit: AbortSignal;
+}
+
+interface Persistence {
+  /** The first definite answer; null when the time was over before. */
+  persist(
+    operation: RecordedOperation,
+    sent: CallerRequest,
+    note?: (answer: CallerAnswer) => void,
+    enough?: (answer: CallerAnswer) => boolean,
+  ): Promise<CallerAnswer | null>;
+  pause(ms: number): Promise<void>;
+  conclude(operation: RecordedOperation, answer: CallerAnswer | null): void;
+  anyGateway(): Gateway;
+  after(gateway: Gateway): Gateway;
+  question(): { question: string; options: readonly string[]; preset: string };
+}
+
+/** A caller who was refused for it does not come back at once. */
+const BUDGET_PAUSE_MS = 1_000;
+
+export function persistence({ recorder, gateways, chance, quit }: PersistOptions): Persistence {
+  const anyGateway = () => chance.pick(gateways);
+  const after = (gateway: Gateway) => gateways[(gateways.indexOf(gateway) + 1) % gateways.length]!;
+
+  async function pause(ms: number): Promise<void> {
+    await sleep(ms * chance.between(0.75, 1.25), undefined, { signal: quit }).catch(() => undefined);
+  }
+
+  return {
+    pause,
+    anyGateway,
+    after,
+    async persist(operation, sent, note = () => {}, enough = (answer) => !isUnknown(answer)) {
+      let gateway = anyGateway();
+      for (let pauseMs = 50; !quit.aborted; pauseMs = Math.min(pauseMs * 2, 1_000)) {
+        const answer = await sendOperation(recorder, operation, gateway, sent, note);
+        if (answer?.code === BUDGET_REACHED) await pause(BUDGET_PAUSE_MS);
+        if (answer && enough(answer)) return answer;
+        if (answer && answer.status < 300) pauseMs = 25;
+        gateway = after(gateway);
+        await pause(pauseMs);
+      }
+      return null;
+    },
+    conclude(operation, answer) {
+      if (!answer) return;
+      if (answer.status < 300) recorder.end(operation, 'ok');
+      else recorder.end(operation, isRefusal(answer) ? 'refused' : 'failed');
+    },
+    question() {
+      const { question, options, panel } = anyQuestion(chance);
+      return { question, options, preset: panel };
+    },
+  };
+}
+
+const isRefusal = ({ status, code }: CallerAnswer): boolean => status === 402 || code === BUDGET_REACHED;

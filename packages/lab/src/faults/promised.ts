@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type PublicKey, verifyReceipt } from '@eloquentpoll/receipts';
+import { readJson } from '@eloquentpoll/services/json';
+import { Type } from '@sinclair/typebox';
+import type { Stores } from '../fixture/stores.ts';
+import type { Chance } from '../terminal/chance.ts';
+import type { CallerAccount, PromisedMeans } from './callers.ts';
+import { type Found, findInPostgres, findInRedis, markersIn } from './find-markers.ts';
+import type { RecordedOperation } from './operations.ts';
+import type { Gateway } from './request.ts';
+import { type Hook, LEFT, openWebhookReceiver, type ReceivedMessage } from './webhook-receiver.ts';
+
+// What a campaign needs to show webhooks, receipts, limits of keys and deletions, and what it sees of them at its end.
+
+interface LimitedKey {
+  readonly id: string;
+  readonly limitU: bigint;
+  /** As the service counts them. */
+  readonly spentU: bigint;
+  readonly heldU: bigint;
+}
+
+/** A transfer of a poll that came by a key with a limit, in the order in which its account's were made. */
+interface KeyMove {
+  readonly keyId: string;
+  readonly pollId: string;
+  readonly kind: 'hold' | 'post' | 'void';
+  readonly amountU: bigint;
+}
+
+export interface ReadReceipt {
+  readonly pollId: string;
+  readonly status: number;
+  readonly body: string;
+  /** What the published verifier finds wrong. */
+  readonly wrong: readonly string[];
+}
+
+export type PublishedKey = PublicKey;
+
+export interface PromisedHistory {
+  readonly hooks: readonly Hook[];
+  readonly messages: readonly ReceivedMessage[];
+  readonly limitedKeys: readonly LimitedKey[];
+  readonly keyMoves: readonly KeyMove[];
+  readonly receipts: readonly ReadReceipt[];
+  readonly publishedKeys: readonly PublishedKey[];
+  /** Markers that are in tables, in Redis, in logs or in exports after all that. */
+  readonly found: readonly Found[];
+}
+
+/** Of gateways and workers. */
+export const PROMISED_ENV = {
+  gateway: { RECEIPT_SIGNING_KEY: '07'.repeat(32) },
+  both: { WEBHOOK_SEALING_KEYS: 'a sealing key of at least 32 characters', WEBHOOKS_TO_LOOPBACK: 'on' },
+  worker: { BASE_URL: 'http://localhost:8080' },
+} as const;
+
+interface Promised extends PromisedMeans, AsyncDisposable {
+  /** When all is whole again: waits until everything was sent and emptied, and looks at it. */
+  settle(operations: readonly RecordedOperation[], logged: readonly Found[]): Promise<PromisedHistory>;
+}
+
+const KEYS_EACH = 12;
+const SENT_WITHIN_MS = 180_000;
+const ANSWERED_WITHIN_MS = 60_000;
+const READ_AT_ONCE = 8;
+
+const Secret = Type.Object({ secret: Type.String() });
+const Made = Type.Object({ id: Type.String(), key: Type.String() });
+const Published = Type.Object({
+  keys: Type.Array(
+    Type.Object({ kid: Type.String(), kty: Type.Literal('OKP'), crv: Type.Literal('Ed25519'), x: Type.String() }),
+  ),
+});
+
+export async function openPromised(
+  stores: Stores,
+  gateways: readonly Gateway[],
+  accounts: readonly CallerAccount[],
+  openAccount: () => Promise<CallerAccount>,
+  chance: Chance,
+): Promise<Promised> {
+  const receiver = await openWebhookReceiver(chance);
+  const hooks: Hook[] = [];
+  const limitedKeys = new Map<string, { id: string; key: string }[]>();
+  const [gateway] = gateways;
+
+  for (const [i, account] of accounts.entries()) {
+    const ask = (method: string, path: string, body?: object) => json(gateway!, account, method, path, body);
+    const path = `/endpoint/${i}`;
+    const made = readJson(Secret, await ask('POST', '/api/webhook-endpoints', { url: receiver.urlOf(path) }));
+    hooks.push({ path, accountId: account.id, secret: made.secret, isEndpoint: true });
+    const own = readJson(Secret, await ask('GET', '/api/webhook-endpoints/account/secret'));
+    hooks.push({ path: `/url/${i}`, accountId: account.id, secret: own.secret, isEndpoint: false });
+    const keys: { id: string; key: string }[] = [];
+    while (keys.length < KEYS_EACH) {
+      const limit_usd = chance.whole(1, 60) / 1_000;
+      keys.push(readJson(Made, await ask('POST', '/api/keys', { label: 'limited', limit_usd })));
+    }
+    limitedKeys.set(account.id, keys);
+  }
+
+  /** Until each delivery has ended, each deleted account and batch is empty, and what was deleted was deleted in Redis again. */
+  async function untilQuiet(): Promise<void> {
+    for (const end = performance.now() + SENT_WITHIN_MS; performance.now() < end; await sleep(500)) {
+      const [row] = await stores.query<{ open: number }>(
+        `select ((select count(*) from webhook_events where spread_at is null)
+               + (select count(*) from webhook_deliveries where status = 'pending')
+               + (select count(*) from batches where status = 'deleted')
+               + (select count(*) from deleted_runs)
+               + (select count(*) from accounts where deleted_at is not null and emptied_at is null))::integer as open`,
+      );
+      if (row!.open === 0) return;
+    }
+  }
+
+  return {
+    limitedKeys,
+    openAccount,
+    hookOf(accountId) {
+      const path =
+        hooks.find((hook) => hook.accountId === accountId && !hook.isEndpoint)?.path ?? `${LEFT}${accountId}`;
+      return { path, url: receiver.urlOf(path) };
+    },
+    async settle(operations, logged) {
+      await untilQuiet();
+      const found = [
+        ...logged,
+        ...(await findInPostgres(stores.databaseUrl)),
+        ...(await findInRedis(stores)),
+        ...(await Promise.all(accounts.map((account) => findInExport(gateway!, account)))).flat(),
+      ];
+      const forgotten = new Set(operations.flatMap(({ erasure, named }) => (erasure ? [...named] : [])));
+      const answer = await fetch(`${gateway!.url}/.well-known/jwks.json`);
+      const publishedKeys = readJson(Published, await answer.text()).keys;
+      return {
+        hooks,
+        messages: receiver.messages,
+        ...(await readLimits(stores, [...limitedKeys.values()].flat())),
+        receipts: await readReceipts(stores, gateway!, publishedKeys, forgotten),
+        publishedKeys,
+        found,
+      };
+    },
+    [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose](),
+  };
+}
+
+/** Repeated while a busy machine answers 503: nothing is under faults yet, or any more. */
+async function json({ url }: Gateway, { key }: CallerAccount, method: string, path: string, body?: object) {
+  for (const end = performance.now() + ANSWERED_WITHIN_MS; ; await sleep(250)) {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (response.ok) return text;
+    if (response.status !== 503 || performance.now() > end)
+      throw new Error(`${method} ${path} was answered ${response.status}: ${text.slice(0, 200)}`);
+  }
+}
+
+async function findInExport(gateway: Gateway, account: CallerAccount): Promise<Found[]> {
+  const text = await json(gateway, account, 'GET', '/api/export');
+  return markersIn(text).map((marker) => ({ marker, place: `export of ${account.id}` }));
+}
+
+async function readLimits({ query }: Stores, keys: readonly { id: string }[]) {
+  const ids = keys.map(({ id }) => id);
+  const rows = await query<{ key_id: string; limit_u: string; spent_u: string; held_u: string }>(
+    'select key_id, limit_u::text, spent_u::text, held_u::text from key_limits where key_id = any($1)',
+    [ids],
+  );
+  const moves = await query<{ key_id: string; poll_id: string; kind: KeyMove['kind']; amount_u: string }>(
+    `select p.key_id, t.poll_id, t.kind, t.amount_u::text from transfers t join polls p on p.id = t.poll_id
+      where p.key_id = any($1) and t.kind in ('hold', 'post', 'void') order by t.id`,
+    [ids],
+  );
+  return {
+    limitedKeys: rows.map(({ key_id, limit_u, spent_u, held_u }) => ({
+      ...{ id: key_id, limitU: BigInt(limit_u), spentU: BigInt(spent_u), heldU: BigInt(held_u) },
+    })),
+    keyMoves: moves.map(({ key_id, poll_id, kind, amount_u }) => ({
+      ...{ keyId: key_id, pollId: poll_id, kind, amountU: BigInt(amount_u) },
+    })),
+  };
+}
+
+/** Of every poll that ended with a result and was not deleted. */
+async function readReceipts(
+  { query }: Stores,
+  { url }: Gateway,
+  keys: readonly PublishedKey[],
+  forgotten: ReadonlySet<string>,
+): Promise<ReadReceipt[]> {
+  const ended = await query<{ poll_id: string; result_id: string }>(
+    `select r.poll_id, r.result_id from results r join polls p on p.id = r.poll_id
+      where r.emptied_at is null and p.batch_id is null order by r.poll_id`,
+  );
+  const waiting = ended.filter(({ poll_id }) => !forgotten.has(poll_id));
+  const receipts: ReadReceipt[] = [];
+  const reader = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const response = await fetch(`${url}/api/results/${next.result_id}/receipt`);
+      const body = await response.text();
+      const { parts } = await verifyReceipt(body, { keys });
+      const wrong = parts.filter(({ state }) => state === 'fails').map(({ name }) => name);
+      receipts.push({ pollId: next.poll_id, status: response.status, body, wrong });
+    }
+  };
+  await Promise.all(Array.from({ length: READ_AT_ONCE }, reader));
+  return receipts;
+}

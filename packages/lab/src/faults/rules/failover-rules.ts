@@ -1,0 +1,43 @@
+import type { CampaignHistory } from '../history.ts';
+import { moneyRules } from './money-rules.ts';
+import { STORED } from './poll-rules.ts';
+import type { CampaignRule } from './rule.ts';
+
+const SERVED_WITHIN_MS = 30_000;
+
+/** From the kill of the primary to the first poll that was asked for and accepted afterwards; null when there was none. */
+export function acceptedAgainMs({ faults, operations }: Pick<CampaignHistory, 'faults' | 'operations'>): number | null {
+  const lost = faults.find(({ kind }) => kind === 'fail over')?.at;
+  if (lost === undefined) return null;
+  const accepted = operations
+    .filter(({ kind }) => kind === 'sync' || kind === 'async')
+    .flatMap(({ attempts }) => attempts)
+    .filter(({ asked, status }) => asked > lost && (status === 200 || status === 202))
+    .map(({ answered }) => answered!);
+  return accepted.length === 0 ? null : Math.min(...accepted) - lost;
+}
+
+export const failoverRules: readonly CampaignRule[] = [
+  {
+    name: 'the standby is promoted once, and polls are accepted within 30 s of the loss',
+    broken(history) {
+      const failovers = history.faults.filter(({ kind }) => kind === 'fail over').length;
+      const ms = acceptedAgainMs(history);
+      if (failovers !== 1) return [`${failovers} failovers`];
+      return ms === null || ms > SERVED_WITHIN_MS ? [ms === null ? 'never again' : `after ${Math.round(ms)} ms`] : [];
+    },
+  },
+];
+
+/** What was answered about balances may be lost with what it was about. */
+const OF_ANSWERS = 'a balance in an answer was true between request and answer';
+
+/** Without waiting for the standby the end of what was acknowledged is lost: that is found, and what is left is consistent. */
+export const lossRules: readonly CampaignRule[] = [
+  ...failoverRules,
+  ...moneyRules.filter(({ name }) => name !== OF_ANSWERS),
+  {
+    name: 'what was acknowledged and lost is found',
+    broken: (history) => (STORED.broken(history).length > 0 ? [] : ['nothing was lost, though the standby lagged']),
+  },
+];

@@ -1,0 +1,15 @@
+import { cancelRules } from './cancel-rules.ts';
+import { deletionRules } from './deletion-rules.ts';
+import { limitRules } from './limit-rules.ts';
+import { receiptRules } from './receipt-rules.ts';
+import type { CampaignRule } from './rule.ts';
+import { webhookRules } from './webhook-rules.ts';
+
+/** What accounts are promised besides their polls. */
+export const promisedRules: readonly CampaignRule[] = [
+  ...webhookRules,
+  ...receiptRules,
+  ...limitRules,
+  ...cancelRules,
+  ...deletionRules,
+];

@@ -1,0 +1,39 @@
+import type { CampaignHistory } from '../history.ts';
+import type { CampaignRule } from './rule.ts';
+
+// What the providers themselves count, call by call: what no worker waits for any more is charged too.
+
+const HOUR_MS = 3_600_000;
+
+/** `ceilingU`: what providers may charge for the polls of one hour. */
+export const spendRules = (ceilingU: number): readonly CampaignRule[] => [
+  {
+    name: 'what providers charge for the polls of an hour is never above its ceiling',
+    broken: (history) =>
+      [...chargedByHour(history)]
+        .filter(([, chargedU]) => chargedU > ceilingU)
+        .map(([hour, chargedU]) => `${new Date(hour * HOUR_MS).toISOString()}: ${Math.round(chargedU)} of ${ceilingU}`),
+  },
+  {
+    name: 'what the service counts as spent or possibly spent is never above the ceiling',
+    broken: ({ countedSpendU }) => (countedSpendU > ceilingU ? [`${countedSpendU} of ${ceilingU}`] : []),
+  },
+  {
+    name: 'the ceiling was reached: polls were refused for it',
+    broken: ({ operations }) =>
+      operations.some(({ attempts }) => attempts.some(({ code }) => code === 'provider_budget_reached'))
+        ? []
+        : ['no poll was refused'],
+  },
+];
+
+/** In micro-USD, by the hour in which the poll was accepted. */
+function chargedByHour({ polls, calls }: Pick<CampaignHistory, 'polls' | 'calls'>): Map<number, number> {
+  const hourOf = new Map(polls.map(({ id, createdAt }) => [id, Math.floor(createdAt / HOUR_MS)]));
+  const charged = new Map<number, number>();
+  for (const { pollId, madeAt, costU } of calls) {
+    const hour = hourOf.get(pollId) ?? Math.floor(madeAt / HOUR_MS);
+    charged.set(hour, (charged.get(hour) ?? 0) + costU);
+  }
+  return charged;
+}

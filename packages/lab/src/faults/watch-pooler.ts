@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stores } from '../fixture/stores.ts';
+import type { Slot } from './fleet.ts';
+
+/** The most connections that stood for half a second: of the processes, and those that Postgres had of them. */
+export interface PoolUse {
+  clients: number;
+  servers: number;
+  /** Connections that the pooler may make. */
+  size: number;
+}
+
+const LOOK_EVERY_MS = 100;
+/** When the pooler is killed, Postgres has what it left for a moment beside what the next one makes. */
+const LOOKS = 5;
+
+export interface PoolerWatch {
+  end(): Promise<PoolUse>;
+}
+
+/** Clients are counted where they pass the network between process and pooler. */
+export function watchPooler({ query }: Stores, slots: readonly Slot[], size: number): PoolerWatch {
+  const most: PoolUse = { clients: 0, servers: 0, size };
+  const seen: number[] = [];
+  let isOver = false;
+  async function watch(): Promise<void> {
+    while (!isOver) {
+      await sleep(LOOK_EVERY_MS);
+      const clients = slots.reduce((sum, { links }) => sum + links.postgres!.connections, 0);
+      most.clients = Math.max(most.clients, clients);
+      // Postgres may just be away.
+      const rows = await query<{ servers: number }>(
+        `select count(*)::integer as servers from pg_stat_activity
+          where datname = current_database() and application_name like 'eloquentpoll-%'`,
+      ).catch(() => []);
+      seen.push(rows[0]?.servers ?? 0);
+      if (seen.length >= LOOKS) most.servers = Math.max(most.servers, Math.min(...seen.slice(-LOOKS)));
+    }
+  }
+  const watching = watch();
+  return {
+    async end() {
+      isOver = true;
+      await watching;
+      return most;
+    },
+  };
+}

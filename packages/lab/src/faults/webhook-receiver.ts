@@ -1,0 +1,70 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Chance } from '../terminal/chance.ts';
+
+// Where the accounts of a campaign have their events sent: an address for each of them. Of some messages it fails the first
+// attempt, of some it loses the answer, so that they have to be sent again.
+
+export interface ReceivedMessage {
+  /** Of the address that it came to. */
+  readonly path: string;
+  readonly id: string;
+  readonly timestamp: string;
+  readonly signature: string;
+  readonly body: string;
+  /** By our clock. */
+  readonly at: number;
+}
+
+/** An address and the secret that its account has for it. */
+export interface Hook {
+  readonly path: string;
+  readonly accountId: string;
+  readonly secret: string;
+  /** It hears of every end; others only of polls that name them as their webhook_url. */
+  readonly isEndpoint: boolean;
+}
+
+interface WebhookReceiver extends AsyncDisposable {
+  readonly messages: readonly ReceivedMessage[];
+  urlOf(path: string): string;
+}
+
+/** Begins the addresses of accounts that are deleted, whose secrets are not kept. */
+export const LEFT = '/left/';
+
+const FAILED = 0.1;
+const UNANSWERED = 0.05;
+
+export async function openWebhookReceiver(chance: Chance): Promise<WebhookReceiver> {
+  const messages: ReceivedMessage[] = [];
+  const known = new Set<string>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('error', () => {});
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { url: path = '', headers } = request;
+      const id = String(headers['webhook-id']);
+      messages.push({
+        ...{ path, id, body: Buffer.concat(chunks).toString(), at: Date.now() },
+        timestamp: String(headers['webhook-timestamp']),
+        signature: String(headers['webhook-signature']),
+      });
+      const isFirst = !known.has(`${path} ${id}`);
+      known.add(`${path} ${id}`);
+      if (isFirst && chance.happens(UNANSWERED)) request.socket.destroy();
+      else response.writeHead(isFirst && chance.happens(FAILED) ? 500 : 204).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    messages,
+    urlOf: (path) => `http://127.0.0.1:${port}${path}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { dirname, join } from 'node:path';
+import type { Stores } from '../../fixture/stores.ts';
+import type { RunOutcome } from '../../proof/continued.ts';
+import { readCorpus } from './corpus.ts';
+import { type MemoryReport, runMemory } from './run-memory.ts';
+import type { FuzzStep } from './step.ts';
+
+export interface MemoryArguments {
+  readonly seed: number;
+  readonly requests: number;
+  readonly minutes: number;
+  readonly repeat: readonly FuzzStep[] | undefined;
+  /** Where runs add up; the corpus is kept beside it. */
+  readonly runFile: string | null;
+  readonly corpusFile: string;
+}
+
+export const MEMORY_EXPERIMENT = 'fuzz memory';
+
+export const corpusBeside = (runFile: string | null): string =>
+  join(dirname(runFile ?? 'docs/proofs/runs.jsonl'), 'fuzz-corpus.txt');
+
+/** Plays sequences; what was learned is written down only where runs add up. */
+export async function fuzzWithMemory(
+  args: MemoryArguments,
+  stores: Stores,
+  onProgress: (line: string) => void,
+): Promise<MemoryReport> {
+  const corpus = await readCorpus(args.corpusFile);
+  const report = await runMemory({
+    ...args,
+    ...stores,
+    corpus,
+    onRequest: (requests, findings) => onProgress(`${requests} requests, ${findings} findings`),
+  });
+  if (args.runFile !== null) await corpus.save(args.corpusFile);
+  return report;
+}
+
+export const memoryOutcome = (report: MemoryReport): RunOutcome => ({
+  experiment: MEMORY_EXPERIMENT,
+  seed: String(report.seed),
+  holds: report.findings.length === 0,
+  counts: {
+    requests: report.requests,
+    sequences: report.sequences,
+    'unexpected answers': report.findings.length,
+    'secrets in answers': report.shown,
+    'log lines': report.logLines,
+    'log lines with a secret': report.leaks,
+    webhooks: report.webhooks,
+    seconds: Math.round(report.seconds),
+  },
+  figure: `${report.reached} of operation, status and code reached, ${Math.round(report.requests / report.seconds)} requests/s`,
+});
+
+export function memoryLines(report: MemoryReport): string[] {
+  const { coverage, operations, findings } = report;
+  return [
+    ...coverage.lines(operations),
+    '',
+    `${report.requests} requests in ${report.sequences} sequences in ${report.seconds} s ` +
+      `(${Math.round(report.requests / report.seconds)} requests/s, ${((1e3 * report.cpuSeconds) / report.requests).toFixed(2)} ms of CPU each, slowest ${report.slowestMs} ms); ` +
+      `${report.webhooks} webhooks and ${report.logLines} log lines read`,
+    `${report.reached} of operation, status and code reached, ${report.newlyReached} sequences were the first to one`,
+    ...findings.map(({ where, problem, reproduction }) => `\n${where}\n  ${problem}\n  ${reproduction}`),
+    '',
+    `seed ${report.seed}: ${findings.length} unexpected answers`,
+  ];
+}

@@ -1,0 +1,41 @@
+import { forgetAll, loseKey } from './learn.ts';
+import { CHANGES_KEY, ENDED_BY, ENDS_ALL, isDestructive } from './owned-operations.ts';
+import type { People } from './people.ts';
+import type { Prepared } from './prepare-request.ts';
+import { type Remembered, THING_KINDS } from './remembered.ts';
+
+/** Whatever a caller asked who hung up may have happened or not: what it would have ended or made stand again is not known. */
+export function learnFromLeft(
+  { operation: { id, ways }, actor, names, credentials }: Prepared,
+  remembered: Remembered,
+  people: People,
+): void {
+  if ((credentials.access === 'none' || credentials.access === 'ended') && !ways.includes('none')) return;
+  if (credentials.access === 'odd' && isDestructive(id) && (id === 'logout' || !ways.every((way) => way === 'none'))) {
+    forgetAll(remembered, people);
+    return;
+  }
+  // By a code or a wallet it may be the doing of either.
+  const parties = actor === 'n' || credentials.access === 'odd' ? (['a', 'b'] as const) : [actor];
+  for (const party of parties) {
+    const { keys, cookies } = people[party];
+    if (id === 'savePanel') for (const panel of remembered.of('panel', party, 'ended')) panel.standing = 'unsure';
+    if (!isDestructive(id)) continue;
+    for (const { kind, value } of names) {
+      if (kind === ENDED_BY[id] || (kind === 'key-id' && CHANGES_KEY.has(id))) remembered.doubt(value, party);
+      if (kind === 'key-id') loseKey(keys, value, false);
+    }
+    const { held } = credentials;
+    if (id === 'logout' && held && cookies.includes(held)) doubt(held);
+    if (!ENDS_ALL.has(id) || actor === 'n') continue;
+    for (const each of [...keys, ...cookies]) doubt(each);
+    const isDeletion = id.startsWith('deleteAccount');
+    remembered.endAll(party, isDeletion ? THING_KINDS : ['key-id'], 'unsure');
+    // Nothing is planted for it any more.
+    if (isDeletion) people[party].isDeleted = true;
+  }
+}
+
+function doubt(held: { access: string; readOnly: boolean }): void {
+  if (held.access !== 'ended') Object.assign(held, { access: 'restricted', readOnly: false });
+}

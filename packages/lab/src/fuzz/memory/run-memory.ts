@@ -1,0 +1,169 @@
+import { checkLedger } from '@eloquentpoll/storage';
+import { type Finding, listTools, settle } from '../fuzz-operations.ts';
+import { fuzzedService } from '../fuzzed-service.ts';
+import { judgeOf } from '../judge-answer.ts';
+import { type FuzzedOperation, operationsOf } from '../operations.ts';
+import type { SecretWatch } from '../secrets.ts';
+import { asCurl, senderTo } from '../send-request.ts';
+import type { Corpus } from './corpus.ts';
+import { type Coverage, coverage } from './coverage.ts';
+import { Drawing } from './draw-sequence.ts';
+import { drawsOf } from './draws.ts';
+import { plant } from './people.ts';
+import { type Playing, playSequence, type SequenceFault } from './play-sequence.ts';
+import { Requests } from './prepare-request.ts';
+import { faultKind, shrinkSequence } from './shrink-sequence.ts';
+import { type FuzzStep, stepsText } from './step.ts';
+import { webhookReceiver } from './webhook-receiver.ts';
+
+// Sequences of requests that use what earlier answers gave, over all operations, until so many requests were made.
+
+export interface MemoryOptions {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly redisPrefix: string;
+  readonly seed: number;
+  readonly requests: number;
+  readonly minutes: number;
+  readonly corpus: Corpus;
+  /** One sequence instead of drawn ones. */
+  readonly repeat?: readonly FuzzStep[] | undefined;
+  readonly onRequest?: (requests: number, findings: number) => void;
+}
+
+export interface MemoryReport {
+  readonly seed: number;
+  readonly requests: number;
+  readonly sequences: number;
+  readonly seconds: number;
+  /** Of this process: service, models and caller. */
+  readonly cpuSeconds: number;
+  /** Operation, status and code, each once. */
+  readonly reached: number;
+  readonly newlyReached: number;
+  readonly slowestMs: number;
+  readonly webhooks: number;
+  readonly logLines: number;
+  /** Secrets that log lines showed, and those that answers did. */
+  readonly leaks: number;
+  readonly shown: number;
+  readonly coverage: Coverage;
+  readonly operations: readonly FuzzedOperation[];
+  readonly findings: readonly Finding[];
+}
+
+const MAX_AT_ONCE = 16;
+/** A sequence with its lists makes about so many; a short run plays few of them. */
+const REQUESTS_EACH = 60;
+/** No answer takes longer: of `Prefer: wait` at most 30 seconds are asked for. */
+const GUARD_MS = 45_000;
+const MAX_FINDINGS = 25;
+
+export async function runMemory(options: MemoryOptions): Promise<MemoryReport> {
+  const began = performance.now();
+  let watch: SecretWatch | null = null;
+  let logLines = 0;
+  const leaks = new Map<string, string>();
+  const onLog = (line: string): void => {
+    logLines += 1;
+    const secret = watch?.inLog(line) ?? (line.indexOf('\n') < line.length - 1 ? 'a line break' : null);
+    if (secret) leaks.set(secret, line);
+  };
+  await using receiver = await webhookReceiver(() => watch);
+  await using service = await fuzzedService({ ...options, onLog, isWhole: true });
+  using sender = senderTo(service.origin, GUARD_MS);
+  const setting = await plant(() => settle(service, sender));
+  watch = setting.watch;
+  const { description, people } = setting;
+  const operations = operationsOf(description);
+  const models = service.gateway.panels.models().map(({ id }) => id);
+  const reached = coverage();
+  let [requests, slowestMs, secrets] = [0, 0, 0];
+  const playing: Playing = {
+    service,
+    sender,
+    judge: judgeOf(description, setting.watch.inAnswer),
+    requests: new Requests({ description, tools: await listTools(setting), models }),
+    operations: new Map(operations.map((operation) => [operation.id, operation])),
+    accountIds: people.accountIds,
+    receiver: receiver.url,
+    onAnswer(operation, status, code, tookMs) {
+      requests += 1;
+      slowestMs = Math.max(slowestMs, tookMs);
+      reached.note(operation, status, code);
+      options.onRequest?.(requests, findings.size);
+    },
+  };
+  const cpuBefore = process.cpuUsage();
+  const findings = new Map<string, Finding>();
+  const drawing = new Drawing(operations);
+  const draws = drawsOf(options.seed);
+  const until = began + options.minutes * 60_000;
+  let [sequences, newlyReached] = [0, 0];
+  const isOver = () => requests >= options.requests || performance.now() > until || findings.size >= MAX_FINDINGS;
+
+  function next(): readonly FuzzStep[] {
+    const kept = draws.oneIn(2) ? options.corpus.draw(draws) : null;
+    return kept ? drawing.changed(kept, options.corpus.draw(draws) ?? kept, draws) : drawing.sequence(draws);
+  }
+
+  async function play(steps: readonly FuzzStep[]): Promise<void> {
+    sequences += 1;
+    const played = await playSequence(steps, playing);
+    if (options.corpus.take(steps, played.reached)) newlyReached += 1;
+    if (!played.fault || findings.has(faultKind(played.fault))) return;
+    if (/shows (an API key|a cookie|a webhook|the id|a credential)|is shown/.test(played.fault.problem)) secrets += 1;
+    findings.set(faultKind(played.fault), findingOf(steps, played.fault, service.origin));
+    const again = async (part: readonly FuzzStep[]) => (await playSequence(part, playing)).fault;
+    const shrunk = await shrinkSequence(steps, played.fault, again);
+    findings.set(faultKind(played.fault), findingOf(shrunk.steps, shrunk.fault, service.origin));
+  }
+
+  if (options.repeat) await play(options.repeat);
+  else
+    await Promise.all(
+      Array.from({ length: Math.min(MAX_AT_ONCE, Math.ceil(options.requests / REQUESTS_EACH)) }, async () => {
+        while (!isOver()) await play(next());
+      }),
+    );
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const books = await checkLedger(service.gateway.storage);
+  return {
+    seed: options.seed,
+    requests,
+    sequences,
+    seconds: Math.round((performance.now() - began) / 100) / 10,
+    cpuSeconds: Math.round((user + system) / 1e5) / 10,
+    reached: reached.counts.size,
+    newlyReached,
+    slowestMs: Math.round(slowestMs),
+    webhooks: receiver.messages(),
+    logLines,
+    leaks: leaks.size,
+    shown: secrets,
+    coverage: reached,
+    operations,
+    findings: [
+      ...findings.values(),
+      ...[...leaks].map(([secret, line]) => afterwards(`a log line shows ${secret}`, line.slice(0, 500))),
+      ...receiver.problems.map((problem) => afterwards(problem)),
+      ...books.map((violation) => afterwards(`the books are wrong: ${JSON.stringify(violation)}`)),
+    ],
+  };
+}
+
+const findingOf = (
+  steps: readonly FuzzStep[],
+  { operation, problem, sent }: SequenceFault,
+  origin: string,
+): Finding => ({
+  where: operation,
+  problem,
+  reproduction: `npm run fuzz -- --memory --repeat '${stepsText(steps)}'\n  the last request: ${asCurl(sent, origin).slice(0, 2_500)}`,
+});
+
+const afterwards = (problem: string, reproduction = 'the whole run, by its seed'): Finding => ({
+  where: 'afterwards',
+  problem,
+  reproduction,
+});

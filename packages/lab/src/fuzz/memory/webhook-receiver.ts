@@ -1,0 +1,52 @@
+import { loopbackServer } from '@eloquentpoll/testkit/fakes/loopback-server';
+import { parsed } from '../judge-answer.ts';
+import type { SecretWatch } from '../secrets.ts';
+
+// Where the accounts of sequences have their events sent: the last part of the address is the mark of its account.
+
+export interface FuzzReceiver extends AsyncDisposable {
+  readonly url: string;
+  readonly messages: () => number;
+  readonly problems: readonly string[];
+}
+
+const MARK = /\bzq[ab][0-9a-z]+x\b/g;
+
+export async function webhookReceiver(watch: () => SecretWatch | null): Promise<FuzzReceiver> {
+  await using made = new AsyncDisposableStack();
+  const problems: string[] = [];
+  let messages = 0;
+  const t = { teardown: (end: () => unknown) => void made.defer(async () => void (await end())) };
+  const origin = await loopbackServer(t, ({ request, body, reply }) => {
+    messages += 1;
+    const problem = problemOf(request.url ?? '', body, request.headers, watch());
+    if (problem && problems.length < 20) problems.push(problem);
+    // Some receivers refuse, so that deliveries fail and come again.
+    reply(messages % 7 === 0 ? 500 : 204, {});
+  });
+  const kept = made.move();
+  return {
+    url: `${origin}/hooks`,
+    messages: () => messages,
+    problems,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+function problemOf(
+  path: string,
+  body: string,
+  headers: Readonly<Record<string, unknown>>,
+  watch: SecretWatch | null,
+): string | null {
+  if (parsed(body) === undefined) return `a webhook that is no JSON: ${body.slice(0, 200)}`;
+  for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+    if (typeof headers[name] !== 'string') return `a webhook without ${name}`;
+  const injected = Object.keys(headers).find((name) => name.includes('xq7'));
+  if (injected !== undefined) return `a webhook with the header ${injected}`;
+  const own = path.split('/').at(-1);
+  const foreign = [...body.matchAll(MARK)].find(([mark]) => mark !== own);
+  if (foreign) return `a webhook to ${own} shows ${foreign[0]}`;
+  const secret = watch?.inAnswer(body, 'webhook');
+  return secret ? `a webhook shows ${secret}` : null;
+}

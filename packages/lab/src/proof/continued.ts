@@ -1,0 +1,63 @@
+import { availableParallelism } from 'node:os';
+import { root } from '@eloquentpoll/launch/folders';
+import { UsageError } from '../terminal/command.ts';
+import { boundText, figureOf } from './figure.ts';
+import { presentRevision } from './revisions.ts';
+import { PROOF_ROWS } from './rows.ts';
+import { appendRun, isRepeated, type Run, readRuns } from './run.ts';
+
+export type RunOutcome = Pick<Run, 'experiment' | 'seed' | 'holds' | 'counts' | 'faults' | 'figure' | 'note'>;
+
+/** The file of `--continue`, to which a program adds its runs. */
+export interface RunFile {
+  /** Before a long run: refuses a seed that would not count. */
+  refuseRepeated(experiment: string, seed: string | null): void;
+  /** Returns lines that say what the file comes to now. */
+  add(outcome: RunOutcome): Promise<string[]>;
+}
+
+/** `command`: what repeats the run. */
+export async function continueFile(file: string, command: string): Promise<RunFile> {
+  const runs = await readRuns(file);
+  const revision = await presentRevision(root);
+  const at = new Date().toISOString();
+  return {
+    refuseRepeated(experiment, seed) {
+      if (!isRepeated({ experiment, seed, revision }, runs)) return;
+      throw new UsageError(
+        `${file} has ${experiment} with seed ${seed} at this revision; leave --seed out for a new one`,
+      );
+    },
+    async add(outcome) {
+      const run: Run = { ...outcome, at, revision, cores: availableParallelism(), command };
+      await appendRun(file, run);
+      runs.push(run);
+      return [
+        ...(revision === null ? ['there is no commit of this code: the run counts, but not for a known revision'] : []),
+        ...sumsOf(file, outcome.experiment, runs),
+      ];
+    },
+  };
+}
+
+function sumsOf(file: string, experiment: string, runs: readonly Run[]): string[] {
+  const own = runs.filter((run) => run.experiment === experiment);
+  const rows = PROOF_ROWS.filter(({ experiments }) => experiments?.includes(experiment));
+  return [
+    `${file}: ${own.length} ${own.length === 1 ? 'run' : 'runs'} of ${experiment}`,
+    ...rows.map((row) => {
+      const { text, bound, missing } = figureOf(row, own);
+      return `  ${row.id}: ${[text, boundText(bound), ...missing].filter(Boolean).join(', ')}`;
+    }),
+  ];
+}
+
+/** The command line without what does not change the run. */
+export function repeatedBy(name: string, argv: readonly string[]): string {
+  const kept = argv.filter(
+    (arg, i) => arg !== '--' && !/^--(continue|record|json)\b/.test(arg) && !isValue(argv[i - 1]),
+  );
+  return [`npm run ${name}`, ...(kept.length > 0 ? ['--', ...kept] : [])].join(' ');
+}
+
+const isValue = (before: string | undefined): boolean => before === '--continue' || before === '--record';

@@ -1,0 +1,52 @@
+// A promise of the project: what was promised, what shows it, and what is said where it is not reached.
+
+export interface ProofRow {
+  /** Its runs name it as their experiment where no program does. */
+  readonly id: string;
+  readonly says: string;
+  readonly target: string;
+  /** How to measure it again. */
+  readonly command: string;
+  /** Paths from the root of the repository. A change in one of them makes the figure stale. */
+  readonly covers: readonly string[];
+  /** Programs whose runs count for it, beside those that were recorded by hand. */
+  readonly experiments?: readonly string[];
+  /** Counts that add up to the figure. Without it the figure is that of the newest run. */
+  readonly rate?: Rate;
+  /** What all runs together must come to. */
+  readonly needs?: readonly RowNeed[];
+  /** What is said while it is not reached. */
+  readonly short?: { readonly tried: string; readonly takes: string };
+}
+
+export interface Rate {
+  /** Counts of what must not happen, added. */
+  readonly failures: readonly string[];
+  /** The count of the trials, which is also their name. */
+  readonly of: string;
+  /** The share that may fail; none without it. */
+  readonly atMost?: number;
+}
+
+export interface RowNeed {
+  readonly what: string;
+  readonly atLeast: number;
+  /** Counts or kinds of faults that are added for it; `what` without it. */
+  readonly of?: readonly string[];
+}
+
+/** What it takes where each run adds to those before. */
+export const LONGER = 'time: each run adds what it brings, by `--continue`';
+
+/** None of at least so many fails. */
+export const noneOf = (failure: string, atLeast: number, of: string): Pick<ProofRow, 'rate' | 'needs'> => ({
+  rate: { failures: [failure], of },
+  needs: [{ what: of, atLeast }],
+});
+
+export interface ProofSection {
+  readonly title: string;
+  readonly rows: readonly ProofRow[];
+  /** A file of docs/proofs with what else is to be said. */
+  readonly notes?: string;
+}

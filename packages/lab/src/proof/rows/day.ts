@@ -1,0 +1,25 @@
+import type { ProofRow } from '../proof-row.ts';
+import { SERVICE } from './paths.ts';
+
+/** Everything at once, as it is used. */
+export const DAY: readonly ProofRow[] = [
+  {
+    id: 'day',
+    says: 'On a normal day everything is answered right, and nothing grows or alarms',
+    target:
+      '0 in two hours at 60 % of the machine: every way to ask, pages, batches, webhooks, audits, money; memory flat after collection; tables, queues and logs bounded; no alarm',
+    command:
+      '`npm run day -- --minutes 120 --load .6 --docs --continue docs/proofs/runs.jsonl`, which writes docs/day.md and its picture',
+    covers: [...SERVICE, 'packages/webhooks/src', 'infra/monitoring'],
+    rate: {
+      failures: ['answers wrong', 'webhooks missing', 'ledger violations', 'alarms fired', 'bounds broken'],
+      of: 'answers judged',
+    },
+    needs: [{ what: 'minutes', atLeast: 120 }],
+    short: {
+      tried:
+        '45 minutes, which found ended runs that stayed in memory and a result that a second gateway did not have yet (mended), webhooks that came before the day knew their secret, and stopped calls that cost more than prices assume',
+      takes: 'the same again without what it found, for two hours',
+    },
+  },
+];

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault, Target } from '../faults/fault-kinds.ts';
+import type { Slot } from '../faults/fleet.ts';
+import { type Injection, injectFaults } from '../faults/inject-faults.ts';
+import { type Chance, chance } from '../terminal/chance.ts';
+import type { Release } from './release.ts';
+import type { Upgrade } from './upgrade.ts';
+
+// An upgrade under load, taken back and done again, over and over: the older release alone, the new schema under it, then
+// process by process the newer one, and back. In between both serve side by side, in any order and mix, and workers are killed.
+
+const ALONE_MS = 6_000;
+/** Two releases beside each other, after each process that was replaced. */
+const MIXED_MS = [500, 3_000] as const;
+const COMPLETE_MS = 60_000;
+const KILLS = { name: 'kills', gapMs: [4_000, 9_000], faults: { 'kill worker': 1 } } as const;
+
+export function rollReleases(target: Target, { from, to, migrate }: Upgrade, seed: string): Injection {
+  const { fleet, stores, signal } = target;
+  const rolled: Fault[] = [];
+  const kills = injectFaults([KILLS], target, seed, () => false);
+  const draw = chance(`${seed}|releases`);
+
+  async function step(kind: 'migrate' | 'roll forward' | 'roll back', work: () => Promise<void>): Promise<void> {
+    const at = Date.now();
+    await work();
+    rolled.push({ kind, target: kind === 'migrate' ? 'postgres' : 'all', at, until: Date.now() });
+  }
+
+  async function roll(release: Release): Promise<void> {
+    for (const slot of inAnyOrder(fleet.slots, draw)) {
+      await replace(slot, release);
+      await pause(draw.whole(...MIXED_MS), signal);
+    }
+  }
+
+  /** In good order, when no kill is being repaired. */
+  async function replace(slot: Slot, release: Release): Promise<void> {
+    while (slot.isFaulted || !slot.app) await sleep(50);
+    slot.isFaulted = true;
+    slot.release = release;
+    const at = Date.now();
+    const { code } = await fleet.end(slot, 'SIGTERM');
+    const kind = slot.role === 'worker' ? 'term worker' : 'term gateway';
+    rolled.push({ kind, target: slot.name, at, until: Date.now(), exit: code });
+    slot.isFaulted = false;
+    await fleet.complete(AbortSignal.timeout(COMPLETE_MS));
+  }
+
+  async function all(): Promise<void> {
+    await pause(ALONE_MS, signal);
+    await step('migrate', () => migrate(stores.databaseUrl));
+    await pause(ALONE_MS, signal);
+    for (;;) {
+      await step('roll forward', () => roll(to));
+      await pause(ALONE_MS, signal);
+      if (signal.aborted) return;
+      await step('roll back', () => roll(from));
+      await pause(ALONE_MS, signal);
+    }
+  }
+
+  const done = Promise.all([all(), kills.done]).then(() => undefined);
+  done.catch(() => undefined);
+  return {
+    get injected() {
+      return [...rolled, ...kills.injected];
+    },
+    skipped: kills.skipped,
+    done,
+  };
+}
+
+function inAnyOrder(slots: readonly Slot[], draw: Chance): Slot[] {
+  const left = [...slots];
+  return slots.map(() => left.splice(draw.whole(0, left.length - 1), 1)[0]!);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}

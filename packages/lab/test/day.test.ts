@@ -1,0 +1,155 @@
+import { requireEnv } from '@eloquentpoll/testkit/require-env';
+import t from 'tap';
+import { ArrivalRate } from '../src/day/arrival-rate.ts';
+import { drawBoard } from '../src/day/draw-board.ts';
+import { inUnit } from '../src/day/draw-panel.ts';
+import { HOURS, hoursAt } from '../src/day/hours.ts';
+import { type JudgedAnswer, problemsOf } from '../src/day/judge-answer.ts';
+import { surelyGrew } from '../src/day/linear-fit.ts';
+import { liveDay } from '../src/day/live-day.ts';
+import { LogScale } from '../src/day/log-scale.ts';
+import { recordQuestions } from '../src/day/recorded-questions.ts';
+import { boundsOfDay } from '../src/day/verdict.ts';
+import { runExperiment } from '../src/fixture/experiment.ts';
+import { silent } from '../src/terminal/progress.ts';
+
+// slow: 9 s
+
+// The day that `npm run day` lives, for two seconds of it; and that its judge, its fit and its pace notice what is wrong.
+
+const questions = recordQuestions('test', 50);
+
+/** What the first models of the panel make of a question, as the service would answer it. */
+function answered(number: number, voters: number): { asked: ReturnType<typeof questions.ask>; answer: JudgedAnswer } {
+  const asked = questions.ask(number, 'test');
+  const votes = questions.models.slice(0, voters).map((model_id) => {
+    const chosen_option = questions.voteOf(model_id, asked.question);
+    const isVote = chosen_option !== null;
+    return {
+      model_id,
+      success: isVote,
+      chosen_option,
+      estimated_cost: isVote ? 0.001 : 0,
+      error: isVote ? null : 'refusal',
+    };
+  });
+  const counts = asked.options.map((option) => votes.filter(({ chosen_option }) => chosen_option === option).length);
+  const most = Math.max(...counts);
+  const leaders = asked.options.filter((_, i) => counts[i] === most);
+  const winner = leaders.length === 1 ? leaders[0]! : null;
+  return {
+    asked,
+    answer: {
+      ...asked,
+      poll_id: 'EP-test',
+      ...{ status: 'success', winning_option: winner, is_tie: winner === null, outcome: winner ?? 'tie' },
+      ...{ termination_reason: 'roster_exhausted', early_terminated: false, models_skipped: 0 },
+      ...{ confidence_threshold: 0.95, max_cost_usd: 1, confidence: null },
+      tally: Object.fromEntries(asked.options.map((option, i) => [option, counts[i]!])),
+      votes,
+      costs: { total_estimated_cost: votes.reduce((sum, { estimated_cost }) => sum + estimated_cost, 0) },
+    },
+  };
+}
+
+t.test('a right answer passes, and each way to be wrong is noticed', async (t) => {
+  for (let number = 0; number < 50; number++) {
+    const { asked, answer } = answered(number, 7);
+    t.same(problemsOf(questions, asked, answer), [], asked.question);
+  }
+  const { asked, answer } = answered(
+    Array.from({ length: 50 }, (_, i) => i).find((i) => answered(i, 7).answer.winning_option)!,
+    7,
+  );
+  const [first, ...others] = answer.votes;
+  const other = asked.options.find((option) => option !== first!.chosen_option)!;
+  const wrong: [Partial<JudgedAnswer>, RegExp][] = [
+    [{ votes: [{ ...first!, success: true, chosen_option: other }, ...others] }, /the answer says/],
+    [{ votes: [...answer.votes, first!] }, /voted twice/],
+    [{ winning_option: null }, /has won/],
+    [{ is_tie: true }, /is_tie/],
+    [{ tally: {} }, /its tally says/],
+    [{ status: 'failed' }, /the status is failed/],
+    [{ models_skipped: 9, early_terminated: true, termination_reason: 'mathematical_lock' }, /no lock/],
+    [{ termination_reason: 'confidence', confidence: 0.5 }, /stopped at confidence 0.5/],
+    [{ models_skipped: 1, early_terminated: true }, /exhausted with 1/],
+    [{ costs: { total_estimated_cost: 0.5 } }, /it costs 0.5/],
+    [{ max_cost_usd: 0.0001 }, /of at most 0.0001/],
+    [{ question: 'Another?' }, /another question/],
+  ];
+  for (const [change, problem] of wrong)
+    t.match(problemsOf(questions, asked, { ...answer, ...change }).join('\n'), problem);
+});
+
+t.test('growth is found through noise, and noise is no growth', async (t) => {
+  const points = (of: (i: number) => number) => Array.from({ length: 20 }, (_, i) => [i, of(i)] as const);
+  const noise = (i: number) => 100 + 3 * Math.sin(i * 7.1);
+  t.equal(surelyGrew(points(noise)), 0);
+  t.ok(surelyGrew(points((i) => noise(i) + i)) > 0.1);
+  t.equal(surelyGrew(points((i) => noise(i) - i)), 0, 'what shrinks does not grow');
+});
+
+t.test('the pace settles where the machine is as busy as it should be', async (t) => {
+  const pace = new ArrivalRate(1);
+  for (let step = 0; step < 60; step++) pace.adjust(Math.min(1, pace.perSecond / 50), 0.6);
+  t.ok(Math.abs(pace.perSecond - 30) < 1, `${pace.perSecond}`);
+  const before = pace.perSecond;
+  pace.adjust(0.2, 0.6, 1);
+  t.equal(pace.perSecond, before, 'a machine that others fill up is given no more');
+  t.equal(HOURS.reduce((sum, { share }) => sum + share, 0).toFixed(6), '1.000000');
+  t.equal(
+    HOURS.reduce((sum, { share, load }) => sum + share * load, 0).toFixed(2),
+    '1.00',
+    'the day is as busy as it should be',
+  );
+  t.same([hoursAt(0).name, hoursAt(0.3).name, hoursAt(1).name], ['night', 'rush', 'evening batch']);
+});
+
+t.test('quantiles of long days, units, and a picture that is well-formed', async (t) => {
+  const times = new LogScale();
+  for (let ms = 1; ms <= 1_000; ms++) times.add(ms);
+  for (const [q, ms] of [
+    [0.5, 500],
+    [0.99, 990],
+  ] as const)
+    t.ok(Math.abs(times.quantile(q)! / ms - 1) < 0.06);
+  t.equal(new LogScale().quantile(0.5), null);
+  t.same([inUnit(0.25, 's'), inUnit(0.5, 'percentunit'), inUnit(12_345, 'short')], ['250 ms', '50 %', '12K']);
+  const line = {
+    name: 'a <b>',
+    points: [
+      [0, 1],
+      [60, 3],
+    ] as const,
+  };
+  const panels = [true, false].map((isStacked) => ({ title: 'T & U', unit: 'short', isStacked, lines: [line, line] }));
+  const svg = drawBoard('Day', 'of a test', [{ title: 'S', panels }], { from: new Date(0), to: new Date(60_000) });
+  t.match(svg, 'T &#38; U');
+  t.notMatch(svg, /<b>|NaN|undefined/);
+  t.equal(svg.match(/<g /g)?.length, svg.match(/<\/g>/g)?.length);
+});
+
+t.test('two seconds of a day: everything is answered, right, and paid for', async (t) => {
+  const servers = { databaseUrl: requireEnv('TEST_DATABASE_URL'), redisUrl: requireEnv('TEST_REDIS_URL') };
+  const plan = {
+    ...{ minutes: 2 / 60, load: 0.5, seed: 'test', people: { byWallet: 1, byLogin: 1 }, instances: 1 },
+    ...{ sampleEveryMs: 500, scrapeEveryS: 0, browserEveryMs: 0 },
+  };
+  const { signal } = new AbortController();
+  await runExperiment(servers, signal, async ({ group }) => {
+    const day = await liveDay(plan, { group, servers, signal, progress: silent });
+    t.same(day.diary.wrong, []);
+    t.match(day.audit, { running: 0, openHolds: 0, violations: [], accounts: 2 });
+    t.ok(day.audit.polls > 0 && day.audit.chargedU > 0 && day.samples.length > 0);
+    const bounds = boundsOfDay(day, null);
+    t.match(bounds[0], { holds: true, says: /every answer is right/ });
+    const broken = boundsOfDay(
+      { ...day, audit: { ...day.audit, openHolds: 1 } },
+      { rules: 1, fired: ['X'], pending: [], failing: [] },
+    );
+    t.same(
+      broken.filter(({ says }) => /ledger|alarms/.test(says)).map(({ holds }) => holds),
+      [false, false],
+    );
+  });
+});

@@ -1,0 +1,143 @@
+import type { CampaignHistory, StoredPoll } from '../src/faults/history.ts';
+import type { Attempt, Kind, RecordedOperation } from '../src/faults/operations.ts';
+
+// What tests of rules make histories from.
+
+export const attemptOf = (more: Partial<Attempt> = {}): Attempt => ({
+  gateway: 'g1',
+  asked: 100,
+  isUpload: false,
+  answered: 900,
+  status: 200,
+  code: null,
+  ...more,
+});
+
+export const operationOf = (n: number, kind: Kind, more: Partial<RecordedOperation>): RecordedOperation => ({
+  n,
+  kind,
+  account: 'acc',
+  key: `key ${n}`,
+  attempts: [attemptOf()],
+  named: new Set(),
+  bodies: new Set(),
+  events: [],
+  cents: null,
+  outcome: 'ok',
+  ...more,
+});
+
+export const pollOf = (id: string, more: Partial<StoredPoll> = {}): StoredPoll => ({
+  id,
+  resultId: `EP-${id}`,
+  accountId: 'acc',
+  isEmptied: false,
+  status: 'completed',
+  entryPoint: 'poll',
+  claims: 1,
+  buried: false,
+  createdAt: 100,
+  deadlineAt: 120_100,
+  finishedAt: 900,
+  maxCostU: 1_000n,
+  holdU: 500n,
+  holds: 1,
+  posts: 1,
+  voids: 0,
+  postedU: 100n,
+  unvotedU: 0n,
+  modelIds: ['m0', 'm1'],
+  resultStatus: 'success',
+  digest: `body of ${id}`,
+  row: null,
+  ...more,
+});
+
+/** The only row of a batch that was canceled before a worker had it. */
+const CANCELED = pollOf('p3', {
+  row: 'pb1 1',
+  status: 'failed',
+  resultStatus: null,
+  digest: null,
+  posts: 0,
+  voids: 1,
+  postedU: 0n,
+});
+
+/** A sync poll that was retried, a stream that was cut once and read again, a poll whose worker died, a balance. */
+export const honestHistory: CampaignHistory = {
+  operations: [
+    operationOf(0, 'sync', {
+      attempts: [
+        attemptOf({ status: null, code: 'ECONNRESET' }),
+        attemptOf({ status: 503, code: 'service_unavailable' }),
+        attemptOf(),
+      ],
+      named: new Set(['EP-p1']),
+      bodies: new Set(['body of p1']),
+    }),
+    operationOf(1, 'stream', {
+      named: new Set(['p2']),
+      bodies: new Set(['body of p2']),
+      events: [
+        { attempt: 1, seq: 0, last: false },
+        { attempt: 1, seq: 2, last: false },
+        { attempt: 2, seq: 65, last: false },
+        { attempt: 2, seq: 66, last: true },
+        { attempt: 3, seq: 0, last: false },
+        { attempt: 3, seq: 1, last: true },
+      ],
+    }),
+    operationOf(2, 'async', {
+      outcome: 'refused',
+      attempts: [attemptOf({ status: 402, code: 'insufficient_balance' })],
+    }),
+    operationOf(3, 'balance', { key: null, cents: 95, attempts: [attemptOf({ asked: 120, answered: 130 })] }),
+    operationOf(4, 'batch', { named: new Set(['pb1']), rows: { sent: 1, answered: new Map([['row 0', 1]]) } }),
+  ],
+  polls: [
+    pollOf('p1'),
+    pollOf('p2', { posts: 0, voids: 1, postedU: 0n, resultStatus: 'failed', status: 'failed' }),
+    CANCELED,
+  ],
+  batches: [{ id: 'pb1', status: 'canceled', total: 1, ended: 1, costU: 0n, reservedU: 0n }],
+  keys: [
+    { key: 'key 0', pollId: 'p1' },
+    { key: 'key 1', pollId: 'p2' },
+  ],
+  votes: [
+    { pollId: 'p1', seat: 0, modelId: 'm0', voted: true, billedU: 100n, failedMaxU: 0n },
+    { pollId: 'p1', seat: 1, modelId: 'm1', voted: false, billedU: 0n, failedMaxU: 0n },
+  ],
+  journal: [
+    { pollId: 'p1', kind: 'claimed', epoch: 1, worker: 'w1', at: 110 },
+    { pollId: 'p2', kind: 'claimed', epoch: 1, worker: 'w1', at: 110 },
+    { pollId: 'p1', kind: 'claimed', epoch: 2, worker: 'w2', at: 500 },
+    { pollId: 'p1', kind: 'ended', epoch: 2, worker: null, at: 900 },
+    { pollId: 'p2', kind: 'ended', epoch: 1, worker: null, at: 900 },
+    { pollId: 'p3', kind: 'ended', epoch: 0, worker: null, at: 900 },
+  ],
+  balances: [
+    { account: 'acc', availableU: 1_000_000n, at: 0 },
+    { account: 'acc', availableU: 950_000n, at: 100 },
+    { account: 'acc', availableU: 900_000n, at: 200 },
+    { account: 'acc', availableU: 850_000n, at: 600 },
+  ],
+  rewrites: [],
+  ledger: [],
+  countedSpendU: 0n,
+  calls: [
+    { pollId: 'p1', seat: 0, attempt: 1, madeAt: 120, at: 120, costU: 100 },
+    { pollId: 'p1', seat: 0, attempt: 1, madeAt: 520, at: 520, costU: 100 },
+    { pollId: 'p1', seat: 1, attempt: 2, madeAt: 530, at: 530, costU: 100 },
+  ],
+  arrivals: [
+    { pollId: 'p1', modelId: 'm0', at: 600 },
+    { pollId: 'p1', modelId: 'm1', at: 540 },
+  ],
+  faults: [{ kind: 'kill worker', target: 'w', worker: 'w1', at: 290, until: 300 }],
+  crashes: [],
+  pooled: null,
+  upgrade: null,
+  promised: null,
+};

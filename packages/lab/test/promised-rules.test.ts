@@ -1,0 +1,268 @@
+import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import t from 'tap';
+import type { Fault } from '../src/faults/fault-kinds.ts';
+import { type Found, markersIn, newMarker } from '../src/faults/find-markers.ts';
+import type { CampaignHistory } from '../src/faults/history.ts';
+import type { RecordedOperation } from '../src/faults/operations.ts';
+import type { PromisedHistory, PublishedKey } from '../src/faults/promised.ts';
+import { broughtBack } from '../src/faults/rules/deletion-rules.ts';
+import { promisedRules } from '../src/faults/rules/promised-rules.ts';
+import { spendRules } from '../src/faults/rules/spend-rules.ts';
+import type { ReceivedMessage } from '../src/faults/webhook-receiver.ts';
+import { attemptOf, honestHistory, operationOf, pollOf } from './honest-history.ts';
+
+// What webhooks, receipts, limits of keys, cancellations and deletions promise: one correct history, and lies for each rule.
+
+const [MARKER, KEPT] = [newMarker('0123456789ab'), newMarker('ba9876543210')];
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+const { x = '' } = publicKey.export({ format: 'jwk' });
+const kid = createHash('sha256')
+  .update(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }))
+  .digest('base64url');
+const published: PublishedKey = { kty: 'OKP', crv: 'Ed25519', x, kid };
+
+function message(path: string, id: string, type: string, data: object, secret = SECRET): ReceivedMessage {
+  const [timestamp, body] = ['1000', JSON.stringify({ type, data })];
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const signature = `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  return { path, id, timestamp, signature, body, at: 1_000_500 };
+}
+
+const STATEMENT = {
+  result_id: 'EP-p1',
+  options: ['a', 'b'],
+  panel: [{ model_id: 'm0' }, { model_id: 'm1' }],
+  votes: [
+    { seat: 0, option: 1 },
+    { seat: 1, option: null },
+  ],
+  decision: { tally: [0, 1], winner: 1, tie: false },
+};
+
+function receiptOf(statement: object, status = 200) {
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const [head, payload] = [encoded({ alg: 'EdDSA', kid }), encoded(statement)];
+  const signature = sign(null, Buffer.from(`${head}.${payload}`), privateKey).toString('base64url');
+  return { pollId: 'p1', status, body: JSON.stringify({ protected: head, payload, signature }), wrong: [] };
+}
+
+const ENDED = { session_id: 'p1', status: 'success', cost_usd: 0.0001 };
+const PROMISED: PromisedHistory = {
+  hooks: [
+    { path: '/endpoint/0', accountId: 'acc', secret: SECRET, isEndpoint: true },
+    { path: '/url/0', accountId: 'acc', secret: SECRET, isEndpoint: false },
+  ],
+  messages: [
+    // Sent twice: the first answer was lost.
+    message('/endpoint/0', 'msg_1', 'poll.completed', ENDED),
+    message('/endpoint/0', 'msg_1', 'poll.completed', ENDED),
+    message('/url/0', 'msg_2', 'poll.completed', ENDED),
+    message('/endpoint/0', 'msg_3', 'batch.completed', { batch_id: 'pb1' }),
+    message('/endpoint/0', 'msg_4', 'key.limit_reached', { key_id: 'k1' }),
+    message(`/url/0?${MARKER}`, 'msg_5', 'poll.completed', { ...ENDED, session_id: 'p9' }),
+  ],
+  limitedKeys: [{ id: 'k1', limitU: 100n, spentU: 30n, heldU: 0n }],
+  keyMoves: [
+    { keyId: 'k1', pollId: 'p1', kind: 'hold', amountU: 60n },
+    { keyId: 'k1', pollId: 'p1', kind: 'post', amountU: 30n },
+    { keyId: 'k1', pollId: 'p2', kind: 'hold', amountU: 70n },
+    { keyId: 'k1', pollId: 'p2', kind: 'void', amountU: 70n },
+  ],
+  receipts: [receiptOf(STATEMENT)],
+  publishedKeys: [published],
+  found: [{ marker: KEPT, place: 'Postgres, polls' }],
+};
+const READ = { path: '/api/results/EP-p9', gateway: 'g1', at: 2_100, status: 404 };
+const OPERATIONS: RecordedOperation[] = [
+  operationOf(0, 'async', { named: new Set(['p1']), hook: '/url/0' }),
+  operationOf(1, 'batch', { named: new Set(['pb1']) }),
+  operationOf(2, 'limited', { named: new Set(), outcome: 'refused', limitedKey: { id: 'k1', refused: true } }),
+  operationOf(3, 'cancel', { named: new Set(['p3']), canceledAt: 600 }),
+  operationOf(4, 'forget', {
+    named: new Set(['p9']),
+    // The end of a run may be answered for a minute by who did not hear of the deletion.
+    erasure: {
+      what: 'poll',
+      marker: MARKER,
+      at: 2_000,
+      reads: [READ, { ...READ, path: '/api/polls/p9/status', status: 200 }],
+    },
+  }),
+  operationOf(5, 'forget', { erasure: { what: 'poll', marker: KEPT, at: null, reads: [] } }),
+];
+const HONEST: CampaignHistory = {
+  ...honestHistory,
+  operations: OPERATIONS,
+  polls: [
+    pollOf('p1', { postedU: 100n }),
+    pollOf('p3', { row: 'pb1 1', status: 'failed', claims: 0, postedU: 0n, accountId: 'acc' }),
+    pollOf('p9', { isEmptied: true, accountId: null }),
+  ],
+  calls: [{ pollId: 'p1', seat: 0, attempt: 1, madeAt: 120, at: 120, costU: 100 }],
+  promised: PROMISED,
+};
+
+const SIGNED = 'every webhook is signed with the secret of its address, lately, and the same message is the same';
+const SENT = 'every end of a poll or batch is sent to each address of its account under one id, and to no other';
+const SAYS = 'an event of a poll says what is stored of it';
+const RECEIPT = 'every poll that ended with a result has a receipt, signed by a published key';
+const VOTES = 'the votes of a receipt are those that are stored, and add up to what it says';
+const VERIFIED = 'the published verifier finds nothing wrong with a receipt';
+const LIMIT = 'what is spent and held by a key is at every moment within its limit, worked out from the transfers';
+const COUNTED = 'what the service counts for a key is what its polls were charged, and nothing is held at the end';
+const CANCELED = 'no model is asked for a poll after its caller heard that its cancellation is over';
+const UNTAKEN = 'a poll that no worker had when it was canceled asks no model and costs nothing';
+const LEFT = 'no text of a deleted poll or account is left in a table, in Redis, in a log or in an export';
+const ANSWERED = 'what was deleted is answered by no gateway: stored results at once, ends of runs within a minute';
+
+const but = (more: Partial<PromisedHistory>): Partial<CampaignHistory> => ({ promised: { ...PROMISED, ...more } });
+const heard = (...messages: ReceivedMessage[]) => but({ messages: [...PROMISED.messages, ...messages] });
+const without = (id: string) => but({ messages: PROMISED.messages.filter((one) => one.id !== id) });
+const receipt = (more: object) => but({ receipts: [receiptOf({ ...STATEMENT, ...more })] });
+const erased = (...reads: (typeof READ)[]): Partial<CampaignHistory> => ({
+  operations: OPERATIONS.map((one) => (one.n === 4 ? { ...one, erasure: { ...one.erasure!, reads } } : one)),
+});
+const [first] = PROMISED.messages as [ReceivedMessage, ...ReceivedMessage[]];
+const OTHER = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+
+const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
+  [
+    'a message of a stranger',
+    [SIGNED],
+    heard(message('/endpoint/0', 'msg_4', 'key.limit_reached', { key_id: 'k1' }, OTHER)),
+  ],
+  ['a signature of last week', [SIGNED], heard({ ...first, at: 1_000_000_000 })],
+  [
+    'one id with two texts',
+    [SIGNED],
+    heard(message('/endpoint/0', 'msg_1', 'poll.completed', { ...ENDED, metadata: {} })),
+  ],
+  ['an end that was never sent', [SENT], without('msg_2')],
+  ['a batch whose end was never sent', [SENT], without('msg_3')],
+  ['a limit that was reached in silence', [SENT], without('msg_4')],
+  ['an end under two ids', [SENT], heard(message('/endpoint/0', 'msg_9', 'poll.completed', ENDED))],
+  [
+    'an end sent to another account',
+    [SENT],
+    {
+      ...but({ hooks: [...PROMISED.hooks, { path: '/endpoint/1', accountId: 'b', secret: SECRET, isEndpoint: true }] }),
+      ...heardAt('/endpoint/1'),
+    },
+  ],
+  ['another price than was charged', [SAYS], replaced('msg_1', { ...ENDED, cost_usd: 0.0002 })],
+  ['a poll without a receipt', [RECEIPT], but({ receipts: [receiptOf({}, 404)] })],
+  [
+    'a receipt of another key',
+    [RECEIPT],
+    but({ publishedKeys: [{ ...published, x: published.x.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')) }] }),
+  ],
+  ['a vote more in the receipt', [VOTES], receipt({ votes: [...STATEMENT.votes, { seat: 2, option: null }] })],
+  ['a tally that its votes do not have', [VOTES], receipt({ decision: { tally: [1, 1], winner: 1, tie: false } })],
+  ['a winner that its votes do not elect', [VOTES], receipt({ decision: { tally: [0, 1], winner: 0, tie: false } })],
+  ['a receipt of another result', [VOTES], receipt({ result_id: 'EP-p3' })],
+  [
+    'a receipt that the verifier refuses',
+    [VERIFIED],
+    but({ receipts: [{ ...receiptOf(STATEMENT), wrong: ['odds'] }] }),
+  ],
+  [
+    'a hold beyond the limit',
+    [LIMIT],
+    but({
+      keyMoves: PROMISED.keyMoves.map((move) => ({ ...move, amountU: move.amountU * 2n })),
+      limitedKeys: [{ ...PROMISED.limitedKeys[0]!, spentU: 60n }],
+    }),
+  ],
+  ['a charge that is not counted', [COUNTED], but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, spentU: 29n }] })],
+  ['money that is held for ever', [COUNTED], but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, heldU: 1n }] })],
+  [
+    'a model that is asked after a cancellation',
+    [CANCELED],
+    {
+      polls: HONEST.polls.map((one) => (one.id === 'p3' ? { ...one, claims: 1 } : one)),
+      calls: [...HONEST.calls, { pollId: 'p3', seat: 0, attempt: 1, madeAt: 700, at: 700, costU: 100 }],
+    },
+  ],
+  [
+    'a model that is asked for a poll that no worker took',
+    [UNTAKEN],
+    { calls: [...HONEST.calls, { pollId: 'p3', seat: 0, attempt: 1, madeAt: 500, at: 500, costU: 100 }] },
+  ],
+  ['a row that a deletion forgot', [LEFT], but({ found: [{ marker: MARKER, place: 'Postgres, polls' }] })],
+  ['a text in a log', [LEFT], but({ found: [{ marker: KEPT, place: 'log of g1' }] })],
+  ['a result that is still answered', [ANSWERED], erased({ ...READ, status: 200 })],
+  [
+    'a run that is answered after two minutes',
+    [ANSWERED],
+    erased({ ...READ, path: '/api/polls/p9/status', at: 130_000, status: 200 }),
+  ],
+];
+
+function heardAt(path: string): Partial<CampaignHistory> {
+  const hooks = [...PROMISED.hooks, { path, accountId: 'b', secret: SECRET, isEndpoint: true }];
+  return but({ hooks, messages: [...PROMISED.messages, message(path, 'msg_1', 'poll.completed', ENDED)] });
+}
+
+function replaced(id: string, data: object): Partial<CampaignHistory> {
+  return but({
+    messages: PROMISED.messages.map((one) => (one.id === id ? message(one.path, id, 'poll.completed', data) : one)),
+  });
+}
+
+const broken = (history: CampaignHistory): string[] =>
+  promisedRules.filter((rule) => rule.broken(history).length > 0).map(({ name }) => name);
+
+t.test('a correct history breaks no rule, nor does one that promises nothing', async (t) => {
+  t.same(broken(HONEST), []);
+  t.same(broken(honestHistory), []);
+});
+
+t.test('each lie breaks the rule that it is about, and no other', async (t) => {
+  for (const [what, rules, lie] of LIES) t.same(broken({ ...HONEST, ...lie }), rules, what);
+});
+
+t.test('what a failover of Redis brought back is counted, and breaks the rule where it would stay', async (t) => {
+  const inRedis = { marker: MARKER, place: 'Redis, {p9}:run' };
+  const after = (found: Found, ...faults: Fault[]): CampaignHistory => ({
+    ...HONEST,
+    ...but({ found: [found] }),
+    faults,
+  });
+  const failover: Fault = { kind: 'isolate master', at: 0, until: 1, target: 'redis-master-1' };
+  const expiring = { ...inRedis, goesInMs: 500_000 };
+  t.same(broken(after(expiring, failover)), []);
+  t.equal(broughtBack(after(expiring, failover)), 1);
+  t.same(broken(after(expiring)), [LEFT], 'without a failover');
+  t.same(broken(after(inRedis, failover)), [LEFT], 'without an end');
+  t.same(broken(after({ ...inRedis, goesInMs: 601_000 }, failover)), [LEFT], 'too late');
+});
+
+t.test('every rule has a lie that breaks it', async (t) => {
+  const falsified = new Set(LIES.flatMap(([, rules]) => rules));
+  for (const { name } of promisedRules) t.ok(falsified.has(name), name);
+});
+
+t.test(
+  'what providers count is held against the ceiling of its hour, and nothing shows it where no caller was refused',
+  async (t) => {
+    const [ceiling, counted, reached] = spendRules(150);
+    t.same(ceiling!.broken(HONEST), []);
+    const twice = { ...HONEST, calls: [...HONEST.calls, { ...HONEST.calls[0]!, pollId: 'p3' }] };
+    t.match(ceiling!.broken(twice), [/^1970-01-01T00:00:00\.000Z: 200 of 150$/]);
+    const later = HONEST.polls.map((poll) => (poll.id === 'p3' ? { ...poll, createdAt: 4_000_000 } : poll));
+    t.same(ceiling!.broken({ ...twice, polls: later }), [], 'each hour has its own');
+    t.same(counted!.broken({ ...HONEST, countedSpendU: 150n }), []);
+    t.same(counted!.broken({ ...HONEST, countedSpendU: 151n }), ['151 of 150']);
+    t.equal(reached!.broken(HONEST).length, 1);
+    const attempts = [attemptOf({ status: 503, code: 'provider_budget_reached' })];
+    t.same(reached!.broken({ ...HONEST, operations: [operationOf(0, 'async', { attempts })] }), []);
+  },
+);
+
+t.test('a marker is found as it is and as bytes', async (t) => {
+  const hex = Buffer.from(`before ${MARKER} after`).toString('hex');
+  t.same(markersIn(`{"a":"${MARKER}","b":"\\\\x${hex}"} ${KEPT}`), [MARKER, KEPT]);
+  t.same(markersIn(`\\\\x${hex}`), [MARKER]);
+  t.same(markersIn('nothing'), []);
+});

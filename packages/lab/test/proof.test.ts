@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '@eloquentpoll/launch/folders';
+import t from 'tap';
+import { boundText, figureOf } from '../src/proof/figure.ts';
+import { proofPage, withoutStandings } from '../src/proof/page.ts';
+import type { ProofRow } from '../src/proof/proof-row.ts';
+import { openRevisions, presentRevision } from '../src/proof/revisions.ts';
+import { PROOF_ROWS, SECTIONS } from '../src/proof/rows.ts';
+import { type Run, readRuns } from '../src/proof/run.ts';
+import { readSources } from '../src/proof/sources.ts';
+
+// slow: 5 s
+
+const execute = promisify(execFile);
+
+const ROW: ProofRow = {
+  id: 'T0',
+  says: 'Nothing breaks',
+  target: '0 of 100',
+  command: 'npm run chaos',
+  covers: ['apps/worker/src'],
+  experiments: ['chaos made-up'],
+  rate: { failures: ['lost', 'doubled'], of: 'polls' },
+  needs: [{ what: 'losses', atLeast: 3, of: ['flush', 'kill'] }],
+  short: { tried: 'this', takes: 'that' },
+};
+
+let seeds = 0;
+const runOf = (more: Partial<Run> = {}): Run => ({
+  experiment: 'chaos made-up',
+  at: '2026-11-20T10:00:00.000Z',
+  revision: '0123456789ab',
+  seed: `seed ${seeds++}`,
+  cores: 2,
+  command: 'npm run chaos',
+  holds: true,
+  counts: { polls: 100, lost: 0, doubled: 0 },
+  faults: { flush: 1 },
+  ...more,
+});
+
+t.test('docs/proof.md is what its sources say', async (t) => {
+  const page = await proofPage({ ...(await readSources()), sections: SECTIONS, standingOf: await openRevisions(root) });
+  const committed = readFileSync(join(root, 'docs/proof.md'), 'utf8');
+  t.equal(withoutStandings(page), withoutStandings(committed), 'changed on purpose? run: npm run proof');
+});
+
+t.test('every row covers what is there, and says what it would take exactly where it is short', async (t) => {
+  const { runs } = await readSources();
+  const names = new Set(PROOF_ROWS.flatMap(({ id, experiments = [] }) => [id, ...experiments]));
+  for (const { experiment, command } of runs)
+    if (!/^(fuzz|attack|simulate|chaos) /.test(experiment)) t.ok(names.has(experiment), `${experiment}: ${command}`);
+  t.equal(new Set(PROOF_ROWS.map(({ id }) => id)).size, PROOF_ROWS.length, 'an id names one row');
+  for (const row of PROOF_ROWS) {
+    const figure = figureOf(row, runs);
+    t.ok(figure.runs.length > 0, `${row.id} was measured`);
+    t.ok(figure.isReached || row.short, `${row.id} is short: ${figure.text}, ${figure.missing}`);
+    for (const path of row.covers) t.ok(existsSync(join(root, path)), `${row.id} covers ${path}`);
+  }
+});
+
+t.test('runs add up to a figure with its bound, and each seed of a revision counts once', async (t) => {
+  const three = [runOf(), runOf({ faults: { kill: 2 } }), runOf({ experiment: 'T0', faults: {} })];
+  t.match(figureOf(ROW, three), { text: '0 of 300 polls', isReached: true, missing: [] });
+  t.equal(boundText(figureOf(ROW, three).bound), '≤ 0.99 %', 'the rule of three');
+  t.match(figureOf(ROW, [...three, { ...three[0]!, counts: { polls: 999, lost: 0 } }]), { text: '0 of 300 polls' });
+  t.match(figureOf(ROW, [...three, { ...three[0]!, revision: 'ba9876543210' }]), { text: '0 of 400 polls' });
+  t.match(figureOf(ROW, [...three, { ...three[2]!, seed: null }, { ...three[2]!, seed: null }]), {
+    text: '0 of 500 polls',
+  });
+  t.match(figureOf(ROW, three.slice(0, 1)), { isReached: false, missing: ['1 of 3 losses'] });
+  const broken = figureOf(ROW, [...three, runOf({ counts: { polls: 100, lost: 1, doubled: 1 } })]);
+  t.match(broken, { text: '2 of 400 polls', isReached: false });
+  t.equal(boundText(broken.bound), '≤ 1.6 %');
+  const rate = { ...ROW.rate!, atMost: 0.02 };
+  t.ok(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 2 } })]).isReached);
+  t.notOk(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 5 } })]).isReached);
+  t.match(figureOf(ROW, [runOf({ counts: { calls: 5 }, figure: 'p99 1 s' })]), { text: 'not measured', bound: null });
+  const { rate: _, needs: __, ...plain } = ROW;
+  const by = (at: string, figure: string, holds = true) => runOf({ at, figure, holds });
+  const days = [by('2026-11-20', 'new', false), by('2026-11-19', 'old')];
+  t.match(figureOf(plain, days), { text: 'new', isReached: false, newest: days[0] }, 'the newest counts');
+});
+
+t.test('a file that holds something else is refused by its line', async (t) => {
+  const folder = t.testdir({
+    'a.jsonl': `${JSON.stringify(runOf())}\n{"experiment"`,
+    'b.jsonl': '{"experiment":"x"}\n',
+  });
+  await t.rejects(readRuns(join(folder, 'a.jsonl')), /a\.jsonl:2 is no JSON/);
+  await t.rejects(readRuns(join(folder, 'b.jsonl')), /b\.jsonl:1: \/at/);
+  t.same(await readRuns(join(folder, 'none.jsonl')), []);
+});
+
+t.test('a row is stale once what it covers has changed, committed or not', async (t) => {
+  const folder = t.testdir({ apps: { worker: { src: { 'a.ts': '1' } }, other: { 'b.ts': '1' } } });
+  const git = async (...args: string[]) =>
+    (await execute('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args])).stdout.trim();
+  const commit = async () => {
+    await git('add', '-A');
+    await git('commit', '-qm', 'x');
+    return presentRevision(folder);
+  };
+  t.same([await presentRevision(tmpdir()), await openRevisions(tmpdir())], [null, null], 'there is no repository');
+  await git('init', '-q');
+  const measured = (await commit())!;
+  const standing = async (revision: string | null = measured) => (await openRevisions(folder))!(revision, ROW.covers);
+  t.equal(await standing(), 'current');
+  writeFileSync(join(folder, 'apps/other/b.ts'), '2');
+  t.equal(await presentRevision(folder), null, 'changed and not committed');
+  await commit();
+  t.equal(await standing(), 'current');
+  const page = async () => {
+    const sections = [{ title: 'All', rows: [ROW] }];
+    const runs = [runOf({ revision: measured })];
+    return proofPage({ sections, runs, notes: new Map(), standingOf: await openRevisions(folder) });
+  };
+  const before = await page();
+  t.match(before, /\| as measured \|\n/);
+  writeFileSync(join(folder, 'apps/worker/src/a.ts'), '2');
+  t.equal(await standing(), 'stale');
+  await commit();
+  const after = await page();
+  t.match(
+    after,
+    '| \\[T0\\](#t0-nothing-breaks) | Nothing breaks | \\*\\*short:\\*\\* 0 of 100 polls | ≤ 3 % | \\*\\*stale\\*\\* |'.replaceAll(
+      '\\',
+      '',
+    ),
+  );
+  t.equal(withoutStandings(after), withoutStandings(before), 'which the committed page does not have to follow');
+  t.equal(await standing('ffffffffffff'), 'unknown', 'a commit that was rebased away');
+  t.equal(await standing(null), 'unknown');
+  const blind = await proofPage({
+    sections: [{ title: 'All', rows: [ROW] }],
+    runs: [],
+    notes: new Map(),
+    standingOf: null,
+  });
+  t.match(blind, 'git was absent');
+});
+
+t.test('npm run simulate -- --continue adds its runs, and refuses a seed that would not count', async (t) => {
+  const file = join(t.testdir(), 'runs.jsonl');
+  const simulate = (seed: string) => {
+    const main = join(root, 'packages/lab/src/simulate/main.ts');
+    const options = ['--polls', '30', '--seed', seed, '--continue', file];
+    return execute(process.execPath, [main, ...options]).catch((error) => error);
+  };
+  t.match(
+    (await simulate('a')).stdout,
+    /1 run of simulate polls\n {2}T9: 0 of 30 polls, ≤ 9\.5 %, 30 of 1,000,000 polls/,
+  );
+  t.match((await simulate('b')).stdout, /2 runs of simulate polls\n {2}T9: 0 of 60 polls/);
+  const again = await simulate('a');
+  t.match(again, { code: 2, stderr: /has simulate polls with seed a at this revision/ });
+  t.match(await readRuns(file), [
+    { experiment: 'simulate polls', seed: 'a', holds: true, counts: { polls: 30, violations: 0 }, cores: Number },
+    { seed: 'b', command: 'npm run simulate -- --polls 30 --seed b' },
+  ]);
+});

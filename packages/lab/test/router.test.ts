@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { newApiKey } from '@eloquentpoll/gateway/api-key';
+import { accountTag, newResultId, routeOf } from '@eloquentpoll/polls';
+import { eventually } from '@eloquentpoll/testkit/eventually';
+import t, { type Test } from 'tap';
+import { startRouter } from '../src/cells/router.ts';
+
+// The shipped configuration of the router, before two servers that say what reached them.
+
+const ACCOUNT = '00000000-0000-4000-8000-00000000abcd';
+
+/** Answers with its cell, the method and the body. A path that begins with /moved leads to the other cell. */
+async function echo(t: Test, cell: string): Promise<number> {
+  const server = createServer((incoming, response) => {
+    void bodyOf(incoming).then((body) => {
+      if (incoming.url?.startsWith(`/moved-from-${cell}`))
+        response.writeHead(503, { 'x-accel-redirect': `@ep_cell_${1 - Number(cell)}`, 'retry-after': '1' });
+      response.end(`${cell} ${incoming.method} ${body}`);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const piece of incoming.setEncoding('utf8')) text += piece;
+  return text;
+}
+
+interface Asked {
+  path?: string;
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+t.test('the router', async (t) => {
+  await using router = await startRouter({
+    folder: t.testdir({}),
+    ports: [await echo(t, '0'), await echo(t, '1')],
+  });
+
+  async function ask({ path = '/api/balance', method = 'GET', headers = {}, body = '' }: Asked): Promise<string> {
+    const outgoing = request({ host: '127.0.0.1', port: router.port, path, method, headers });
+    outgoing.end(body);
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    return `${answer.statusCode} ${await bodyOf(answer)}`;
+  }
+  const cellOf = async (asked: Asked): Promise<string> => (await ask(asked)).split(' ')[1] ?? '';
+  const bearer = (cell: string) => ({ authorization: `Bearer ${newApiKey({ cell, accountId: ACCOUNT })}` });
+  const cookie = (route: string) => ({ cookie: `ep_session=x; ep_route=${route}` });
+  const [result0, result1] = [newResultId('0'), newResultId('1')];
+
+  await t.test('goes by key, cookie, public id and host name', async (t) => {
+    const cases: [string, Asked, string][] = [
+      ['a key of cell 0', { headers: bearer('0') }, '0'],
+      ['a key of cell 1', { headers: bearer('1') }, '1'],
+      ['a key before a cookie', { headers: { ...bearer('1'), ...cookie(routeOf('0', ACCOUNT)) } }, '1'],
+      [
+        'any case of bearer',
+        { headers: { authorization: bearer('1').authorization.replace('Bearer', 'bEARER') } },
+        '1',
+      ],
+      ['a cookie', { headers: cookie(routeOf('1', ACCOUNT)) }, '1'],
+      [
+        'a token, whatever the cookie',
+        { headers: { authorization: 'Bearer ey.a.b', ...cookie(`1${'a'.repeat(8)}`) } },
+        '0',
+      ],
+      ['a host', { headers: { host: 'c1.poll.example.com' } }, '1'],
+      ['a key before a host', { headers: { ...bearer('0'), host: 'c1.poll.example.com' } }, '0'],
+      ['nothing', {}, '0'],
+      ['a cell that is not there', { headers: bearer('z') }, '0'],
+      ['not quite a key', { headers: { authorization: `${bearer('1').authorization}x` } }, '0'],
+      ['a result', { path: `/api/results/${result1}` }, '1'],
+      ['a result, with any key', { path: `/api/results/${result1}`, headers: bearer('0') }, '1'],
+      ['its receipt', { path: `/api/results/${result1}/receipt` }, '1'],
+      ['its page', { path: `/result/${result1}?x=1` }, '1'],
+      ['its diagram', { path: `/api/graph/mermaid/${result1}` }, '1'],
+      ['its feedback', { path: `/api/feedback/${result1}`, method: 'HEAD' }, ''],
+      ['who deletes a result', { path: `/api/results/${result1}`, method: 'DELETE', headers: bearer('0') }, '0'],
+      ['the list of results', { path: '/api/results/recent', headers: cookie(routeOf('1', ACCOUNT)) }, '1'],
+      [
+        'a free poll at a host',
+        { path: '/api/quick-poll', method: 'POST', headers: { host: 'c1.poll.example.com' } },
+        '1',
+      ],
+    ];
+    for (const [name, asked, expected] of cases) t.equal(await cellOf(asked), expected, name);
+    const free = await Promise.all([0, 1, 2].map(() => cellOf({ path: '/api/quick-poll', method: 'POST' })));
+    t.equal(new Set(free).size, 1, 'free polls of one address stay together');
+  });
+
+  await t.test('sends a request on, once, where a gateway says that its account was moved', async (t) => {
+    t.equal(await ask({ path: '/moved-from-0', method: 'POST', body: 'all of it' }), '200 1 POST all of it');
+    t.equal(await ask({ path: '/moved-from-1', headers: bearer('1'), method: 'DELETE' }), '200 0 DELETE ');
+  });
+
+  await t.test('knows moved accounts and results by its maps', async (t) => {
+    router.setMaps({ accounts: `${accountTag(ACCOUNT)} 1;\n`, results: `${result0} 1;\n` });
+    await eventually('the maps are read', async () => (await cellOf({ headers: bearer('0') })) === '1');
+    t.equal(await cellOf({ headers: cookie(routeOf('0', ACCOUNT)) }), '1');
+    t.equal(await cellOf({ path: `/api/results/${result0}` }), '1');
+    t.equal(await cellOf({ path: `/api/results/${newResultId('0')}` }), '0', 'another result');
+    t.equal(await cellOf({ headers: { authorization: `Bearer ${newApiKey()}` } }), '0', 'another account');
+  });
+});
