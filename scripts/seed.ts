@@ -49,7 +49,7 @@ async function key(storage: Storage, pepper: string, accountId: string, known: s
     const owner = await findKeyByHash(storage, hashApiKey(pepper, known));
     if (owner?.accountId === accountId) return known;
   }
-  const fresh = newApiKey();
+  const fresh = newApiKey({ accountId });
   await insertKey(storage, {
     accountId,
     hash: hashApiKey(pepper, fresh),

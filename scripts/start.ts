@@ -16,7 +16,7 @@ import { readStartSettings, type StartSettings } from './start/settings.ts';
 // `npm start`: the whole product in one terminal until Ctrl-C. Whatever happens, it ends everything it started; it
 // leaves with 0 when it was asked to end, and with 1 and one sentence when something failed.
 
-export interface StartOptions extends Pick<ProductOptions, 'cluster' | 'scripts' | 'startApp'> {
+export interface StartOptions extends Pick<ProductOptions, 'cluster' | 'pooler' | 'replica' | 'scripts' | 'startApp'> {
   env: NodeJS.ProcessEnv;
   folder: string;
   json: boolean;
@@ -109,6 +109,7 @@ async function commitOf(folder: string): Promise<string | null> {
 
 if (import.meta.main) {
   const json = process.env.npm_config_json === 'true' || process.argv.includes('--json');
-  const cluster = process.argv.includes('--cluster');
-  process.exit(await start({ env: process.env, folder: dataFolder, json, cluster }));
+  const asked = (option: string) => process.argv.includes(option);
+  const servers = { cluster: asked('--cluster'), pooler: asked('--pooler'), replica: asked('--replica') };
+  process.exit(await start({ env: process.env, folder: dataFolder, json, ...servers }));
 }

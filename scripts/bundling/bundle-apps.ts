@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { root } from '@eloquentpoll/launch/folders';
 import { build, type Plugin } from 'esbuild';
+import { nodeModulesByName } from './node-modules-by-name.ts';
 
 // Each process as a folder that needs nothing but Node: `main.js` and `app.js`, which are read at the start, chunks that
 // are read when they are first used, the files that the code reads as they are, and what Node made of it all when it
@@ -25,15 +26,12 @@ export interface Bundle {
 
 /** Some packages are CommonJS inside and ask for `require` or their folder. */
 export const BANNER = [
-  "import { createRequire as __createRequire } from 'node:module';",
-  "import { fileURLToPath as __fileURLToPath } from 'node:url';",
-  'const require = __createRequire(import.meta.url);',
-  "const __filename = __fileURLToPath(import.meta.url), __dirname = __fileURLToPath(new URL('.', import.meta.url));",
+  "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
+  'const { filename: __filename, dirname: __dirname } = import.meta;',
 ].join('\n');
 
-const MAIN = `import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
-enableCompileCache({ directory: fileURLToPath(new URL('./compiled', import.meta.url)), portable: true });
+const MAIN = `const { enableCompileCache } = process.getBuiltinModule('node:module');
+enableCompileCache({ directory: import.meta.dirname + '/compiled', portable: true });
 await import('./app.js');
 `;
 
@@ -66,7 +64,7 @@ export async function bundleApp(app: BundledApp, into: string): Promise<Bundle> 
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: BANNER },
     external: OPTIONAL,
-    plugins: [filesBeside(folder), partsOfBullmq()],
+    plugins: [filesBeside(folder), nodeModulesByName()],
     metafile: true,
     logLevel: 'warning',
   });
@@ -139,18 +137,4 @@ export function filesBeside(folder: string): Plugin {
     const slash = path.endsWith('/') ? '/' : '';
     return `new URL('./files/${name}${slash}', import.meta.url)`;
   }
-}
-
-/** BullMQ does not say that its unused parts may be left out, and most of it is for others. */
-function partsOfBullmq(): Plugin {
-  return {
-    name: 'parts-of-bullmq',
-    setup({ onResolve, resolve: find }) {
-      onResolve({ filter: /^(bullmq$|\.)/ }, async ({ path, importer, kind, resolveDir, pluginData }) => {
-        if (pluginData === 'found' || !(path === 'bullmq' || importer.includes('/bullmq/dist/esm/'))) return null;
-        const found = await find(path, { importer, kind, resolveDir, pluginData: 'found' });
-        return found.errors.length > 0 ? null : { path: found.path, sideEffects: false };
-      });
-    },
-  };
 }

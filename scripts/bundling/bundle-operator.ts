@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
 import { build } from 'esbuild';
@@ -6,7 +6,7 @@ import { BANNER, filesBeside, OPTIONAL } from './bundle-apps.ts';
 
 // The operator's one-shots as one folder, `dist/operator`, for the image that prepares a release.
 
-const PROGRAMS = ['migrate', 'make-secrets', 'open-account', 'console', 'check-ledger', 'track-records'];
+const PROGRAMS = ['migrate', 'make-secrets', 'open-account', 'console', 'check-ledger', 'track-records', 'cells'];
 
 export async function bundleOperator(into: string): Promise<string> {
   const folder = join(into, 'operator');
@@ -28,5 +28,6 @@ export async function bundleOperator(into: string): Promise<string> {
     plugins: [filesBeside(folder)],
     logLevel: 'warning',
   });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
   return folder;
 }

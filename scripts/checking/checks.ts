@@ -1,6 +1,7 @@
 import { root } from '@eloquentpoll/launch/folders';
 import { advisories } from './advisories.ts';
 import { committedSecrets } from './committed-secrets.ts';
+import { decisionProblems } from './decisions.ts';
 import { ambiguousNames } from './exported-names.ts';
 import { upwardImports } from './gateway-arrows.ts';
 import { installPolicyProblems } from './install-policy.ts';
@@ -61,6 +62,7 @@ export const CHECKS: readonly RepositoryCheck[] = [
     what: 'every package pinned by its hash',
     run: async () => findings([...lockfileProblems(root), ...installPolicyProblems(root)]),
   },
+  { name: 'decisions', what: 'the index names each decision', run: async () => findings(decisionProblems(root)) },
   { name: 'versions', what: 'one version, and its changes', run: async () => findings(versionProblems(root)) },
   { name: 'secrets', what: 'none here, and none in any commit', run: async () => findings(committedSecrets(root)) },
   { name: 'advisories', what: 'none high or critical in what ships', run: knownVulnerabilities },

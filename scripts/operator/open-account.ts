@@ -7,10 +7,11 @@ import { createAccount, creditAccount, insertKey, openStorage } from '@eloquentp
 
 const MAX_USD = 10_000;
 const [, , text = ''] = process.argv;
-const { DATABASE_URL: databaseUrl, KEY_PEPPER: pepper } = process.env;
+const { DATABASE_URL: databaseUrl, KEY_PEPPER: pepper, CELL: cell } = process.env;
 const dollars = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
 if (!(dollars > 0 && dollars <= MAX_USD)) refuse(`say how many whole US dollars it is credited with, 1 to ${MAX_USD}`);
-if (!databaseUrl || !pepper) refuse('DATABASE_URL and KEY_PEPPER must be those of the gateways');
+if (!databaseUrl || !pepper)
+  refuse('DATABASE_URL and KEY_PEPPER must be those of the gateways, and CELL where they have one');
 
 await using storage = openStorage({ databaseUrl, maxConnections: 1, connectTimeoutMs: 10_000 });
 const accountId = await createAccount(storage, { id: randomUUID() });
@@ -20,7 +21,7 @@ await creditAccount(storage, {
   source: 'operator',
   idem: `operator:${accountId}`,
 });
-const key = newApiKey();
+const key = newApiKey({ cell, accountId });
 await insertKey(storage, { accountId, hash: hashApiKey(pepper, key), prefix: apiKeyPrefix(key), label: 'first' });
 console.log(JSON.stringify({ account_id: accountId, api_key: key, balance_usd: dollars }));
 

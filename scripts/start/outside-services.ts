@@ -1,8 +1,10 @@
 import { mastersOf, producer, type RedisClient } from '@eloquentpoll/bus';
 import { Failure } from '@eloquentpoll/launch/failure';
+import { postgresUrls } from '@eloquentpoll/ops/postgres-address';
 import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
 import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import { recentEnough } from '@eloquentpoll/services/redis-program';
+import { primaryUrl } from '@eloquentpoll/storage';
 import pg from 'pg';
 
 // The user's own Postgres and Redis, checked before the product relies on them: reachable, recent enough, and set up so
@@ -13,7 +15,7 @@ const OLDEST_POSTGRES = 15;
 
 export async function checkPostgres(url: string): Promise<string> {
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: await primaryUrl(url),
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: CONNECT_MS,
   });
@@ -68,7 +70,7 @@ function unusable(name: string, url: string, error: unknown): Failure {
   const host =
     readRedisAddress(url)
       ?.hosts.map(({ host, port }) => `${host}:${port}`)
-      .join(', ') ?? new URL(url).host;
+      .join(', ') ?? (postgresUrls(url) ?? [url]).map((one) => new URL(one).host).join(', ');
   return new Failure(
     `${name}: nothing usable answers at ${host} (${reason}). Start it, mend the address, or leave ${name} out.`,
   );

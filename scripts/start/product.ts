@@ -1,17 +1,21 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { PRODUCT } from '@eloquentpoll/identity-provider/client';
 import { LOCAL_EMAIL } from '@eloquentpoll/identity-provider/people';
 import { Failure } from '@eloquentpoll/launch/failure';
 import type { createSteps } from '@eloquentpoll/launch/steps';
 import { runStep } from '@eloquentpoll/launch/steps';
 import { isLoopback } from '@eloquentpoll/ops/settings';
+import { KEPT_LOG } from '@eloquentpoll/services/copy-postgres';
 import { asRole, createRole, databaseOn, queryOnce } from '@eloquentpoll/services/databases';
 import { freePort } from '@eloquentpoll/services/free-port';
+import { startPgbouncer } from '@eloquentpoll/services/pgbouncer';
 import { startPostgres } from '@eloquentpoll/services/postgres';
 import type { ProcessGroup, RunningProcess } from '@eloquentpoll/services/process-group';
 import { startRedis } from '@eloquentpoll/services/redis';
 import { startRedisCluster } from '@eloquentpoll/services/redis-cluster';
 import type { RunningApp } from '@eloquentpoll/services/start-app';
-import { APP_ROLES, GATEWAY_ROLE, migrate, OtherSchema, WORKER_ROLE } from '@eloquentpoll/storage';
+import { APP_ROLES, GATEWAY_ROLE, migrate, OtherSchema, roleTimeouts, WORKER_ROLE } from '@eloquentpoll/storage';
 import { seedLocalAccount } from '../seed.ts';
 import { type AppStarter, startProductApp } from './apps.ts';
 import { planLogin } from './login.ts';
@@ -49,6 +53,10 @@ export interface ProductOptions {
   stopping: AbortSignal;
   /** A Redis of three masters with a replica each, instead of one. */
   cluster?: boolean;
+  /** A PgBouncer between the apps and Postgres. */
+  pooler?: boolean;
+  /** A replica of Postgres, for lists and figures. */
+  replica?: boolean;
   /** Instead of starting each app once. */
   startApp?: AppStarter;
 }
@@ -65,10 +73,13 @@ const ENDING = {
   simulator: { stage: 3, grace_ms: 300 },
   'id-provider': { stage: 3, grace_ms: 300 },
   redis: { stage: 4 },
+  pooler: { stage: 4 },
   postgres: { stage: 5 },
 };
 const GATEWAY_DRAIN_MS = 2_000;
 const WORKER_DRAIN_MS = 1_500;
+/** Four for each of its three masters. */
+const CLUSTER_QUEUE_SHARDS = '12';
 const ROLE = 'eloquentpoll';
 /** Apart, so that play money and polls of simulated models stay behind when real models are asked from here. */
 const DATABASES = { real: 'eloquentpoll', simulated: 'eloquentpoll_simulated' };
@@ -94,6 +105,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const { PORT: _port, HOST: _host, BASE_URL: _baseUrl, ...others } = options.env;
   const env = {
     OPS_PORT: '0',
+    ...(options.cluster && { QUEUE_SHARDS: CLUSTER_QUEUE_SHARDS }),
     ...others,
     REDIS_URL: redisUrl,
     KEY_PEPPER: options.env.KEY_PEPPER || secrets.keyPepper,
@@ -123,7 +135,14 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     app(
       options,
       'gateway',
-      { ...env, DATABASE_URL: databases.gateway, ...money, ...loginEnv, ...gatewayEnv(settings, port, url) },
+      {
+        ...env,
+        DATABASE_URL: databases.gateway,
+        ...(databases.replica && { DATABASE_REPLICA_URL: databases.replica }),
+        ...money,
+        ...loginEnv,
+        ...gatewayEnv(settings, port, url),
+      },
       processes,
     ),
   ]);
@@ -207,10 +226,32 @@ interface DatabaseUrls {
   owner: string;
   gateway: string;
   worker: string;
+  /** The gateway's, of a replica. */
+  replica?: string;
 }
 
-function database(
-  { settings, models, steps, group }: ProductOptions,
+async function database(options: ProductOptions, secrets: Secrets, processes: RunningProcess[]): Promise<DatabaseUrls> {
+  const direct = await postgres(options, secrets, processes);
+  const { pooler, settings, steps, group, env } = options;
+  if (!pooler || settings.databaseUrl) return direct;
+  const { through } = await runStep(
+    steps,
+    'PgBouncer',
+    'starting',
+    async () => {
+      const { stage } = ENDING.pooler;
+      const started = await startPgbouncer({ group, serverUrl: direct.owner, roles: APP_ROLES, stage, env });
+      processes.push(started.process);
+      return started;
+    },
+    ({ version, port }) => `${version} at 127.0.0.1:${port}, before Postgres`,
+  );
+  // Its lock belongs to a session, so the migration goes past the pooler.
+  return { ...direct, gateway: through(direct.gateway), worker: through(direct.worker) };
+}
+
+function postgres(
+  { settings, models, steps, group, replica }: ProductOptions,
   secrets: Secrets,
   processes: RunningProcess[],
 ): Promise<DatabaseUrls> {
@@ -229,12 +270,22 @@ function database(
     'Postgres',
     'starting',
     async () => {
-      const server = await startPostgres({ group, password, durable: true, stage: ENDING.postgres.stage });
+      const { stage } = ENDING.postgres;
+      const common = { group, password, durable: true, stage, settings: replica ? KEPT_LOG : {} };
+      const server = await startPostgres(common);
       processes.push(server.process);
       const urls = await ownDatabase(server.url, DATABASES[models.simulate ? 'simulated' : 'real']);
-      return { urls, version: server.version };
+      const { version } = server;
+      if (!replica) return { urls, version };
+      // A copy of this start: what it was before may be too old to follow. It may end, and the product goes on.
+      rmSync(join(group.folder, 'postgres-replica'), { recursive: true, force: true });
+      const standby = await startPostgres({ ...common, name: 'postgres-replica', standbyOf: server });
+      const of = new URL(urls.gateway);
+      of.host = new URL(standby.url).host;
+      return { urls: { ...urls, replica: of.href }, version };
     },
-    ({ urls, version }) => `${version} at ${new URL(urls.owner).host}, data in .data`,
+    ({ urls, version }) =>
+      `${version} at ${new URL(urls.owner).host}${replica ? ' with a replica' : ''}, data in .data`,
   ).then(({ urls }) => urls);
 }
 
@@ -278,6 +329,7 @@ function redis(
 /** A database of our own, its owner, and the roles of the apps: none of them is a superuser. */
 async function ownDatabase(superuserUrl: string, name: string): Promise<DatabaseUrls> {
   for (const role of [ROLE, ...APP_ROLES]) await createRole(superuserUrl, role);
+  await queryOnce(superuserUrl, roleTimeouts.join('; '));
   const known = await queryOnce(superuserUrl, `select from pg_database where datname = '${name}'`);
   if (known.length === 0) await queryOnce(superuserUrl, `create database ${name} owner ${ROLE}`);
   const url = databaseOn(superuserUrl, name);

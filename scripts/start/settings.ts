@@ -1,4 +1,5 @@
 import { Failure } from '@eloquentpoll/launch/failure';
+import { postgresUrls } from '@eloquentpoll/ops/postgres-address';
 import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
 
 // What the environment asks for, decided before anything is started. A setting that is wrong or contradicts another is
@@ -39,20 +40,16 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
     host: env.HOST?.trim() || '127.0.0.1',
     port: port(env.PORT?.trim()),
     baseUrl: origin(env.BASE_URL?.trim()),
-    databaseUrl: address(env, 'DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name'),
-    migrateDatabaseUrl: address(
-      env,
-      'MIGRATE_DATABASE_URL',
-      ['postgres:', 'postgresql:'],
-      'postgres://user:password@host:5432/name',
-    ),
+    databaseUrl: databaseAddress(env, 'DATABASE_URL'),
+    migrateDatabaseUrl: databaseAddress(env, 'MIGRATE_DATABASE_URL'),
     redisUrl: redisAddress(env.REDIS_URL?.trim()),
     modelsFile: env.MODELS_FILE?.trim() || null,
     modelsBaseUrl: address(env, 'MODELS_BASE_URL', ['http:', 'https:'], 'https://openrouter.ai/api/v1'),
   };
   if (settings.migrateDatabaseUrl && !settings.databaseUrl)
     throw new Failure('MIGRATE_DATABASE_URL is for a database of your own: set DATABASE_URL too, or leave it out.');
-  if (settings.databaseUrl && URL.parse(settings.databaseUrl)?.pathname.length === 1)
+  const [database] = postgresUrls(settings.databaseUrl ?? '') ?? [];
+  if (database && URL.parse(database)!.pathname.length <= 1)
     throw new Failure(
       'DATABASE_URL names no database: add its name at the end, as in postgres://user:password@host:5432/name.',
     );
@@ -82,6 +79,16 @@ function redisAddress(text: string | undefined): string | null {
   if (!readRedisAddress(text))
     throw new Failure(
       'REDIS_URL is not an address that can be used: write it like redis://host:6379, or leave it out.',
+    );
+  return text;
+}
+
+function databaseAddress(env: NodeJS.ProcessEnv, name: string): string | null {
+  const text = env[name]?.trim();
+  if (!text) return null;
+  if (!postgresUrls(text))
+    throw new Failure(
+      `${name} is not an address that can be used: write it like postgres://user:password@host:5432/name, or leave it out.`,
     );
   return text;
 }

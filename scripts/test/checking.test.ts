@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import t, { type Test } from 'tap';
+import { decisionProblems } from '../checking/decisions.ts';
 import { ambiguousNames } from '../checking/exported-names.ts';
 import { changelogProblems, versionProblems } from '../checking/versions.ts';
 import { findWords } from '../checking/words.ts';
@@ -89,6 +90,19 @@ t.test('the changelog begins with Pending, which may be empty only after a relea
   t.match(problems('## Pending\n\n## 2.0.0 - 2026-01-31\n- a change\n'), [/2\.1\.0 is not released/]);
   t.match(problems('## 2.1.0 - 2026-01-31\n'), [/must begin with a section "## Pending"/]);
   t.match(problems('## Pending\n- a\n\n## 2.0\n'), [/"2\.0" must be/]);
+});
+
+t.test('a decision that the index lacks, and a line without its decision, are problems', async (t) => {
+  t.same(decisionProblems(root), []);
+  const folder = files(t, {
+    'docs/decisions/0001-a.md': '# 0001: One\n',
+    'docs/decisions/0002-b.md': '# 0002: Two\n',
+    'docs/decisions/README.md': '# Decisions\n\n- [0001: One](0001-a.md)\n- [0002: Too](0002-b.md)\n',
+  });
+  t.same(decisionProblems(folder), [
+    'docs/decisions/README.md lacks the line: - [0002: Two](0002-b.md)',
+    'docs/decisions/README.md has a line for another title or no file: - [0002: Too](0002-b.md)',
+  ]);
 });
 
 t.test('check with an unknown name lists the names and fails', async (t) => {

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { chromiumForTests, VERSION } from '@eloquentpoll/testkit/bring-chromium';
 import { findChromium } from '@eloquentpoll/testkit/chromium';
 import t from 'tap';
-import { chromiumForTests, VERSION } from '../testing/chromium.ts';
 
 t.test(
   'the browser of page tests: the one that is named, the machine’s own, or the copy of an earlier run',

@@ -7,7 +7,7 @@ function reported(tap: string, fault: string | null = null) {
   const lines: string[] = [];
   const report = new FileReport('a.test.ts', (line) => lines.push(line));
   for (const line of `TAP version 14\n${tap}`.split('\n')) report.line(line);
-  return { totals: report.end({ fault, ms: 1_250 }), text: lines.join('\n') };
+  return { totals: report.end({ fault, ms: 1_250 }), text: lines.join('\n'), failures: report.failures };
 }
 
 t.test('tests are counted, not assertions', async (t) => {
@@ -19,12 +19,17 @@ t.test('tests are counted, not assertions', async (t) => {
 });
 
 t.test('a failure is shown with its reason', async (t) => {
-  const { totals, text } = reported(
+  const { totals, text, failures } = reported(
     '# Subtest: one\n    not ok 1 - equal\n      ---\n      diff: |\n        -2\n        +1\n      ...\n    1..1\nnot ok 1 - one\n1..1',
     'ended with code 1',
   );
   t.same(totals, { passed: 0, failed: 1 }, 'the exit code is not counted again');
   t.match(text, /✗ a\.test\.ts > one > equal\n[\s\S]*-2\n[\s\S]*\+1/);
+  t.match(
+    failures.join('\n'),
+    /✗ a\.test\.ts > one > equal\n[\s\S]*-2\n[\s\S]*\+1/,
+    'and kept for the end of a run of many files',
+  );
 });
 
 for (const [what, tap, fault, passed, sentence] of [
@@ -38,7 +43,8 @@ for (const [what, tap, fault, passed, sentence] of [
   ['a file that gave up', 'ok 1 - one\nBail out! no disk', null, 1, 'a.test.ts gave up: no disk'],
 ] as const)
   t.test(`${what} is a failure`, async (t) => {
-    const { totals, text } = reported(tap, fault);
+    const { totals, text, failures } = reported(tap, fault);
     t.same(totals, { passed, failed: 1 });
     t.ok(text.includes(`✗ ${sentence}`), text);
+    t.ok(failures.join('\n').includes(`✗ ${sentence}`), text);
   });

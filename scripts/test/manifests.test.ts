@@ -7,6 +7,7 @@ import { runProgram } from '@eloquentpoll/services/run-program';
 import { APP_ROLES } from '@eloquentpoll/storage';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t from 'tap';
+import { keysUnder } from '../../packages/bus/src/keys.ts';
 import { settingProblems } from './infra/known-settings.ts';
 import { kustomize, type Manifest, named, schemaOf } from './infra/manifests.ts';
 
@@ -110,7 +111,9 @@ t.test('KEDA looks at the queue that workers take from', async (t) => {
   const { url: redisUrl, prefix } = testRedis(t);
   await using bus = await openBus({ redisUrl, prefix });
   await bus.enqueuePoll('ps_waits');
-  t.equal(await bus.redis.llen(list.listName.replace('ep', prefix)), 1);
+  const { waiting } = keysUnder(prefix).shard('standard', 0);
+  t.equal(await bus.redis.zcard(waiting), 1);
+  t.equal(list.listName, keysUnder('ep').shard('standard', 0).waiting);
   const [worker] = named(manifests, 'Deployment', 'worker').spec.template.spec.containers;
   const slots = Number(worker.env.find(({ name }: { name: string }) => name === 'WORKER_CONCURRENCY').value);
   for (const { metadata } of spec.triggers)
@@ -149,7 +152,10 @@ t.test('databases by operators: what they are called and hold is what the proces
     parameters: { synchronous_commit: 'on' },
   });
   const poolers = all.filter(({ kind }) => kind === 'Pooler');
-  t.same(poolers.map(({ spec }) => spec.type).toSorted(), ['ro', 'rw']);
+  t.same(
+    poolers.map(({ spec }) => spec.type),
+    ['rw'],
+  );
   for (const { metadata, spec } of poolers) {
     t.equal(spec.pgbouncer.poolMode, 'transaction');
     t.ok(Number(spec.pgbouncer.parameters.max_prepared_statements) > 0, 'statements are prepared by name');
@@ -158,6 +164,11 @@ t.test('databases by operators: what they are called and hold is what the proces
     const servers = spec.instances * Number(spec.pgbouncer.parameters.default_pool_size);
     t.ok(servers < Number(postgres.postgresql.parameters.max_connections), metadata.name);
   }
+  const [{ selectorType, serviceTemplate }] = postgres.managed.services.additional;
+  t.same([selectorType, serviceTemplate.spec.sessionAffinity], ['ro', 'ClientIP'], 'one replica for a gateway');
+  t.ok(readme.includes(`\`database_replica_url\` the same at \`${serviceTemplate.metadata.name}\``));
+  const [gateway] = named(all, 'Deployment', 'gateway').spec.template.spec.containers;
+  t.match(gateway.env.at(-1), { name: 'DATABASE_REPLICA_URL_FILE', value: /database_replica_url$/ });
   t.ok(readme.includes('@pooler:5432') && readme.includes('@postgres-rw:5432'), 'the migration goes past the pooler');
 
   const redis = named(all, 'RedisCluster', 'redis');
@@ -169,5 +180,18 @@ t.test('databases by operators: what they are called and hold is what the proces
   t.ok(readme.includes(`\`${redis.spec.kubernetesConfig.redisSecret.name}\``));
   const settings = named(all, 'ConfigMap', redis.spec.redisLeader.redisConfig.additionalRedisConfig);
   t.match(settings.data?.['redis-additional.conf'], /^maxmemory-policy noeviction$/m);
-  t.equal(named(all, 'ScaledObject', 'worker').spec.triggers[1].type, 'redis-cluster');
+
+  const { QUEUE_SHARDS: shards } = named(all, 'ConfigMap', gateway.envFrom[0].configMapRef.name).data ?? {};
+  const triggers: { type: string; metadata: { listName: string; listLength: string } }[] = named(
+    all,
+    'ScaledObject',
+    'worker',
+  ).spec.triggers.filter(({ type }: { type: string }) => type !== 'prometheus');
+  t.same(
+    triggers.map(({ type, metadata }) => [type, metadata.listName]),
+    Array.from({ length: Number(shards) }, (_, i) => ['redis-cluster', keysUnder('ep').shard('standard', i).waiting]),
+    'KEDA sees every shard of the queue',
+  );
+  for (const { metadata } of triggers)
+    t.equal(Number(metadata.listLength), Math.round(140 / Number(shards)), metadata.listName);
 });

@@ -63,6 +63,21 @@ t.test('a process that a test leaves behind is a failure', async (t) => {
   t.match(output, /\n1 passed, 1 failed\n$/);
 });
 
+t.test('a file that compares times runs when all others have ended', async (t) => {
+  const other = `import { writeFileSync } from 'node:fs';
+    t.test('other', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      writeFileSync(new URL('ended', import.meta.url), '');
+    });`;
+  const comparing = `// alone: for this test
+    import { existsSync } from 'node:fs';
+    t.test('one', async (t) => t.ok(existsSync(new URL('ended', import.meta.url)), 'the other has ended'));`;
+  const imported = `import t from ${TAP};\n`;
+  const folder = t.testdir({ 'a.test.ts': `${imported}${other}`, 'b.test.ts': `${imported}${comparing}` });
+  const { code, output } = await npmTest(join(folder, 'b.test.ts'), join(folder, 'a.test.ts'));
+  t.equal(code, 0, output);
+});
+
 t.test('a file that is not there: nothing is run, which is a failure', async (t) => {
   const { code, output } = await npmTest('no/such.test.ts');
   t.equal(code, 1);

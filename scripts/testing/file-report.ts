@@ -33,6 +33,8 @@ const NOISE = /^# (Subtest|time=|timeout=|\{ total)/;
 
 export class FileReport {
   readonly totals: Totals = { passed: 0, failed: 0 };
+  /** Every line about a failure, for the end of a long run, where they are looked for. */
+  readonly failures: string[] = [];
   readonly #name: string;
   readonly #print: (line: string) => void;
   readonly #alone: boolean;
@@ -48,7 +50,7 @@ export class FileReport {
       this.#results = results;
     });
     this.#parser.on('assert', (test: Assert) => this.#count(test));
-    this.#parser.on('bailout', (reason: string) => print(`    ✗ ${name} gave up: ${reason}`));
+    this.#parser.on('bailout', (reason: string) => this.#fail(`    ✗ ${name} gave up: ${reason}`));
     this.#watch(this.#parser);
   }
 
@@ -87,7 +89,7 @@ export class FileReport {
     if (this.#alone && (test.time ?? 0) >= NOTABLE_MS)
       this.#print(`    … ${((test.time ?? 0) / 1_000).toFixed(1)} s  ${test.name}`);
     const ran = !test.skip && !test.todo;
-    if (!ran) this.#print(`    ✗ ${test.fullname} was not run (${test.skip ? 'skip' : 'todo'})`);
+    if (!ran) this.#fail(`    ✗ ${test.fullname} was not run (${test.skip ? 'skip' : 'todo'})`);
     if (test.ok && ran) this.totals.passed++;
     else this.totals.failed++;
   }
@@ -101,21 +103,26 @@ export class FileReport {
     const reason = fault ?? empty ?? (broken ? `printed TAP with a fault: ${broken}` : null);
     if (reason === null && this.#results?.ok) return;
     this.totals.failed++;
-    this.#print(`    ✗ ${this.#name} ${reason ?? 'failed and did not print why'}`);
+    this.#fail(`    ✗ ${this.#name} ${reason ?? 'failed and did not print why'}`);
   }
 
   #explain({ fullname, diag }: Assert): void {
-    this.#print(`    ✗ ${fullname}`);
+    this.#fail(`    ✗ ${fullname}`);
     const { at: _at, compare: _compare, args: _args, stdio: _stdio, cwd: _cwd, ...rest } = diag ?? {};
     for (const [name, value] of Object.entries(rest)) {
       const text = typeof value === 'string' ? value : JSON.stringify(value, writable);
       const lines = text.split('\n').filter((line) => line.trim() !== '');
-      if (lines.length === 1) this.#print(`      ${name}: ${lines[0]?.slice(0, 300)}`);
+      if (lines.length === 1) this.#fail(`      ${name}: ${lines[0]?.slice(0, 300)}`);
       else {
-        this.#print(`      ${name}:`);
-        for (const line of lines.slice(0, 40)) this.#print(`        ${line.slice(0, 300)}`);
+        this.#fail(`      ${name}:`);
+        for (const line of lines.slice(0, 40)) this.#fail(`        ${line.slice(0, 300)}`);
       }
     }
+  }
+
+  #fail(line: string): void {
+    this.failures.push(line);
+    this.#print(line);
   }
 }
 

@@ -3,53 +3,68 @@ import { root } from '@eloquentpoll/launch/folders';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import type { Durations } from './durations.ts';
 import { FileReport, type Totals } from './file-report.ts';
+import { runsAlone } from './runs-alone.ts';
+import { slowSeconds } from './slow-tag.ts';
 
-// Runs test files, a few at a time, each in a process of its own that ends with this one.
+// Runs test files, a few at a time, each in a process of its own that ends with this one; those that run alone come last.
 
 export interface FileRuns {
   group: ProcessGroup;
   env: NodeJS.ProcessEnv;
   jobs: number;
+  /** For a file that does not say that it is slow. */
   limitS: number;
   print: (line: string) => void;
 }
 
 export interface SuiteOutcome extends Totals {
   durations: Durations;
+  /** Of the files that failed: each with the lines about its failures. */
+  failures: { file: string; lines: string[] }[];
 }
 
 /** A test that reaches its own time limit prints what still runs; a process that does not even do that is killed. */
 const KILL_AFTER_MS = 5_000;
 const GRACE_MS = 3_000;
+/** What a slow file gets in addition, for each second that it says: it ends a test that hangs, and not a slow machine. */
+const SLOW_FACTOR = 6;
 
 export async function runFiles(files: readonly string[], runs: FileRuns): Promise<SuiteOutcome> {
-  const outcome: SuiteOutcome = { passed: 0, failed: 0, durations: {} };
-  const waiting = [...files];
-  const alone = files.length === 1;
-  const work = async () => {
+  const outcome: SuiteOutcome = { passed: 0, failed: 0, durations: {}, failures: [] };
+  const isOnly = files.length === 1;
+  const run = async (waiting: string[]) => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const { passed, failed, ms } = await runFile(file, runs, alone);
+      const { passed, failed, ms, failures } = await runFile(file, runs, isOnly);
       outcome.passed += passed;
       outcome.failed += failed;
       if (failed === 0) outcome.durations[file] = Math.round(ms);
+      else outcome.failures.push({ file, lines: failures });
     }
   };
-  await Promise.all(Array.from({ length: Math.min(runs.jobs, files.length) }, work));
+  const last = files.filter((file) => runsAlone(join(root, file)));
+  const first = files.filter((file) => !last.includes(file));
+  await Promise.all(Array.from({ length: Math.min(runs.jobs, first.length) }, () => run(first)));
+  await run(last);
   return outcome;
 }
 
-async function runFile(file: string, runs: FileRuns, alone: boolean): Promise<Totals & { ms: number }> {
+async function runFile(
+  file: string,
+  runs: FileRuns,
+  isOnly: boolean,
+): Promise<Totals & { ms: number; failures: string[] }> {
   // The lines of files that run side by side are not mixed.
   const lines: string[] = [];
-  const print = alone ? runs.print : (line: string) => void lines.push(line);
-  const report = new FileReport(file, print, alone);
+  const print = isOnly ? runs.print : (line: string) => void lines.push(line);
+  const report = new FileReport(file, print, isOnly);
   const started = performance.now();
+  const limitS = runs.limitS + SLOW_FACTOR * (slowSeconds(join(root, file)) ?? 0);
   const running = runs.group.start({
     name: file.replaceAll('/', '.'),
     file: process.execPath,
     args: [join(root, file)],
     cwd: root,
-    env: { ...runs.env, TAP: '1', TAP_CHILD_ID: file, TAP_TIMEOUT: String(runs.limitS) },
+    env: { ...runs.env, TAP: '1', TAP_CHILD_ID: file, TAP_TIMEOUT: String(limitS) },
     stage: 0,
     grace_ms: GRACE_MS,
     onLine(line, stream) {
@@ -72,12 +87,12 @@ async function runFile(file: string, runs: FileRuns, alone: boolean): Promise<To
       started + ms + KILL_AFTER_MS - performance.now(),
     );
   };
-  limit(runs.limitS * 1_000);
+  limit(limitS * 1_000);
   const reason = await running.ended;
   clearTimeout(timer);
   const ms = performance.now() - started;
   const fault = killed ? `was killed after ${Math.round(ms / 1_000)} s` : reason;
   const totals = report.end({ fault: fault === 'ended with code 0' ? null : fault, ms });
   for (const line of lines) runs.print(line);
-  return { ...totals, ms };
+  return { ...totals, ms, failures: report.failures };
 }

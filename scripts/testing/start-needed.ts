@@ -37,7 +37,7 @@ export async function startNeeded(
 
 // Imported when they are needed: the drivers alone take longer than many a test.
 async function startServers(group: ProcessGroup, env: NodeJS.ProcessEnv, steps: Steps) {
-  const { createTemplate, queryOnce, TEMPLATE, TEST_ROLE } = await import('@eloquentpoll/services/databases');
+  const { createTemplate, grantLedgerToTests, TEMPLATE } = await import('@eloquentpoll/services/databases');
   const { startThrowAwayServers } = await import('@eloquentpoll/services/throw-away-servers');
   const { APP_ROLES, migrate } = await import('@eloquentpoll/storage');
   const services = await runStep(
@@ -47,10 +47,9 @@ async function startServers(group: ProcessGroup, env: NodeJS.ProcessEnv, steps: 
     () => startThrowAwayServers(group, env),
     ({ summary }) => summary,
   );
-  // The apps hold and capture inside of accept_poll and finish_poll; tests of the ledger do it alone.
   const prepare = async (url: string): Promise<void> => {
     await migrate(url);
-    await queryOnce(url, `grant execute on function ledger_hold, ledger_resolve to ${TEST_ROLE}`);
+    await grantLedgerToTests(url);
   };
   await runStep(steps, 'template', 'the database that tests clone', () =>
     createTemplate(services.databaseUrl, { roles: APP_ROLES, migrate: prepare }),
@@ -64,7 +63,7 @@ async function startServers(group: ProcessGroup, env: NodeJS.ProcessEnv, steps: 
 }
 
 async function findBrowser(env: NodeJS.ProcessEnv, steps: Steps) {
-  const { chromiumForTests } = await import('./chromium.ts');
+  const { chromiumForTests } = await import('@eloquentpoll/testkit/bring-chromium');
   return runStep(
     steps,
     'browser',

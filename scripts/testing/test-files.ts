@@ -14,7 +14,7 @@ export interface Selection {
   leftOut: number;
   /** Whether files or folders were named; otherwise all are meant. */
   named: boolean;
-  /** How long one file may take. */
+  /** How long one file may take that does not say that it is slow. */
   limitS: number;
 }
 

@@ -9,6 +9,13 @@ psql --set=ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname "$PO
 create role eloquentpoll login password :'owner';
 create role eloquentpoll_gateway login password :'gateway';
 create role eloquentpoll_worker login password :'worker';
+-- What ends their statements behind a pooler.
+alter role eloquentpoll_gateway set statement_timeout = '5s';
+alter role eloquentpoll_gateway set lock_timeout = '2s';
+alter role eloquentpoll_gateway set idle_in_transaction_session_timeout = '10s';
+alter role eloquentpoll_worker set statement_timeout = '30s';
+alter role eloquentpoll_worker set lock_timeout = '2s';
+alter role eloquentpoll_worker set idle_in_transaction_session_timeout = '10s';
 alter database eloquentpoll owner to eloquentpoll;
 alter schema public owner to eloquentpoll;
 create extension if not exists pg_stat_statements;
