@@ -82,6 +82,7 @@ export function openStorage(options: StorageOptions): Storage {
   });
   // Kysely ends the pool only when it was used; both ways must end it exactly once.
   const close = async () => {
+    primary?.[Symbol.dispose]();
     await db.destroy();
     if (!pool.ended) await pool.end();
   };
@@ -116,10 +117,22 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
   ) => unknown;
 }
 
-/** A server that cannot be connected to may not be the primary any more: the pool goes on with the one that is. */
+/**
+ * A server that cannot be connected to may not be the primary any more: the pool goes on with the one that is. Idle
+ * connections to the one before are closed.
+ */
 async function checkOut(pool: pg.Pool, primary: PrimaryFinder | null): Promise<pg.PoolClient> {
   if (!primary) return pool.connect();
   await primary.found;
+  for (let outdated = 0; outdated <= pool.options.max; outdated++) {
+    const client = await connectTo(pool, primary);
+    if (primary.isServing(client)) return client;
+    client.release(true);
+  }
+  throw new StorageUnavailable('the primary of the database changes');
+}
+
+async function connectTo(pool: pg.Pool, primary: PrimaryFinder): Promise<pg.PoolClient> {
   const tried = primary.url;
   pool.options.connectionString = tried;
   try {
@@ -169,7 +182,7 @@ async function connect(
     );
   }
   const release = (destroy?: boolean) => {
-    client.release(destroy === true || broken);
+    client.release(destroy === true || broken || primary?.isServing(client) === false);
     client.removeListener('error', onError);
   };
   return { query, release };

@@ -1,3 +1,4 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { FOLLOWED } from '@eloquentpoll/services/copy-postgres';
 import { databaseOn, queryOnce } from '@eloquentpoll/services/databases';
 import { type PostgresOptions, startPostgres } from '@eloquentpoll/services/postgres';
@@ -84,4 +85,45 @@ t.test('what was acknowledged is on the new primary, which is found, also when t
     1,
     'by the new primary',
   );
+
+  // While the new primary cannot be asked the old one is the only one that takes writes.
+  const link = await openSilentLink(Number(new URL(standby.url).port));
+  t.teardown(() => link.close());
+  const misled = open({ databaseUrl: databaseUrl.replace(hosts, `127.0.0.1:${link.port},${new URL(old.url).host}`) });
+  const serving = async () => (await misled.call<{ port: number }>('select inet_server_port() as port', []))[0]!.port;
+  t.equal(await serving(), Number(new URL(old.url).port), 'a process that begins now takes the old one');
+  link.speak();
+  await eventually('it moves to the new primary, though no connection failed', async () => {
+    return (await serving()) === Number(new URL(standby.url).port);
+  });
+  link.close();
+  await t.rejects(serving(), { name: 'StorageUnavailable' }, 'and does not go back to the old one');
 });
+
+/** Leads to a server, and takes connections and says nothing until it is told to speak. */
+async function openSilentLink(target: number) {
+  let isSilent = true;
+  const sockets = new Set<Socket>();
+  const server = createServer((caller) => {
+    sockets.add(caller.on('error', () => {}));
+    if (isSilent) return;
+    const onward = connect(target, '127.0.0.1');
+    sockets.add(onward.on('error', () => {}));
+    caller.pipe(onward).pipe(caller);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    speak: () => {
+      isSilent = false;
+    },
+    close: () => {
+      cut();
+      server.close();
+    },
+  };
+}
