@@ -9,7 +9,7 @@ import pg from 'pg';
 const ASK_MS = 1_000;
 /** However many connections fail, the servers are asked once in this time. */
 const MAX_AGE_MS = 250;
-/** Nobody waits for this look, so a slow server gets more time to answer. */
+/** No caller waits for this look, so a slow server gets more time to answer. */
 const WATCH = { everyMs: 2_000, askMs: 5_000 };
 
 export interface PrimaryFinder extends Disposable {

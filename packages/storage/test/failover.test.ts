@@ -100,7 +100,7 @@ t.test('what was acknowledged is on the new primary, which is found, also when t
   await t.rejects(serving(), { name: 'StorageUnavailable' }, 'and does not go back to the old one');
 });
 
-/** Leads to a server, and takes connections and says nothing until it is told to speak. */
+/** Leads to a server; until `speak` it takes connections and says nothing. */
 async function openSilentLink(target: number) {
   let isSilent = true;
   const sockets = new Set<Socket>();
