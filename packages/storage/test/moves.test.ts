@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { accountTag, newBatchId } from '@eloquentpoll/polls';
 import { ownerUrl } from '@eloquentpoll/testkit/database';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import {
   acceptPoll,
@@ -70,6 +71,7 @@ import {
   unique,
   vote,
 } from './fixtures.ts';
+import { session } from './sessions.ts';
 import { wholeCheck } from './whole-check.ts';
 
 // slow: 8 s
@@ -350,6 +352,26 @@ t.test(
     await clean(t, 'there', a, b);
   },
 );
+
+t.test('a move waits for changes that had begun before the account was frozen, and takes them along', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const { accountId } = await richAccount(a);
+  const changing = await session(t, a);
+  await changing.query('begin');
+  await changing.query(`update webhook_endpoints set url = 'https://new.example/' where account_id = $1`, [accountId]);
+  // Closing an account and changing its keys lock it before their rows: a change that waited for it here would wait in a circle.
+  await a.query('select from accounts where id = $1 for update nowait', [accountId]);
+  await t.rejects(move(accountId, a, b, { drainS: 0.2 }), { name: 'MoveRefused', message: /1 transactions/ });
+
+  const moving = move(accountId, a, b, { drainS: 30 });
+  await eventually('the account is frozen', async () => {
+    return (await a.query('select from accounts where moving_at is not null')).length > 0;
+  });
+  await changing.query('commit');
+  await moving;
+  t.match(await listWebhookEndpoints(b.storage, accountId), [{ url: 'https://new.example/' }]);
+  await clean(t, 'there', a, b);
+});
 
 t.test('a move that does not come to its end in time changes nothing', async (t) => {
   const { a, b, move } = await twoCells(t);

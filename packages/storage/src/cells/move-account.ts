@@ -13,6 +13,7 @@ import {
   findOpenMove,
   freezeForMove,
   leaveCell,
+  readChanges,
   type StillOpen,
   stillOpen,
 } from './moves.ts';
@@ -29,7 +30,7 @@ export interface MoveTerms {
   accountId: string;
   from: CellDatabase;
   to: CellDatabase;
-  /** How long the account may stay frozen for its polls to end; then the move is abandoned. */
+  /** How long the account may stay frozen for its polls and changes to end; then the move is abandoned. */
   drainS: number;
   /** How long the source keeps what it had. */
   keepS: number;
@@ -235,13 +236,16 @@ const EVERY_MS = 100;
 
 async function drain({ accountId, from, to, drainS }: MoveTerms, move: AccountMove): Promise<void> {
   const until = performance.now() + drainS * 1_000;
+  let changes = await readChanges(from.storage);
   for (;;) {
+    if (changes.length > 0) changes = await readChanges(from.storage, changes);
     const open = await stillOpen(from.storage, accountId);
-    if (isDrained(open)) return;
+    if (isDrained(open) && changes.length === 0) return;
     if (performance.now() > until) {
       await abandonMove(from.storage, to.storage, move);
       throw new MoveRefused(
-        `${open.polls} polls and ${open.batches} batches still run; the account goes on in cell ${from.name}`,
+        `${open.polls} polls, ${open.batches} batches and ${changes.length} transactions from before the freeze still run; ` +
+          `the account goes on in cell ${from.name}`,
       );
     }
     await sleep(EVERY_MS);

@@ -63,15 +63,30 @@ export async function expectAccount({ db }: Queries, accountId: string, fromCell
   return rows.length > 0;
 }
 
-/** From here on nothing of the account changes, but for what its running polls still do. */
+/** What changes the account from here on, but for its running polls, had begun before: see `readChanges`. */
 export function freezeForMove(storage: Storage, { id, accountId }: AccountMove): Promise<void> {
   return inTransaction(storage, async ({ db }) => {
-    // Waits for polls and changes that are under way; those that come find it moving.
+    // Waits for polls that are being accepted and keys that are being made; those that come find it moving.
     await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
     await sql`update accounts set moving_at = coalesce(moving_at, now()) where id = ${accountId}`.execute(db);
     await sql`
       update account_moves set state = 'frozen', frozen_at = now() where id = ${id} and state = 'copying'`.execute(db);
   });
+}
+
+/**
+ * Transactions that write now to a table that `refuse_while_moving` keeps, or those `among` them: the ones that had read an
+ * account before it was frozen are there until they end.
+ */
+export async function readChanges({ db }: Queries, among?: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct virtualtransaction as id from pg_locks
+     where relation in (select tgrelid from pg_trigger where tgfoid = 'refuse_while_moving'::regproc)
+       and database = (select oid from pg_database where datname = current_database())
+       and mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') and granted
+       and pid is distinct from pg_backend_pid()
+       and (${among ?? null}::text[] is null or virtualtransaction = any(${among ?? null}::text[]))`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 export interface StillOpen {
