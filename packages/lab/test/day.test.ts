@@ -1,6 +1,8 @@
+import { createHmac } from 'node:crypto';
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
 import { ArrivalRate } from '../src/day/arrival-rate.ts';
+import { Diary } from '../src/day/diary.ts';
 import { drawBoard } from '../src/day/draw-board.ts';
 import { inUnit } from '../src/day/draw-panel.ts';
 import { HOURS, hoursAt } from '../src/day/hours.ts';
@@ -8,6 +10,7 @@ import { type JudgedAnswer, problemsOf } from '../src/day/judge-answer.ts';
 import { surelyGrew } from '../src/day/linear-fit.ts';
 import { liveDay } from '../src/day/live-day.ts';
 import { LogScale } from '../src/day/log-scale.ts';
+import { openReceiver } from '../src/day/receiver.ts';
 import { recordQuestions } from '../src/day/recorded-questions.ts';
 import { boundsOfDay } from '../src/day/verdict.ts';
 import { runExperiment } from '../src/fixture/experiment.ts';
@@ -79,6 +82,37 @@ t.test('a right answer passes, and each way to be wrong is noticed', async (t) =
   ];
   for (const [change, problem] of wrong)
     t.match(problemsOf(questions, asked, { ...answer, ...change }).join('\n'), problem);
+});
+
+t.test('a webhook that comes before its secret is judged when it is known, or at the end', async (t) => {
+  const diary = new Diary();
+  await using receiver = await openReceiver(diary, 2);
+  const send = (id: string, secret: string, to: string) => {
+    const body = JSON.stringify({ data: { session_id: `session of ${id}` } });
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    const signature = createHmac('sha256', key).update(`${id}.1.${body}`).digest('base64');
+    const headers = { 'webhook-id': id, 'webhook-timestamp': '1', 'webhook-signature': `v1,${signature}` };
+    return fetch(receiver.urlFor(to), { method: 'POST', headers, body });
+  };
+  const [known, late, never] = ['one', 'two', 'three'].map(
+    (text) => `whsec_${Buffer.from(text).toString('base64')}`,
+  ) as [string, string, string];
+  receiver.learnSecret(known);
+  for (const id of ['a', 'b', 'c']) receiver.expectPoll(`session of ${id}`);
+  await send('a', known, 'first');
+  await send('b', late, 'second');
+  await send('c', never, 'third');
+  t.match(receiver.figures(), { received: 1, missing: ['session of b', 'session of c'] });
+  receiver.learnSecret(late);
+  t.match(receiver.figures(), { received: 2, missing: ['session of c'] });
+  t.same(diary.wrong, [], 'nothing is wrong while a secret may still come');
+  receiver.settle();
+  t.match(diary.wrong, [/c to \/third is not signed/]);
+  receiver.settle();
+  t.equal(diary.wrongCount, 1, 'it is called wrong once');
+  for (let i = 0; i <= 2; i++) await send(`${i}`, never, 'many');
+  t.equal(diary.wrongCount, 2, 'beyond the bound the oldest is called wrong at once');
+  t.match(diary.wrong[1], / 0 to \/many /);
 });
 
 t.test('growth is found through noise, and noise is no growth', async (t) => {

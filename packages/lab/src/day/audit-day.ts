@@ -46,6 +46,7 @@ export async function auditDay({ service, query, people, receiver, diary, call }
     await sleep(500);
     [left] = await query<Left>(LEFT);
   }
+  receiver.settle();
   for (const person of people) await auditAccount(person, call, diary);
   return {
     accounts: people.length,

@@ -5,44 +5,63 @@ import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 import type { Diary } from './diary.ts';
 
-// Where webhooks arrive. It checks each signature by itself, and counts what came of what must come.
+// Where webhooks arrive. It checks each signature by itself, and counts what came of what must come. An endpoint's events may
+// come before the answer that has its secret: they are judged once it is known.
 
 export interface Receiver extends AsyncDisposable {
-  /** Each account's own; events signed with another are wrong. */
+  /** Each account's and endpoint's own; events signed with another are wrong. */
   learnSecret(secret: string): void;
+  /** No more secrets will be learnt: what is still not signed with one of them is wrong. */
+  settle(): void;
   urlFor(name: string): string;
   /** The end of this poll must be heard of. */
   expectPoll(sessionId: string): void;
   figures(): { received: number; repeated: number; expected: number; missing: string[] };
 }
 
+interface WebhookArrival {
+  id: string;
+  /** The path that it was sent to. */
+  to: string;
+  signed: string;
+  signatures: readonly string[];
+  sessionId: string | undefined;
+}
+
+/** Of messages whose secret is not known yet. */
+const MAX_UNPROVEN = 1_000;
+
 const WebhookMessage = Type.Object({ data: Type.Object({ session_id: Type.Optional(Type.String()) }) });
 
-export async function openReceiver(diary: Diary): Promise<Receiver> {
+export async function openReceiver(diary: Diary, maxUnproven = MAX_UNPROVEN): Promise<Receiver> {
   const secrets = new Set<string>();
   const expected = new Set<string>();
   const ended = new Set<string>();
   const messages = new Set<string>();
+  const unproven: WebhookArrival[] = [];
   let repeated = 0;
 
   async function receive(request: IncomingMessage): Promise<void> {
-    let body = '';
-    for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    const id = String(request.headers['webhook-id']);
-    if (!isSigned(request, id, body)) return diary.note(`webhook: ${id} is not signed as it must be`);
-    if (messages.has(id)) repeated += 1;
-    messages.add(id);
-    const { data } = readJson(WebhookMessage, body);
-    if (data.session_id) ended.add(data.session_id);
+    const arrival = await readArrival(request);
+    if ([...secrets].some((secret) => isSignedWith(secret, arrival))) return accept(arrival);
+    unproven.push(arrival);
+    if (unproven.length > maxUnproven) refuse(unproven.shift()!);
   }
 
-  function isSigned({ headers }: IncomingMessage, id: string, body: string): boolean {
-    const signed = `${id}.${String(headers['webhook-timestamp'])}.${body}`;
-    const signatures = String(headers['webhook-signature']).split(' ');
-    return [...secrets].some((secret) => {
-      const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-      return signatures.includes(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
-    });
+  function accept({ id, sessionId }: WebhookArrival): void {
+    if (messages.has(id)) repeated += 1;
+    messages.add(id);
+    if (sessionId) ended.add(sessionId);
+  }
+
+  const refuse = ({ id, to }: WebhookArrival) =>
+    diary.note(`webhook: ${id} to ${to} is not signed with a secret that was given out`);
+
+  function learnSecret(secret: string): void {
+    secrets.add(secret);
+    for (const arrival of unproven.splice(0))
+      if (isSignedWith(secret, arrival)) accept(arrival);
+      else unproven.push(arrival);
   }
 
   const server = createServer((request, response) => {
@@ -54,7 +73,8 @@ export async function openReceiver(diary: Diary): Promise<Receiver> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    learnSecret: (secret) => void secrets.add(secret),
+    learnSecret,
+    settle: () => unproven.splice(0).forEach(refuse),
     urlFor: (name) => `http://127.0.0.1:${port}/${name}`,
     expectPoll: (sessionId) => void expected.add(sessionId),
     figures: () => ({
@@ -68,4 +88,23 @@ export async function openReceiver(diary: Diary): Promise<Receiver> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+async function readArrival(request: IncomingMessage): Promise<WebhookArrival> {
+  let body = '';
+  for await (const chunk of request.setEncoding('utf8')) body += chunk;
+  const { headers, url = '/' } = request;
+  const id = String(headers['webhook-id']);
+  return {
+    id,
+    to: url,
+    signed: `${id}.${String(headers['webhook-timestamp'])}.${body}`,
+    signatures: String(headers['webhook-signature']).split(' '),
+    sessionId: readJson(WebhookMessage, body).data.session_id,
+  };
+}
+
+function isSignedWith(secret: string, { signed, signatures }: WebhookArrival): boolean {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return signatures.includes(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
 }
