@@ -25,6 +25,8 @@ export interface RestartablePooler extends RestartableServer {
   through(url: string): string;
   /** Connections to Postgres that it makes for a database and role. */
   readonly size: number;
+  /** When its present process was started: what began before is what the one before it left. */
+  startedAt(): number;
 }
 
 export interface RestartableServers extends AsyncDisposable {
@@ -85,7 +87,9 @@ async function restartablePooler(
   env: NodeJS.ProcessEnv,
 ): Promise<RestartablePooler> {
   const roles = [new URL(serverUrl).username];
+  let startedAt = 0;
   const server = await restartable(group, 'pgbouncer', async (ports) => {
+    startedAt = Date.now();
     const started = await startPgbouncer({ group, serverUrl, roles, poolSize: POOL_SIZE, stage: 4, env, ...ports });
     return { url: started.through(serverUrl), process: started.process };
   });
@@ -94,7 +98,7 @@ async function restartablePooler(
     pooled.host = new URL(server.url).host;
     return pooled.href;
   };
-  return { ...server, size: POOL_SIZE, through };
+  return { ...server, size: POOL_SIZE, startedAt: () => startedAt, through };
 }
 
 type Start = (where: { ports?: () => Promise<number> }) => Promise<{ url: string; process: RunningProcess }>;

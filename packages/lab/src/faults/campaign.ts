@@ -117,7 +117,7 @@ export async function runFaultCampaign(
     ...(upgrade && { release: upgrade.from }),
     signal,
   });
-  const watch = pooler && watchPooler(stores, fleet.slots, pooler.size);
+  const watch = pooler && watchPooler(stores, fleet.slots, pooler);
   const file = createWriteStream(settings.record ?? join(group.folder, 'operations.jsonl'));
   const record = recorder(file);
   const quit = new AbortController();

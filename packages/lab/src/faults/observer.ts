@@ -3,6 +3,7 @@ import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 import { Redis } from 'ioredis';
 import type { Stores } from '../fixture/stores.ts';
+import { aheadMs, type ClockLook } from './clock-ahead.ts';
 
 // What Postgres records in the transaction in which it happens (every claim and end of a poll, every state of a balance,
 // every change of what must not change again), and what Redis publishes. No process under test can forget any of it.
@@ -94,7 +95,7 @@ const Published = Type.Object({
 });
 
 export async function observe({ query, redisUrl, bus }: Stores): Promise<Observer> {
-  const aheadMs = await clockAheadMs(query);
+  const ahead = await clockAheadMs(query);
   await query(TRIGGERS);
   const arrivals: Arrival[] = [];
   const redis = readRedisAddress(redisUrl)?.kind === 'cluster' ? null : new Redis(redisUrl);
@@ -104,7 +105,7 @@ export async function observe({ query, redisUrl, bus }: Stores): Promise<Observe
     if (vote) arrivals.push({ pollId, modelId: vote.model_id, at: Date.now() });
   });
   await redis?.psubscribe(`${bus.prefix}:{*}`);
-  const ours = (ms: number) => ms - aheadMs;
+  const ours = (ms: number) => ms - ahead;
   const at = 'extract(epoch from at) * 1000 as ms';
   return {
     arrivals,
@@ -149,15 +150,12 @@ export async function observe({ query, redisUrl, bus }: Stores): Promise<Observe
   };
 }
 
-/** How far Postgres' clock is ahead of ours, by the quickest of a few answers. */
 async function clockAheadMs(query: Stores['query']): Promise<number> {
-  let best = { tookMs: Number.POSITIVE_INFINITY, aheadMs: 0 };
+  const looks: ClockLook[] = [];
   for (let i = 0; i < 5; i++) {
     const asked = Date.now();
     const [row] = await query<{ ms: string }>('select extract(epoch from clock_timestamp()) * 1000 as ms');
-    const answered = Date.now();
-    const tookMs = answered - asked;
-    if (tookMs < best.tookMs) best = { tookMs, aheadMs: Number(row!.ms) - (asked + answered) / 2 };
+    looks.push({ asked, other: Number(row!.ms), answered: Date.now() });
   }
-  return best.aheadMs;
+  return aheadMs(looks);
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RestartablePooler } from '@eloquentpoll/services/restartable';
 import type { Stores } from '../fixture/stores.ts';
 import type { Slot } from './fleet.ts';
 
@@ -11,7 +12,7 @@ export interface PoolUse {
 }
 
 const LOOK_EVERY_MS = 100;
-/** When the pooler is killed, Postgres has what it left for a moment beside what the next one makes. */
+/** The pooler may be replaced during a look. */
 const LOOKS = 5;
 
 export interface PoolerWatch {
@@ -19,7 +20,11 @@ export interface PoolerWatch {
 }
 
 /** Clients are counted where they pass the network between process and pooler. */
-export function watchPooler({ query }: Stores, slots: readonly Slot[], size: number): PoolerWatch {
+export function watchPooler(
+  { query }: Stores,
+  slots: readonly Slot[],
+  { size, startedAt }: RestartablePooler,
+): PoolerWatch {
   const most: PoolUse = { clients: 0, servers: 0, size };
   const seen: number[] = [];
   let isOver = false;
@@ -29,11 +34,7 @@ export function watchPooler({ query }: Stores, slots: readonly Slot[], size: num
       const clients = slots.reduce((sum, { links }) => sum + links.postgres!.connections, 0);
       most.clients = Math.max(most.clients, clients);
       // Postgres may just be away.
-      const rows = await query<{ servers: number }>(
-        `select count(*)::integer as servers from pg_stat_activity
-          where datname = current_database() and application_name like 'eloquentpoll-%'`,
-      ).catch(() => []);
-      seen.push(rows[0]?.servers ?? 0);
+      seen.push(await pooledConnections(query, startedAt()).catch(() => 0));
       if (seen.length >= LOOKS) most.servers = Math.max(most.servers, Math.min(...seen.slice(-LOOKS)));
     }
   }
@@ -45,4 +46,14 @@ export function watchPooler({ query }: Stores, slots: readonly Slot[], size: num
       return most;
     },
   };
+}
+
+/** Of the present process of the pooler. What the one before it left goes when Postgres notices, which a busy one does late. */
+export async function pooledConnections(query: Stores['query'], startedAt: number): Promise<number> {
+  const [row] = await query<{ servers: number }>(
+    `select count(*)::integer as servers from pg_stat_activity
+      where datname = current_database() and application_name like 'eloquentpoll-%' and backend_start >= to_timestamp($1)`,
+    [startedAt / 1_000],
+  );
+  return row!.servers;
 }
