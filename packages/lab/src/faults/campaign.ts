@@ -19,8 +19,8 @@ import type { ProgressLine } from '../terminal/progress.ts';
 import type { CallerAccount } from './callers.ts';
 import type { ClusterNetwork } from './cluster-network.ts';
 import { untilClusterIsWhole } from './cluster-servers.ts';
+import { isEnough, killsOf, planIsOver } from './enough.ts';
 import type { Failover } from './failover.ts';
-import { type Fault, PROCESS_KILLS } from './fault-kinds.ts';
 import { type Fleet, openFleet } from './fleet.ts';
 import { type CampaignHistory, readCampaignHistory } from './history.ts';
 import { injectFaults } from './inject-faults.ts';
@@ -151,20 +151,19 @@ export async function runFaultCampaign(
     uploading: () => uploadsIn(record),
     signal: AbortSignal.any([signal, over.signal]),
   };
-  const killed = (faults: readonly Fault[]) => faults.filter(({ kind }) => PROCESS_KILLS.includes(kind)).length;
   const isCounted = plan.minOperations !== undefined;
   const injection =
     plan.faults === 'restarts'
       ? rollingRestarts(target)
       : plan.faults === 'releases'
         ? rollReleases(target, upgrade!, seed)
-        : injectFaults(plan.faults, target, seed, (faults) => !isCounted && killed(faults) >= settings.kills);
+        : injectFaults(plan.faults, target, seed, (faults) => isEnough(plan, settings.kills, faults));
   const shown = setInterval(() => {
     const { operations } = record;
     const open = operations.filter(({ outcome, kind }) => outcome === null && kind !== 'balance').length;
     progress.show(
       `${Math.round((performance.now() - began) / 1_000)} s: ${injection.injected.length} faults, ` +
-        `${killed(injection.injected)} kills, ${operations.length} operations, ${open} open, ` +
+        `${killsOf(injection.injected)} kills, ${operations.length} operations, ${open} open, ` +
         `${fleet.slots.filter(({ app }) => app !== null).length} of ${fleet.slots.length} processes ready`,
     );
   }, 250);
@@ -173,7 +172,7 @@ export async function runFaultCampaign(
     while (record.operations.length < (plan.minOperations ?? 0)) await sleep(100, undefined, { signal: target.signal });
   }
   try {
-    const time = sleep(plan.minutes * 60_000, 'over' as const, { signal });
+    const time = planIsOver(plan, injection.injected, signal).then(() => 'over' as const);
     const first = await Promise.race([time, countedFaults()]);
     if (isCounted && first === 'over') throw new Error(`the faults were not done within ${plan.minutes} minutes`);
     over.abort();

@@ -33,7 +33,8 @@ const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N
                    keys      a hundred requests at once with one key, while processes are killed
                    workers   workers are killed and stopped under load
   --seed TEXT    repeats a campaign; a new one without it
-  --minutes N    how long faults are injected, default 3; workers goes by the next three instead
+  --minutes N    how long faults are injected, default 3; longer until the faults that an experiment is about were
+                 there; workers goes by the next three instead
   --kills N      SIGKILLs of workers, default 200; elsewhere the most of any process
   --stops N      SIGSTOPs of workers that last longer than a lease, default 50
   --polls N      at least so many polls while workers fail, default 2000

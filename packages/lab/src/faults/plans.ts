@@ -1,4 +1,5 @@
 import type { Commits } from './failover.ts';
+import type { Fault, InjectedKind } from './fault-kinds.ts';
 import type { Injector } from './inject-faults.ts';
 import type { Kind } from './operations.ts';
 import { clusterRules } from './rules/cluster-rules.ts';
@@ -38,6 +39,8 @@ export interface Plan {
   readonly promises?: boolean;
   /** Of gateways and workers. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether the faults that it is about were injected: it goes on until then. */
+  readonly isShown?: (faults: readonly Fault[]) => boolean;
   /** The campaign ends early once so many operations were begun and every injector is done. */
   readonly minOperations?: number;
 }
@@ -128,6 +131,10 @@ const PROMISED_CALLERS: Plan['callers'] = {
 };
 
 const WORKERS = 3;
+const was =
+  (kind: InjectedKind) =>
+  (faults: readonly Fault[]): boolean =>
+    faults.some((fault) => fault.kind === kind);
 /** What some sixteen polls set aside at once, so that it is reached again and again. */
 const SPEND_HOUR_U = 1_000_000;
 
@@ -147,6 +154,7 @@ export const PLANS = {
     callers: { sync: 4, async: 4, cancel: 1, stream: 4, quick: 1, free: 1, balance: 3, batch: 0.3 },
     atOnce: 60,
     faults: CLUSTER_SIEGE,
+    isShown: (faults) => faults.some(({ awayMs }) => awayMs !== undefined),
     rules: clusterRules,
     workers: WORKERS,
     spares: 1,
@@ -209,6 +217,7 @@ export const PLANS = {
       { name: 'uploads', gapMs: [400, 1_500], faults: { 'kill gateway during an upload': 1 } },
       { name: 'redis', gapMs: [3_000, 9_000], faults: { flushall: 3, 'kill redis, lose all': 1 } },
     ],
+    isShown: was('kill gateway during an upload'),
     rules: [],
     workers: WORKERS,
     minutes,
@@ -221,6 +230,7 @@ export const PLANS = {
       { name: 'pooler', gapMs: [1_500, 6_000], faults: { 'kill pooler': 4, 'kill postgres': 1 } },
       { name: 'processes', gapMs: [2_000, 8_000], faults: { 'kill worker': 1, 'kill gateway': 1 } },
     ],
+    isShown: was('kill pooler'),
     rules: poolerRules,
     workers: WORKERS,
     minutes,
