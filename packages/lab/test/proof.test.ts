@@ -8,7 +8,7 @@ import t from 'tap';
 import { boundText, figureOf } from '../src/proof/figure.ts';
 import { proofPage, withoutStandings } from '../src/proof/page.ts';
 import type { ProofRow } from '../src/proof/proof-row.ts';
-import { openRevisions, presentRevision } from '../src/proof/revisions.ts';
+import { committedCode, openRevisions, presentRevision } from '../src/proof/revisions.ts';
 import { PROOF_ROWS, SECTIONS } from '../src/proof/rows.ts';
 import { type Run, readRuns } from '../src/proof/run.ts';
 import { readSources } from '../src/proof/sources.ts';
@@ -108,12 +108,15 @@ t.test('a row is stale once what it covers has changed, committed or not', async
   t.same([await presentRevision(tmpdir()), await openRevisions(tmpdir())], [null, null], 'there is no repository');
   await git('init', '-q');
   const measured = (await commit())!;
-  const standing = async (revision: string | null = measured) => (await openRevisions(folder))!(revision, ROW.covers);
+  const standing = async (revision: string | null = measured, digest: string | null = null) =>
+    (await openRevisions(folder))!({ revision, digest, paths: ROW.covers });
+  const digest = (await committedCode(folder))(ROW.covers);
   t.equal(await standing(), 'current');
   writeFileSync(join(folder, 'apps/other/b.ts'), '2');
   t.equal(await presentRevision(folder), null, 'changed and not committed');
   await commit();
   t.equal(await standing(), 'current');
+  t.equal(await standing('ffffffffffff', digest), 'current', 'the same code in another history');
   const page = async () => {
     const sections = [{ title: 'All', rows: [ROW] }];
     const runs = [runOf({ revision: measured })];
@@ -123,7 +126,9 @@ t.test('a row is stale once what it covers has changed, committed or not', async
   t.match(before, /\| as measured \|\n/);
   writeFileSync(join(folder, 'apps/worker/src/a.ts'), '2');
   t.equal(await standing(), 'stale');
+  t.equal(await standing(measured, digest), 'stale');
   await commit();
+  t.equal(await standing(measured, digest), 'stale');
   const after = await page();
   t.match(
     after,

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { root } from '@eloquentpoll/launch/folders';
 import { UsageError } from '../terminal/command.ts';
 import { boundText, figureOf } from './figure.ts';
-import { presentRevision } from './revisions.ts';
+import type { ProofRow } from './proof-row.ts';
+import { committedCode, presentRevision } from './revisions.ts';
 import { PROOF_ROWS } from './rows.ts';
 import { appendRun, isRepeated, type Run, readRuns } from './run.ts';
 
@@ -19,7 +20,7 @@ export interface RunFile {
 /** `command`: what repeats the run. */
 export async function continueFile(file: string, command: string): Promise<RunFile> {
   const runs = await readRuns(file);
-  const revision = await presentRevision(root);
+  const { revision, codeOf } = await presentCode();
   const at = new Date().toISOString();
   return {
     refuseRepeated(experiment, seed) {
@@ -29,7 +30,8 @@ export async function continueFile(file: string, command: string): Promise<RunFi
       );
     },
     async add(outcome) {
-      const run: Run = { ...outcome, at, revision, cores: availableParallelism(), command };
+      const code = codeOf(outcome.experiment);
+      const run: Run = { ...outcome, at, revision, ...(code && { code }), cores: availableParallelism(), command };
       await appendRun(file, run);
       runs.push(run);
       return [
@@ -40,12 +42,25 @@ export async function continueFile(file: string, command: string): Promise<RunFi
   };
 }
 
+/** The commit that is measured, and by promise the digest of what it covers; null where files were changed. */
+export async function presentCode() {
+  const revision = await presentRevision(root);
+  const digestOf = revision === null ? null : await committedCode(root);
+  return {
+    revision,
+    codeOf: (experiment: string): Record<string, string> | null =>
+      digestOf && Object.fromEntries(rowsOf(experiment).map(({ id, covers }) => [id, digestOf(covers)])),
+  };
+}
+
+const rowsOf = (experiment: string): ProofRow[] =>
+  PROOF_ROWS.filter(({ id, experiments }) => id === experiment || experiments?.includes(experiment));
+
 function sumsOf(file: string, experiment: string, runs: readonly Run[]): string[] {
   const own = runs.filter((run) => run.experiment === experiment);
-  const rows = PROOF_ROWS.filter(({ experiments }) => experiments?.includes(experiment));
   return [
     `${file}: ${own.length} ${own.length === 1 ? 'run' : 'runs'} of ${experiment}`,
-    ...rows.map((row) => {
+    ...rowsOf(experiment).map((row) => {
       const { text, bound, missing } = figureOf(row, own);
       return `  ${row.id}: ${[text, boundText(bound), ...missing].filter(Boolean).join(', ')}`;
     }),

@@ -3,8 +3,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
 import { parseOptions, runCommand, UsageError, wholeNumber } from '../terminal/command.ts';
+import { presentCode } from './continued.ts';
 import { proofPage, withoutStandings } from './page.ts';
-import { openRevisions, presentRevision } from './revisions.ts';
+import { openRevisions } from './revisions.ts';
 import { PROOF_ROWS, SECTIONS } from './rows.ts';
 import { appendRun, type Run } from './run.ts';
 import { readSources } from './sources.ts';
@@ -66,10 +67,13 @@ interface Recorded {
 async function recordOf(id: string, { figure, command, note, count, short }: Recorded): Promise<Run> {
   if (!PROOF_ROWS.some((row) => row.id === id)) throw new UsageError(`there is no promise "${id}"`);
   if (figure === undefined || command === undefined) throw new UsageError('--record needs --figure and --command');
+  const { revision, codeOf } = await presentCode();
+  const code = codeOf(id);
   return {
     experiment: id,
     at: new Date().toISOString().slice(0, 10),
-    revision: await presentRevision(root),
+    revision,
+    ...(code && { code }),
     seed: null,
     cores: availableParallelism(),
     command,

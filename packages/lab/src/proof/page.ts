@@ -61,7 +61,10 @@ export async function proofPage({ sections, runs, notes, standingOf }: PageSourc
 async function shownRow(row: ProofRow, runs: readonly Run[], standingOf: StandingOf | null): Promise<Shown> {
   const figure = figureOf(row, runs);
   const standings = await Promise.all(
-    figure.runs.map(({ revision }) => standingOf?.(revision, row.covers) ?? ('unknown' as const)),
+    figure.runs.map(
+      ({ revision, code }) =>
+        standingOf?.({ revision, digest: code?.[row.id] ?? null, paths: row.covers }) ?? ('unknown' as const),
+    ),
   );
   const current = standings.filter((one) => one === 'current').length;
   const newest = figure.newest ? standings[figure.runs.indexOf(figure.newest)]! : 'unknown';

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 
 // What git knows about the code: which commit is here, and whether paths have changed since another one.
@@ -25,8 +26,30 @@ export async function presentRevision(root: string): Promise<string | null> {
 
 export type CodeStanding = 'current' | 'stale' | 'unknown';
 
-/** Says of a revision whether these paths are still as they were then, uncommitted changes included. */
-export type StandingOf = (revision: string | null, paths: readonly string[]) => Promise<CodeStanding>;
+/** What the paths of a promise hold, as one short text: the same code has the same in every history. */
+export type DigestOf = (paths: readonly string[]) => string;
+
+/** Of the commit that is checked out. */
+export async function committedCode(root: string): Promise<DigestOf> {
+  const files = (await git(root, 'ls-tree', '-r', 'HEAD', '--', ...CODE)).split('\n').map((line) => {
+    const [entry = '', name = ''] = line.split('\t');
+    return { name, line: `${entry.split(' ')[2]} ${name}` };
+  });
+  return (paths) => {
+    const held = files.filter(({ name }) => isIn(name, paths)).map(({ line }) => line);
+    return createHash('sha256').update(held.join('\n')).digest('hex').slice(0, DIGITS);
+  };
+}
+
+/** What a run knows of the code that it measured, and what a promise asks of it. */
+export interface MeasuredCode {
+  readonly revision: string | null;
+  readonly digest: string | null;
+  readonly paths: readonly string[];
+}
+
+/** Says whether these paths are still as they were measured, uncommitted changes included. */
+export type StandingOf = (measured: MeasuredCode) => Promise<CodeStanding>;
 
 /** Null where there is no git to ask. */
 export async function openRevisions(root: string): Promise<StandingOf | null> {
@@ -35,20 +58,26 @@ export async function openRevisions(root: string): Promise<StandingOf | null> {
   } catch {
     return null;
   }
+  const digestOf = await committedCode(root);
   const changedSince = new Map<string, Promise<readonly string[] | null>>();
   // Of a revision that was rebased away since, or is outside of a shallow clone, nothing is known.
-  const changed = (revision: string) =>
-    git(root, 'diff', '--name-only', '--no-renames', revision, '--').then(
-      (names) => names.split('\n'),
+  function changed(revision: string): Promise<readonly string[] | null> {
+    let names = changedSince.get(revision);
+    names ??= git(root, 'diff', '--name-only', '--no-renames', revision, '--').then(
+      (text) => text.split('\n'),
       () => null,
     );
-  return async (revision, paths) => {
-    if (revision === null) return 'unknown';
-    if (!changedSince.has(revision)) changedSince.set(revision, changed(revision));
-    const names = await changedSince.get(revision)!;
+    changedSince.set(revision, names);
+    return names;
+  }
+  return async ({ revision, digest, paths }) => {
+    const isChanged = (names: readonly string[] | null) => names?.some((name) => isIn(name, paths));
+    if (digest !== null) return digest !== digestOf(paths) || isChanged(await changed('HEAD')) ? 'stale' : 'current';
+    const names = revision === null ? null : await changed(revision);
     if (names === null) return 'unknown';
-    return names.some((name) => paths.some((path) => name === path || name.startsWith(`${path}/`)))
-      ? 'stale'
-      : 'current';
+    return isChanged(names) ? 'stale' : 'current';
   };
 }
+
+const isIn = (name: string, paths: readonly string[]): boolean =>
+  paths.some((path) => name === path || name.startsWith(`${path}/`));

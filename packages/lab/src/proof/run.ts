@@ -15,6 +15,8 @@ export const Run = Type.Object(
     at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d(T[\\d:.]+Z)?$' }),
     /** The commit that was measured; null where git was absent or files were changed. */
     revision: Type.Union([Type.String({ pattern: '^[0-9a-f]{12}$' }), Type.Null()]),
+    /** By the id of a promise, the digest of what it covers; a commit may be rebased away, and its code be the same. */
+    code: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^[0-9a-f]{12}$' }))),
     /** Null where nothing is drawn. */
     seed: Type.Union([Type.String(), Type.Null()]),
     /** Of the machine. */
