@@ -76,6 +76,11 @@ t.test('runs add up to a figure with its bound, and each seed of a revision coun
   const broken = figureOf(ROW, [...three, runOf({ counts: { polls: 100, lost: 1, doubled: 1 } })]);
   t.match(broken, { text: '2 of 400 polls', isReached: false });
   t.equal(boundText(broken.bound), '≤ 1.6 %');
+  const beside = { ...ROW, none: ['alarms fired'] };
+  t.match(figureOf(beside, three), { text: '0 of 300 polls; 0 alarms fired', isReached: true });
+  const alarmed = figureOf(beside, [...three, runOf({ counts: { polls: 100, lost: 0, 'alarms fired': 2 } })]);
+  t.match(alarmed, { text: '0 of 400 polls; 2 alarms fired', isReached: false }, 'an alarm is no wrong poll');
+  t.equal(boundText(alarmed.bound), '≤ 0.75 %');
   const rate = { ...ROW.rate!, atMost: 0.02 };
   t.ok(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 2 } })]).isReached);
   t.notOk(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 5 } })]).isReached);

@@ -28,8 +28,13 @@ export function figureOf(row: ProofRow, all: readonly Run[]): Figure {
   const known = { runs, newest: newestOf(runs), missing };
   if (row.rate && counted.length > 0) {
     const { failures, trials, bound, isWithin } = rateOf(row.rate, counted);
-    const text = `${withCommas(failures)} of ${withCommas(trials)} ${row.rate.of}`;
-    return { ...known, text, bound, isReached: isWithin && missing.length === 0 };
+    const beside = (row.none ?? []).map((name) => ({ name, found: sumOf(counted, [name]) }));
+    const text = [
+      `${withCommas(failures)} of ${withCommas(trials)} ${row.rate.of}`,
+      ...beside.map(({ name, found }) => `${withCommas(found)} ${name}`),
+    ].join('; ');
+    const isNone = beside.every(({ found }) => found === 0);
+    return { ...known, text, bound, isReached: isWithin && isNone && missing.length === 0 };
   }
   // What programs measured for a row that has a rate is no figure of it.
   const measured = newestOf(row.rate ? runs.filter(({ experiment }) => experiment === row.id) : runs);

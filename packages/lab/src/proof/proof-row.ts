@@ -13,6 +13,8 @@ export interface ProofRow {
   readonly experiments?: readonly string[];
   /** Counts that add up to the figure. Without it the figure is that of the newest run. */
   readonly rate?: Rate;
+  /** Counts that must be 0 and are no share of the trials: each is a figure of its own beside the rate. */
+  readonly none?: readonly string[];
   /** What all runs together must come to. */
   readonly needs?: readonly RowNeed[];
   /** What is said while it is not reached. */
