@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
 import t from 'tap';
 import { readArguments } from '../src/growth/arguments.ts';
 import { MEASURED } from '../src/growth/costs.ts';
@@ -34,6 +37,13 @@ t.test('what is needed follows from what a poll costs', async (t) => {
   t.ok(plan(100, { slots: 50 }).perCell.workers > plan(100).perCell.workers);
   t.ok(plan(10_000, { keptDays: 30 }).dollarsPerMonth < plan(10_000).dollarsPerMonth);
   t.equal(plan(10_000, { callsPerMinute: 20_000 }).providerAccounts, Math.ceil(plan(10_000).providerAccounts / 2));
+});
+
+t.test('infra/capacity.md computes with the same costs', async (t) => {
+  const page = readFileSync(join(root, 'infra/capacity.md'), 'utf8');
+  const { gatewayUs, workerUs, redisUs, postgresUs, storedBytes, walBytes } = MEASURED;
+  for (const us of [gatewayUs, workerUs, redisUs, postgresUs]) t.match(page, `= N * ${(us / 1e6).toFixed(5)} / 0.6`);
+  t.match(page, `N * 86 400 * ${storedBytes / 1_000} kB           and ${walBytes / 1_000} kB of WAL`);
 });
 
 t.test('a row for each rate', async (t) => {

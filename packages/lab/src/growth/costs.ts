@@ -11,19 +11,28 @@ export interface PollCosts {
   walBytes: number;
 }
 
-/** By `npm run bench -- --only life,shards,soak` on shared cores of an EPYC; infra/capacity.md says where each comes from. */
+/** By `npm run bench -- --only life,shards,soak` on shared cores of an EPYC; infra/capacity.md says where each comes from,
+ * docs/proof.md has every run. */
 export const MEASURED: PollCosts = {
-  gatewayUs: 630,
-  workerUs: 1_140,
-  postgresUs: 1_820,
-  redisUs: 190,
-  queueUs: 110,
-  storedBytes: 7_000,
-  walBytes: 10_000,
+  gatewayUs: 530,
+  workerUs: 940,
+  postgresUs: 1_480,
+  redisUs: 170,
+  queueUs: 100,
+  storedBytes: 8_000,
+  walBytes: 14_000,
 };
 
+/** An idle gateway, and the streams that one is planned for. */
+const [IDLE_GATEWAY_MB, STREAM_KB, STREAMS_PER_GATEWAY] = [141, 25.7, 5_000];
+
 /** What does not depend on the machine's speed. */
-export const MEMORY = { gatewayMb: 256, workerMb: 90, workerMbPerPoll: 0.9, redisKbPerPoll: 20 };
+export const MEMORY = {
+  gatewayMb: IDLE_GATEWAY_MB + (STREAM_KB * STREAMS_PER_GATEWAY) / 1_000,
+  workerMb: 85,
+  workerMbPerPoll: 1.2,
+  redisKbPerPoll: 20,
+};
 
 /** Calls per poll before a poll may stop, and the share of them that stopping early saves at a threshold of .95. */
 export const CALLS = { asked: 7, saved: 0.3 };
