@@ -22,7 +22,11 @@ export interface ReportedUsage {
   cost: number;
 }
 
-const RATIONALE = 'Comparing the options, this one fits the question best.';
+/** As long as a reason of some thirty words is: what a call costs is estimated by that. */
+const RATIONALE =
+  'Compared one by one with what the question asks for, the others each leave something out or go against what was given; this one does neither, so it is the one that fits the question best.';
+/** What providers count around an answer: quotes, braces, names of fields, and its end. */
+const FORM_TOKENS = 8;
 const OUTSIDE = 'ZZZZ';
 
 /** What the model says when it votes for this label; a null label is a refusal. */
@@ -64,7 +68,8 @@ function inChannel(channel: Channel, labels: string[]): ModelMessage {
       ...nothing(),
       content: labels.map((label) => JSON.stringify(filled(channel.schema.properties, label))).join('\n'),
     };
-  return { ...nothing(), content: [RATIONALE, ...labels.map((label) => `VOTE: ${label}`)].join('\n') };
+  const reason = channel.wantsReason ? [RATIONALE] : [];
+  return { ...nothing(), content: [...reason, ...labels.map((label) => `VOTE: ${label}`)].join('\n') };
 }
 
 function call(calls: [name: string, args: string][]): ModelMessage {
@@ -103,7 +108,8 @@ export function usageOf(
   const words = request.messages.reduce((sum, message) => sum + 3 + tokensIn(textOf(message)), 3);
   const shapes = tokensIn(JSON.stringify([request.tools ?? [], request.response_format ?? null]));
   const prompt = Math.round((words + shapes) * factor);
-  const completion = Math.round((spokenTokens(said) + model.reasoningTokens) * factor);
+  const spoken = Math.min(spokenTokens(said) + FORM_TOKENS, maxTokensOf(request));
+  const completion = Math.round((spoken + model.reasoningTokens) * factor);
   const { prompt_usd_per_mtok, completion_usd_per_mtok } = model.price;
   return {
     prompt_tokens: prompt,
@@ -113,6 +119,10 @@ export function usageOf(
     cost: Number(((prompt * prompt_usd_per_mtok + completion * completion_usd_per_mtok) / 1e6).toFixed(9)),
   };
 }
+
+/** How many tokens the answer may have. */
+export const maxTokensOf = ({ max_completion_tokens, max_tokens }: ChatRequest): number =>
+  max_completion_tokens ?? max_tokens ?? Number.POSITIVE_INFINITY;
 
 export const spokenTokens = (said: ModelMessage): number =>
   tokensIn([said.content ?? '', said.refusal ?? '', ...said.toolCalls.map((one) => one.name + one.arguments)].join(''));

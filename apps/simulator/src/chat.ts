@@ -47,7 +47,7 @@ export function textOf(message: ChatRequest['messages'][number]): string {
 export type Channel =
   | { kind: 'tool'; name: string; schema: JsonSchema }
   | { kind: 'json'; schema: JsonSchema }
-  | { kind: 'text' };
+  | { kind: 'text'; wantsReason: boolean };
 
 export interface JsonSchema {
   properties: [name: string, type: string, allowed: readonly string[]][];
@@ -61,9 +61,12 @@ export function channelOf(request: ChatRequest): Channel {
     return { kind: 'tool', name: tool.function.name, schema: readSchema(tool.function.parameters) };
   }
   const format = request.response_format;
-  if (format === undefined || format.type === 'text') return { kind: 'text' };
+  if (format === undefined || format.type === 'text') return { kind: 'text', wantsReason: asksReason(request) };
   return { kind: 'json', schema: readSchema(format.json_schema?.schema) };
 }
+
+const asksReason = ({ messages }: ChatRequest): boolean =>
+  messages.some((message) => message.role === 'system' && /\breason\b/.test(textOf(message)));
 
 function readSchema(schema: unknown): JsonSchema {
   const properties = Object.entries(recordOf(recordOf(schema).properties));

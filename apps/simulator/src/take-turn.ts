@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { cutShort, say, spokenTokens, usageOf } from './answer.ts';
+import { cutShort, maxTokensOf, say, spokenTokens, usageOf } from './answer.ts';
 import type { SimulatorParts } from './app.ts';
 import { type Failure, isWireFailure } from './behaviour.ts';
 import type { CallOutcome, LoggedCall } from './call-log.ts';
@@ -88,7 +88,7 @@ function compose(world: SimulatorParts, { body, model, call }: Turn, failure: Fa
   const bent = bentBy(failure);
   call.label = paper === null ? null : labelFor(world, paper, model);
   let said = say(channel, paper, call.label, bent);
-  const limit = body.max_completion_tokens ?? body.max_tokens ?? Number.POSITIVE_INFINITY;
+  const limit = maxTokensOf(body);
   if (bent === 'length') said = cutShort(said, 3);
   else if (spokenTokens(said) > limit) said = cutShort(said, limit * 4);
   return { said, usage: usageOf(body, said, model, bent === 'usage_times' ? (failure?.factor ?? 10) : 1) };

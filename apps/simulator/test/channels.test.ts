@@ -61,11 +61,21 @@ t.test('an answer longer than max_tokens is cut', async (t) => {
   const running = await start(t);
   const { choices, usage } = await running.client.chat.completions.create({
     model: 'sim/oak-1',
-    messages,
+    messages: [{ role: 'system', content: 'First give your reason, then your choice.' }, ...messages],
     max_tokens: 5,
   });
   t.equal(choices[0]!.finish_reason, 'length');
   t.equal(usage!.completion_tokens, 5);
+});
+
+t.test('a line has a reason where one is asked for, and its tokens count', async (t) => {
+  const { completions } = (await start(t)).client.chat;
+  const asked = { role: 'system' as const, content: 'First give your reason, then your choice.' };
+  const bare = await completions.create({ model: 'sim/oak-1', messages });
+  const reasoned = await completions.create({ model: 'sim/oak-1', messages: [asked, ...messages] });
+  t.match(bare.choices[0]!.message.content, /^VOTE: \w+$/);
+  t.match(reasoned.choices[0]!.message.content, /^.+\nVOTE: \w+$/);
+  t.ok(reasoned.usage!.completion_tokens > bare.usage!.completion_tokens + 40);
 });
 
 t.test('a streamed answer is the same answer', async (t) => {

@@ -23,6 +23,16 @@ export interface DayAudit {
   readonly audits: number;
   readonly batches: number;
   readonly polls: number;
+  readonly stopped: readonly StoppedCalls[];
+}
+
+/** What calls that a stop ended had of all that providers charged for polls of this panel and lane. */
+export interface StoppedCalls {
+  readonly panel: string;
+  readonly lane: string;
+  readonly polls: number;
+  readonly costU: number;
+  readonly stoppedU: number;
 }
 
 export interface DayAuditOptions {
@@ -38,6 +48,10 @@ const QUIET_WITHIN_MS = 120_000;
 const LEFT = `select (select count(*)::int from polls where status = 'running') as running,
   (select count(*)::int from balances where held_u <> 0 or reserved_u <> 0) as holds, (select count(*)::int from polls) as polls,
   (select count(*)::int from batches) as batches, (select count(*)::int from audits) as audits`;
+
+const STOPPED = `select spec ->> 'panel_name' as panel, lane, count(*)::int as polls,
+    sum(provider_cost_u)::float as "costU", sum(aborted_cost_u)::float as "stoppedU"
+  from polls where status = 'completed' and canceled_at is null and spec ->> 'panel_name' is not null group by 1, 2 order by 1, 2`;
 
 export async function auditDay({ service, query, people, receiver, diary, call }: DayAuditOptions): Promise<DayAudit> {
   const until = performance.now() + QUIET_WITHIN_MS;
@@ -58,6 +72,7 @@ export async function auditDay({ service, query, people, receiver, diary, call }
     audits: left!.audits,
     batches: left!.batches,
     polls: left!.polls,
+    stopped: await query<StoppedCalls>(STOPPED),
   };
 }
 

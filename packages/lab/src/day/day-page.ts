@@ -37,6 +37,14 @@ panels of \`infra/monitoring/board.json\` were drawn from their own queries. The
 |---|---|---|
 ${bounds.map(({ says, found, holds }) => `| ${holds ? 'held' : '**broken**'} | ${cell(says)} | ${cell(found)} |`).join('\n')}
 
+## Calls that stops ended
+
+What they had of all that providers charged: \`ABORTED_SHARES\` is set by it.
+
+\`\`\`
+${stoppedLines(day).join('\n')}
+\`\`\`
+
 ## Ways, as their users saw them
 
 In milliseconds, on a machine that also ran the load and the models. Models take .2 to 1.2 s, some of them much longer.
@@ -48,6 +56,14 @@ ${wayLines(day).join('\n')}
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+export function stoppedLines({ audit }: Pick<LivedDay, 'audit'>): string[] {
+  const rows = audit.stopped.map(({ panel, lane, polls, costU, stoppedU }) => [
+    ...[panel, lane, `${polls}`, `${(costU / 1e6).toFixed(4)}`, `${(stoppedU / 1e6).toFixed(4)}`],
+    `${((100 * stoppedU) / Math.max(1, costU)).toFixed(1)} %`,
+  ]);
+  return tableLines(['panel', 'lane', 'polls', 'charged, USD', 'of it stopped', 'share'], rows, [0, 1]);
+}
 
 export function wayLines({ diary }: LivedDay): string[] {
   const rows = [...diary.ways]

@@ -10,7 +10,7 @@ import { number, parseOptions, runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
 import { type AlarmsOfDay, readAlarms } from './alarms.ts';
 import { readBoard } from './board-panels.ts';
-import { dayPage, wayLines } from './day-page.ts';
+import { dayPage, stoppedLines, wayLines } from './day-page.ts';
 import { panelsOfSamples } from './day-panels.ts';
 import { drawBoard } from './draw-board.ts';
 import { countsOfDay } from './figures.ts';
@@ -90,12 +90,14 @@ await runCommand(USAGE, async ({ group, signal }) => {
   const sums = await kept?.add({ experiment: 'day', seed, holds, counts, figure });
   if (args.json)
     process.stdout.write(
-      `${JSON.stringify({ seed, holds, figure, counts, bounds, wrong: day.diary.wrong }, null, 2)}\n`,
+      `${JSON.stringify({ seed, holds, figure, counts, stopped: day.audit.stopped, bounds, wrong: day.diary.wrong }, null, 2)}\n`,
     );
   else {
     const lines = bounds.map(({ says, found, holds }) => `${holds ? 'held  ' : 'BROKEN'}  ${says}: ${found}`);
     const wrong = day.diary.wrong.map((problem) => `  wrong: ${problem}`);
-    process.stdout.write(`${[...wayLines(day), '', ...lines, ...wrong, '', ...(sums ?? [])].join('\n')}\n`);
+    process.stdout.write(
+      `${[...wayLines(day), '', ...stoppedLines(day), '', ...lines, ...wrong, '', ...(sums ?? [])].join('\n')}\n`,
+    );
   }
   return holds ? 0 : 1;
 });

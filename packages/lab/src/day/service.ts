@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { mastersOf, openBus } from '@eloquentpoll/bus';
 import { PRODUCT } from '@eloquentpoll/identity-provider/client';
 import { root } from '@eloquentpoll/launch/folders';
-import { loadPanels } from '@eloquentpoll/models/panels';
 import { asRole, createDatabase, createRole, queryOnce } from '@eloquentpoll/services/databases';
 import { freePort } from '@eloquentpoll/services/free-port';
 import { readJson } from '@eloquentpoll/services/json';
@@ -19,6 +18,7 @@ import { parse } from 'yaml';
 import { KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
 import type { RecordedQuestions } from './recorded-questions.ts';
+import { usualModels } from './usual-models.ts';
 import { startWatched, type WatchedProcess } from './watched-process.ts';
 
 // The product as `npm start` brings it up, with two gateways and two workers: roles of their own in Postgres, Redis with
@@ -176,23 +176,6 @@ function alarmRules(): unknown {
   const text = readFileSync(join(root, 'infra/monitoring/prometheus-rule.yaml'), 'utf8');
   return { groups: readJson(RuleFile, JSON.stringify(parse(text))).spec.groups };
 }
-
-/** Providers charge what the roster file says, and models that reason think as long as our estimates expect. */
-function usualModels(): Record<string, object> {
-  const perMtok = (price: bigint) => Number(price) / 1e6;
-  return Object.fromEntries(
-    loadPanels({ file: 'simulator' })
-      .models()
-      .map(({ id, reasoning, price: { input, output } }) => [
-        id,
-        {
-          price: { prompt_usd_per_mtok: perMtok(input), completion_usd_per_mtok: perMtok(output) },
-          reasoning_tokens: reasoning === 'low' || reasoning === 'always' ? THOUGHT_TOKENS : 0,
-        },
-      ]),
-  );
-}
-const THOUGHT_TOKENS = 250;
 
 const PlayMoney = Type.Object({ chain_id: Type.Integer(), token: Type.String(), pay_to: Type.String() });
 
