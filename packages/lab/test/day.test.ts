@@ -175,6 +175,10 @@ t.test('two seconds of a day: everything is answered, right, and paid for', asyn
     t.same(day.diary.wrong, []);
     t.match(day.audit, { running: 0, openHolds: 0, violations: [], accounts: 2 });
     t.ok(day.audit.polls > 0 && day.audit.chargedU > 0 && day.samples.length > 0);
+    t.ok(
+      day.audit.stopped.some(({ costU, stoppedU }) => costU > 0 && stoppedU <= costU),
+      'shares of stopped calls',
+    );
     const bounds = boundsOfDay(day, null);
     t.match(bounds[0], { holds: true, says: /every answer is right/ });
     const broken = boundsOfDay(

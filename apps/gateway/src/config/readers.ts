@@ -68,17 +68,18 @@ export const shareBelow = (most: number): Reader<number> => ({
   },
 });
 
-/** One share for each preset. */
+/** One share for each preset, and for custom panels. */
 export const abortedShares: Reader<AbortedShares> = {
-  form: 'a share from 0 to 0.9 for each preset, such as broad=0.18,fast=0.28,strong=0.07',
+  form: 'a share from 0 to 0.9 for each preset, and for custom where it is not as broad, such as broad=0.22,custom=0.31,fast=0.27,strong=0.08',
   shown: 'text',
   read: (value) => {
     const pairs = value.split(',').map((pair) => pair.trim().split('='));
-    const shares = PRESETS.map((preset) => {
+    const names = pairs.some(([name]) => name === 'custom') ? [...PRESETS, 'custom'] : PRESETS;
+    const shares = names.map((preset) => {
       const [, ...given] = pairs.find(([name]) => name === preset) ?? [];
       return [preset, given.length === 1 ? shareBelow(0.9).read(given[0]!) : undefined] as const;
     });
-    const isGood = pairs.length === PRESETS.length && shares.every(([, read]) => read !== undefined);
+    const isGood = pairs.length === names.length && shares.every(([, read]) => read !== undefined);
     return isGood ? (Object.fromEntries(shares) as AbortedShares) : undefined;
   },
 };

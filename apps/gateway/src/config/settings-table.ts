@@ -123,8 +123,8 @@ export const GATEWAY_SETTINGS = {
   STREAMS_PER_NETWORK: withDefault(integer(1, 1_000_000), 10, 'The same for a network without credentials.'),
   ABORTED_SHARES: withDefault(
     abortedShares,
-    'broad=0.18,fast=0.28,strong=0.07',
-    'The share of the calls of each preset that stops abort. Providers charge them, so list prices carry it.',
+    'broad=0.22,custom=0.31,fast=0.27,strong=0.08',
+    'What calls that stops abort have of all that providers charge for polls of a preset, and of panels that callers name. List prices carry it.',
   ),
   PAYMENT_FEE_SHARE: withDefault(
     shareBelow(0.9),

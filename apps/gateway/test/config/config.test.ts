@@ -1,5 +1,6 @@
 import t from 'tap';
 import { readConfig } from '../../src/config/config.ts';
+import { pricePpmOf } from '../../src/config/list-prices.ts';
 
 const GOOD = {
   DATABASE_URL: 'postgres://u:secret@127.0.0.1/db',
@@ -42,6 +43,35 @@ t.test('money is read to the last digit', (t) => {
     t.equal(decide({ FREE_DAILY_CAP_USD: text }).freeDailyCapU, cap, text);
   t.end();
 });
+
+t.test(
+  'a list price carries the stopped calls of its own panel, and a named panel has them where it is set apart',
+  (t) => {
+    const priceOf = (panel_name: 'broad' | 'strong' | 'custom', env: Record<string, string> = {}) =>
+      pricePpmOf(decide({ PAYMENT_FEE_SHARE: '0', ...env }), { panel_name });
+    const together = { ABORTED_SHARES: 'broad=0.2,fast=0.5,strong=0' };
+    t.same(
+      [priceOf('broad', together), priceOf('strong', together), priceOf('custom', together)],
+      [1_250_000, 1_000_000, 1_250_000],
+    );
+    const apart = { ABORTED_SHARES: 'broad=0.2,custom=0.5,fast=0.5,strong=0' };
+    t.same([priceOf('broad', apart), priceOf('custom', apart)], [1_250_000, 2_000_000]);
+    // As measured in decision 0021: what is billed for the calls that answered covers those that were stopped.
+    for (const [panel, stopped] of [
+      ['broad', 0.212],
+      ['strong', 0.073],
+      ['custom', 0.309],
+    ] as const)
+      t.ok((priceOf(panel) / 1e6) * (1 - stopped) >= 1, panel);
+    for (const wrong of [
+      'broad=0.2,fast=0.5',
+      'broad=0.2,fast=0.5,strong=0,other=0.1',
+      'broad=0.2,fast=0.5,strong=0,custom=1',
+    ])
+      t.throws(() => decide({ ABORTED_SHARES: wrong }), /ABORTED_SHARES/, wrong);
+    t.end();
+  },
+);
 
 const LOGIN = { OIDC_ISSUER: 'https://id.example/', OIDC_CLIENT_ID: 'polls', OIDC_CLIENT_SECRET: 'a secret' };
 

@@ -16,7 +16,7 @@ export const DAY: readonly ProofRow[] = [
     needs: [{ what: 'minutes', atLeast: 120 }],
     short: {
       tried:
-        '45 minutes, which found ended runs that stayed in memory and a result that a second gateway did not have yet (mended), webhooks that came before the day knew their secret, and stopped calls that cost more than prices assume',
+        '45 minutes, which found ended runs that stayed in memory and a result that a second gateway did not have yet, webhooks that came before the day knew their secret, and stopped calls that cost more than prices assumed (all mended)',
       takes: 'the same again without what it found, for two hours',
     },
   },
