@@ -1,6 +1,5 @@
-import { percentile } from '../../terminal/table.ts';
 import { type Cause, waitsByCause } from '../resumes.ts';
-import type { CampaignRule } from './rule.ts';
+import { type CampaignRule, tooManyLate } from './rule.ts';
 
 /** A wait with another cause besides is not judged. */
 const RESUME_WITHIN_MS = { worker: 15_000, master: 30_000 } as const satisfies Partial<Record<Cause, number>>;
@@ -13,8 +12,7 @@ export const clusterRules: readonly CampaignRule[] = [
     broken(history) {
       const waits = waitsByCause(history);
       return JUDGED.flatMap(([cause, withinMs]) => {
-        const p99 = percentile(waits[cause], 0.99);
-        return p99 !== null && p99 > withinMs ? [`${cause}: p99 is ${Math.round(p99)} ms`] : [];
+        return tooManyLate(waits[cause], withinMs).map((text) => `${cause}: ${text}`);
       });
     },
   },

@@ -1,3 +1,4 @@
+import { shareBound } from '@eloquentpoll/evidence';
 import type { CampaignHistory } from '../history.ts';
 
 export interface CampaignRule {
@@ -13,3 +14,16 @@ export function countBy<T>(items: readonly T[], key: (item: T) => string): Map<s
 }
 
 export const seatKey = ({ pollId, seat }: { pollId: string; seat: number }): string => `${pollId} seat ${seat}`;
+
+const LATE_SHARE = 0.01;
+
+/**
+ * What "p99 within" means of few: more than 1 % took longer, and not by chance (at 95 %). Of ten waits one may be the
+ * hundredth, two are not.
+ */
+export function tooManyLate(waitsMs: readonly number[], withinMs: number): string[] {
+  const late = waitsMs.filter((ms) => ms > withinMs).length;
+  const believable = 1 - shareBound(waitsMs.length - late, waitsMs.length);
+  if (late === 0 || believable <= LATE_SHARE) return [];
+  return [`${late} of ${waitsMs.length} were later, the slowest after ${Math.round(Math.max(...waitsMs))} ms`];
+}

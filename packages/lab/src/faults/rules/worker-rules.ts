@@ -1,7 +1,6 @@
-import { percentile } from '../../terminal/table.ts';
 import type { CampaignHistory } from '../history.ts';
 import { resumesOf, tookMs } from '../resumes.ts';
-import { type CampaignRule, countBy, seatKey } from './rule.ts';
+import { type CampaignRule, countBy, seatKey, tooManyLate } from './rule.ts';
 
 export const RESUME_WITHIN_MS = 15_000;
 /** A poll is taken from a worker that keeps it 5 s past its deadline, and found by a sweep within 4 s. */
@@ -30,8 +29,7 @@ export const workerRules: readonly CampaignRule[] = [
   {
     name: `polls of a killed worker are claimed again, p99 within ${RESUME_WITHIN_MS / 1_000} s`,
     broken(history) {
-      const p99 = percentile(resumesOf(history).map(tookMs), 0.99);
-      return p99 !== null && p99 > RESUME_WITHIN_MS ? [`p99 is ${Math.round(p99)} ms`] : [];
+      return tooManyLate(resumesOf(history).map(tookMs), RESUME_WITHIN_MS);
     },
   },
 ];
