@@ -1346,10 +1346,11 @@ class AsyncEloquentPoll:
         day: str | None = None,
         before: str | None = None,
         limit: int | None = None,
+        result_id: str | None = None,
         timeout: float | None = None,
     ) -> ReceiptDays:
-        """Sealed days of receipts, newest first, or one of them."""
-        query = _query(day=day, before=before, limit=limit)
+        """Sealed days of receipts, newest first, or one of them; for the receipt of a result name it."""
+        query = _query(day=day, before=before, limit=limit, result_id=result_id)
         return cast(ReceiptDays, await self._service.body(_Call("GET", "/api/receipts/days", query=query, timeout=timeout)))
 
     async def polls(

@@ -1184,13 +1184,13 @@ export class EloquentPoll {
     return this.#service.body<ReceiptKeys>({ path: '/.well-known/jwks.json', ...options });
   }
 
-  /** Sealed days of receipts, newest first, or one of them. */
+  /** Sealed days of receipts, newest first, or one of them; for the receipt of a result name it. */
   async receiptDays(
-    asked: { day?: string; before?: string; limit?: number } = {},
+    asked: { day?: string; before?: string; limit?: number; resultId?: string } = {},
     options: CallOptions = {},
   ): Promise<ReceiptDays> {
-    const { day, before, limit } = asked;
-    const query = search({ day, before, limit });
+    const { day, before, limit, resultId: result_id } = asked;
+    const query = search({ day, before, limit, result_id });
     return this.#service.body<ReceiptDays>({ path: '/api/receipts/days', query, ...options });
   }
 

@@ -57,6 +57,12 @@ export const ReceiptDaysQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 30 })),
   day: Type.Optional(Type.String({ format: 'date', description: 'This day alone, such as 2026-11-20.' })),
   before: Type.Optional(Type.String({ format: 'date', description: 'Only days before this one, such as 2026-11-20.' })),
+  result_id: Type.Optional(
+    Type.String({
+      pattern: '^EP-\\d{4}-\\d\\d-\\d\\d-[0-9a-z]{16}$',
+      description: 'The days that the receipt of this result is in, where the service is several installations.',
+    }),
+  ),
 });
 export type ReceiptDaysQuery = Static<typeof ReceiptDaysQuery>;
 

@@ -110,7 +110,7 @@ t.test('by its id everything is fetched, and compared with the published result'
   const { out, code } = await verify([response.poll_id], `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   t.equal(code, 0);
   t.match(out, /^Everything holds\./);
-  t.ok(asked.includes('/api/receipts/days?day=2026-11-20'));
+  t.ok(asked.includes(`/api/receipts/days?day=2026-11-20&result_id=${response.poll_id}`));
 });
 
 t.test('what cannot be read is said', async (t) => {

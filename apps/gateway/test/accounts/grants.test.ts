@@ -73,6 +73,33 @@ t.test('allowed once, the code is worth one key for the one with the verifier', 
   t.notMatch(log.join(''), new RegExp(`${code}|ep_k_\\w{38}`));
 });
 
+t.test('a code that was allowed in another cell leads a router there', async (t) => {
+  const [first, second] = [await build(t), await build(t, { cell: '1' })];
+  const { accountId } = await second.keyWith(0);
+  const { verifier, query } = attempt();
+  const sent = await second.app.inject({
+    method: 'POST',
+    url: '/dashboard/grant',
+    headers: { ...(await second.sessionFor(accountId)), ...FORM },
+    payload: `${query}&answer=allow`,
+  });
+  const code = new URL(String(sent.headers.location)).searchParams.get('code') ?? '';
+  const redeem = ({ app }: typeof first, code: string) =>
+    app.inject({ method: 'POST', url: '/api/keys/redeem', payload: { code, verifier } });
+  const led = await redeem(first, code);
+  t.match(led, { statusCode: 503, headers: { 'x-accel-redirect': '@ep_cell_1' } });
+  t.match(led.json(), { code: 'account_moving' });
+  for (const wrong of [
+    `2${code.slice(1)}`,
+    `${code.slice(0, -1)}${code.endsWith('A') ? 'Q' : 'A'}`,
+    `1${token(49)}`,
+    code.slice(1),
+  ])
+    t.match(await redeem(first, wrong), { statusCode: 401 }, 'not a code of ours');
+  t.equal((await redeem(second, code)).statusCode, 201);
+  t.equal((await redeem(second, code)).statusCode, 401, 'used');
+});
+
 t.test('the form counts only from here, by who is logged in, to a port of the own computer', async (t) => {
   const { app, context, keyWith, sessionFor } = await build(t);
   const { accountId, bearer } = await keyWith(0);
@@ -163,7 +190,7 @@ t.test('in a browser the code reaches the program: the policy of the page lets i
   await page.getByText(`${digits.slice(0, 4)}-${digits.slice(4)}`).waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
   const url = new URL(await heard, 'http://127.0.0.1');
-  t.match(url.searchParams.get('code'), /^[\w-]{43}$/);
+  t.match(url.searchParams.get('code'), /^0[\w-]{65}$/);
   t.equal(url.searchParams.get('state'), query.get('state'));
   await page.getByText('Allowed.').waitFor();
 });

@@ -138,6 +138,8 @@ t.test('once its day is sealed a receipt proves that the day holds it, and the d
   );
   t.same((await get(`/api/receipts/days?before=${with_.days![0]!.day}`)).json(), { days: [] });
   t.equal((await get('/api/receipts/days?before=yesterday')).statusCode, 400);
+  t.same((await get(`/api/receipts/days?result_id=${poll_id}`)).json().days, with_.days);
+  t.equal((await get('/api/receipts/days?result_id=nonsense')).statusCode, 400);
 });
 
 t.test('a result without a receipt, one that was changed, and one that is gone', async (t) => {

@@ -37,7 +37,7 @@ async function published({ polls, terminal }: Invocation, id: string): Promise<E
     polls.receiptKeys({ signal }),
     polls.result(id, { signal }),
   ]);
-  const days = await dayOf(polls, receipt, signal);
+  const days = await dayOf(polls, id, receipt, signal);
   return { receipt: JSON.stringify(receipt), known: { keys: keys.keys, days, result } };
 }
 
@@ -52,8 +52,8 @@ async function inFile({ polls, terminal }: Invocation, { what, keys, days }: Ver
 }
 
 /** The day that has the receipt, as it is published. */
-async function dayOf(polls: EloquentPoll, { proof }: ResultReceipt, signal: AbortSignal) {
-  return proof === null ? undefined : (await polls.receiptDays({ day: proof.day }, { signal })).days;
+async function dayOf(polls: EloquentPoll, resultId: string, { proof }: ResultReceipt, signal: AbortSignal) {
+  return proof === null ? undefined : (await polls.receiptDays({ day: proof.day, resultId }, { signal })).days;
 }
 
 async function contents(file: string): Promise<string> {

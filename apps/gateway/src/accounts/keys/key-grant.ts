@@ -1,5 +1,7 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LIMITS } from '@eloquentpoll/contracts';
+import { AccountMoving } from '@eloquentpoll/storage';
+import type { Config } from '../../config/config.ts';
 import type { AccountsContext } from '../context.ts';
 
 // A login of a command line (RFC 8252, loopback): the account's owner allows it on a page, the browser carries a code to
@@ -45,20 +47,25 @@ export function confirmationOf({ challenge }: GrantRequest): string {
 }
 
 /** The code that stands for the permission; it is stored as a hash. */
-export async function createGrant({ bus }: AccountsContext, accountId: string, request: GrantRequest): Promise<string> {
-  const code = randomBytes(32).toString('base64url');
+export async function createGrant(context: AccountsContext, accountId: string, request: GrantRequest): Promise<string> {
+  const { bus, config } = context;
+  const code = newCode(config);
   const grant: Grant = { accountId, challenge: request.challenge, label: labelOfGrant(request) };
   await bus.redis.set(nameOf(bus.prefix, code), JSON.stringify(grant), 'EX', LIFETIME_S);
   return code;
 }
 
-/** null for a code that was used, has expired or never was, and for a wrong verifier, which uses it up too. */
+/**
+ * null for a code that was used, has expired or never was, and for a wrong verifier, which uses it up too. Throws
+ * `AccountMoving` for a code of another cell: the program that brings it has no key yet, so a router cannot know.
+ */
 export async function takeGrant(
-  { bus }: AccountsContext,
+  { bus, config }: AccountsContext,
   code: string,
   verifier: string,
 ): Promise<Pick<Grant, 'accountId' | 'label'> | null> {
   const stored = await bus.redis.getdel(nameOf(bus.prefix, code));
+  if (stored === null) refuseOtherCell(config, code);
   const grant = stored === null ? null : readGrant(stored);
   return grant && isSame(challengeFor(verifier), grant.challenge) ? grant : null;
 }
@@ -69,6 +76,24 @@ function readGrant(stored: string): Grant | null {
   if (typeof accountId !== 'string' || typeof challenge !== 'string' || typeof label !== 'string') return null;
   return { accountId, challenge, label };
 }
+
+type OfCell = Pick<Config, 'cell' | 'keyPepper'>;
+
+const CODE = /^(?<said>(?<cell>[0-9a-hjkmnp-tv-z])[\w-]{43})(?<mark>[\w-]{22})$/;
+
+/** The cell, a random text, and a mark of both by the pepper that all cells share. */
+function newCode({ cell, keyPepper }: OfCell): string {
+  const said = cell + randomBytes(32).toString('base64url');
+  return said + markOf(keyPepper, said);
+}
+
+function refuseOtherCell({ cell, keyPepper }: OfCell, code: string): void {
+  const { said, cell: other, mark } = CODE.exec(code)?.groups ?? {};
+  if (said && mark && other !== cell && isSame(markOf(keyPepper, said), mark)) throw new AccountMoving(other!);
+}
+
+const markOf = (pepper: string, said: string): string =>
+  createHmac('sha256', pepper).update(`grant ${said}`).digest().subarray(0, 16).toString('base64url');
 
 const challengeFor = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
 

@@ -24,7 +24,7 @@ export function redeemGrantRoute(app: FastifyInstance, context: AccountsContext)
         body: Type.Ref(GrantRedemption),
         response: {
           201: jsonAnswer('The key.', NewKey),
-          ...errors(...READS_BODY, 'login_failed', 'key_limit_reached'),
+          ...errors(...READS_BODY, 'login_failed', 'key_limit_reached', 'account_moving'),
         },
       },
     },

@@ -33,7 +33,8 @@ async function verified(id: string): Promise<Verified> {
     loadJson<PublishedResult>(`/api/results/${id}`),
   ]);
   const { proof } = JSON.parse(receipt) as SignedReceipt;
-  const day = proof && (await loadJson<Required<Pick<Known, 'days'>>>(`/api/receipts/days?day=${proof.day}`));
+  const path = `/api/receipts/days?day=${proof?.day}&result_id=${id}`;
+  const day = proof && (await loadJson<Required<Pick<Known, 'days'>>>(path));
   return verifyReceipt(receipt, { keys, days: day?.days, result });
 }
 

@@ -1,5 +1,5 @@
 import { ReceiptDays, ReceiptDaysQuery } from '@eloquentpoll/contracts';
-import { readReceiptDays } from '@eloquentpoll/storage';
+import { readReceiptDays, refuseMovedResult } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
@@ -22,11 +22,13 @@ export function receiptDaysRoute(app: FastifyInstance, { storage }: PollsContext
           'to the day before. A sealed day never changes; keep a copy to be sure of it.',
         security: access.none,
         querystring: ReceiptDaysQuery,
-        response: { 200: jsonAnswer('The days.', ReceiptDays), ...NOT_MODIFIED, ...errors() },
+        response: { 200: jsonAnswer('The days.', ReceiptDays), ...NOT_MODIFIED, ...errors('account_moving') },
       },
     },
     async (request, reply) => {
-      const days = await readReceiptDays(storage, { limit: 30, ...request.query });
+      const { result_id, ...asked } = request.query;
+      if (result_id !== undefined) await refuseMovedResult(storage, result_id);
+      const days = await readReceiptDays(storage, { limit: 30, ...asked });
       const shown: ReceiptDays = {
         days: days.map(({ day, receipts, root, seal }) => ({
           day,
