@@ -1,6 +1,7 @@
 import { ChatError, type ErrorCode } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import { type AnswerSchema, errors } from './answers.ts';
+import type { ApiError } from './api-error.ts';
 
 // Under /v1 every error has the form that clients of the OpenAI API read, whatever they accept.
 
@@ -17,5 +18,5 @@ export const chatErrors = (...codes: readonly ErrorCode[]): Record<number, Answe
   );
 
 /** These clients repeat a 5xx by themselves. Without a key that would be a second poll beside one that goes on. */
-export const isRetriedAtACost = (code: ErrorCode, idempotencyKey: string | null): boolean =>
-  code === 'poll_execution_failed' && idempotencyKey === null;
+export const isRetriedAtACost = ({ code, circumstances }: ApiError, idempotencyKey: string | null): boolean =>
+  (code === 'poll_execution_failed' || circumstances.leavesPoll === true) && idempotencyKey === null;

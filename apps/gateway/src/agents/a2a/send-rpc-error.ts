@@ -14,10 +14,10 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
   if (id === undefined) return sendError(config, error, request, reply);
 
   const { status } = ERRORS[known.code];
-  const { detail, issues, retryAfterSeconds } = known.circumstances;
+  const { detail, issues, retryAfterSeconds, members } = known.circumstances;
   if (status >= 500) request.log.error({ err: error, code: known.code }, 'request.failed');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  const body = errorBody({ code: known.code, requestId: request.id, detail });
+  const body = errorBody({ code: known.code, requestId: request.id, detail, members });
   const code = rpcCodeOf(known, status);
   const data = {
     ...body,

@@ -8,6 +8,7 @@ import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { readPollOrder } from '../../polls/order/poll-order.ts';
 import { awaitPoll } from '../../polls/run/await-poll.ts';
+import { knownOf } from '../../polls/run/outcome-unknown.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
 import { type Submission, submitPoll } from '../../polls/run/submit-poll.ts';
 import { findTask } from './find-task.ts';
@@ -35,8 +36,9 @@ export async function sendTask(
     ? await awaitPoll(context, submission, goneSignal(reply))
     : { ...(await submitPoll(context, submission)), result: null };
   if (joined) markReplayed(reply);
-  const poll = await madePoll(context, pollId);
-  return result ? taskOf(poll, result, namesOf(poll)) : readTask(context, poll, namesOf(poll));
+  const poll = await madePoll(context, submission, pollId);
+  if (result) return taskOf(poll, result, namesOf(poll));
+  return knownOf({ pollId, accountId: submission.accountId }, () => readTask(context, poll, namesOf(poll)));
 }
 
 /** A name that a caller of version 0.1 gave is its idempotency key too. */
@@ -67,8 +69,8 @@ export async function orderTask(
 }
 
 /** The poll of a submission that was accepted. */
-export async function madePoll({ storage }: PollsContext, pollId: string): Promise<Poll> {
-  const poll = await findPoll(storage, pollId);
+export async function madePoll({ storage }: PollsContext, { accountId }: Submission, pollId: string): Promise<Poll> {
+  const poll = await knownOf({ pollId, accountId }, () => findPoll(storage, pollId));
   if (!poll) throw new ApiError('poll_execution_failed');
   return poll;
 }

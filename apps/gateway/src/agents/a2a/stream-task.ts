@@ -39,7 +39,7 @@ export async function streamTask(
   const follower = owned.use(new PollFollower(context));
   const { pollId, joined } = await submitPoll(context, submission, follower);
   if (joined) markReplayed(reply);
-  const poll = await madePoll(context, pollId);
+  const poll = await madePoll(context, submission, pollId);
   await send({ context, request, reply, call, follower, owned }, { poll, names: namesOf(poll) });
 }
 

@@ -5,6 +5,7 @@ import { accountOf } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { whyWithoutResult } from '../../polls/read/why-failed.ts';
+import { knownOf } from '../../polls/run/outcome-unknown.ts';
 import { progressSentence } from '../progress-sentence.ts';
 import { refuseSpending, type ToolResult, toolResult } from './call-tool.ts';
 import type { Tool, ToolCall } from './tool.ts';
@@ -45,9 +46,14 @@ export async function startTask(
     return {};
   });
   if (pollId === '') return begun;
-  const poll = await findPoll(call.context.storage, pollId);
-  if (!poll) return toolResult(call, () => Promise.reject(new ApiError('poll_execution_failed')));
-  return { resultType: 'task', content: [], ...stateOf(poll) };
+  try {
+    const made = { pollId, accountId: accountOf(call.request) };
+    const poll = await knownOf(made, () => findPoll(call.context.storage, pollId));
+    if (!poll) throw new ApiError('poll_execution_failed');
+    return { resultType: 'task', content: [], ...stateOf(poll) };
+  } catch (error) {
+    return toolResult(call, () => Promise.reject(error));
+  }
 }
 
 /** null if the caller has no task of this id. */
@@ -66,9 +72,11 @@ export async function readPollTask(context: PollsContext, request: FastifyReques
         snapshot?.status === 'running' ? progressSentence(snapshot, poll.spec.options) : 'The models are voting.',
     };
   }
+  // Where the storage is away, this call fails and is repeated: an error as its result would be the end of the task.
+  const stored = await findResultOfPoll(context.storage, poll.id);
+  const why = stored ? null : await whyWithoutResult(context, poll.id, 'poll_execution_failed');
   const result = await toolResult({ context, request }, async () => {
-    const stored = await findResultOfPoll(context.storage, poll.id);
-    if (!stored) throw new ApiError((await whyWithoutResult(context, poll.id, 'poll_execution_failed')).code);
+    if (!stored) throw new ApiError(why!.code);
     return unlessFailed(stored.detail);
   });
   return { ...stateOf(poll), status: 'completed', result };

@@ -41,7 +41,7 @@ export function sendError(config: Config, error: unknown, request: FastifyReques
     .code(status)
     .header('vary', 'Accept, X-Machine-Client')
     .header('content-type', problem ? 'application/problem+json' : 'application/json; charset=utf-8');
-  if (chat && isRetriedAtACost(known.code, request.idempotencyKey)) reply.header('x-should-retry', 'false');
+  if (chat && isRetriedAtACost(known, request.idempotencyKey)) reply.header('x-should-retry', 'false');
   if (occurrence.retryAfterSeconds !== undefined) reply.header('retry-after', String(occurrence.retryAfterSeconds));
   if (status === 401) reply.header('www-authenticate', challenge(config, known));
   if (known.circumstances.headers) reply.headers(known.circumstances.headers);

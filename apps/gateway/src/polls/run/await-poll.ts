@@ -2,6 +2,7 @@ import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { whyWithoutResult } from '../read/why-failed.ts';
+import { knownOf, outcomeUnknown } from './outcome-unknown.ts';
 import { END_GRACE_MS, type PollEnd, PollFollower } from './poll-follower.ts';
 import { readOutcome } from './read-outcome.ts';
 import { settleWithin } from './settle-within.ts';
@@ -25,11 +26,17 @@ export async function awaitPoll(
   const { pollId, deadlineMs, joined } = await submitPoll(context, submission, follower);
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<PollEnd>();
   follower.follow(pollId, { onSnapshot, onEnd }, { catchUp: joined !== null });
-  const end = await settleWithin(ended, deadlineMs + END_GRACE_MS, gone, context.shutdown.ending);
-  if (end === 'aborted') throw new ApiError('service_unavailable', { detail: RESTARTING, retryAfterSeconds: 1 });
-  if (end === 'timeout') throw new ApiError('poll_execution_failed', { retryAfterSeconds: 5 });
-  const result = await readOutcome(context, pollId, end, submission.idempotency);
-  if (!result) throw new ApiError((await whyWithoutResult(context, pollId, 'poll_execution_failed')).code);
+  const made = { pollId, accountId: submission.accountId };
+  const heard = await settleWithin(ended, deadlineMs + END_GRACE_MS, gone, context.shutdown.ending);
+  if (heard === 'aborted') throw outcomeUnknown(made, { detail: RESTARTING, retryAfterSeconds: 1 });
+  // Its worker may still store the end: it does so once Postgres is there again.
+  if (heard === 'timeout' && (await follower.readLast()) !== 'over') throw outcomeUnknown(made);
+  const end = heard === 'timeout' ? await ended : heard;
+  const result = await knownOf(made, async () => {
+    const stored = await readOutcome(context, pollId, end, submission.idempotency);
+    if (!stored) throw new ApiError((await whyWithoutResult(context, pollId, 'poll_execution_failed')).code);
+    return stored;
+  });
   return { pollId, result, joined: joined !== null };
 }
 

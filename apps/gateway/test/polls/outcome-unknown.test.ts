@@ -1,0 +1,178 @@
+import { deadlineMsOf } from '@eloquentpoll/polls';
+import { eventually } from '@eloquentpoll/testkit/eventually';
+import t, { type Test } from 'tap';
+import { END_GRACE_MS } from '../../src/polls/run/poll-follower.ts';
+import { build } from '../fixtures/build.ts';
+import { takePoll } from '../fixtures/hand-worker.ts';
+import { replicaOf } from '../fixtures/replica.ts';
+import { withoutPostgres } from '../fixtures/without-postgres.ts';
+
+// Callers who wait for a poll whose end cannot be read: it may have been billed, so none of them hears that it failed.
+
+const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
+const WAITS_MS = deadlineMsOf({ panel_name: 'broad' }) + END_GRACE_MS;
+
+/** The waits for polls end when the test says so. */
+function heldWaits(t: Test): { end(): Promise<void> } {
+  const plain = globalThis.setTimeout;
+  const waits: (() => void)[] = [];
+  const held = (work: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+    if (ms === WAITS_MS) waits.push(() => work(...args));
+    return plain(work, ms, ...args);
+  };
+  t.intercept(globalThis, 'setTimeout', { value: Object.assign(held, plain) });
+  return {
+    async end() {
+      await eventually('the caller waits', () => waits.length > 0);
+      for (const work of waits.splice(0)) work();
+    },
+  };
+}
+
+const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params });
+const MESSAGE = { role: 'user', parts: [{ type: 'data', data: POLL }] };
+const ACCEPT = { accept: 'application/json, text/event-stream' };
+
+/** With the key of each, by which a repeat finds the poll. */
+const REQUESTS: readonly { name: string; url: string; payload: object; headers?: Record<string, string> }[] = [
+  { name: 'a poll', url: '/api/poll', payload: POLL, headers: { 'idempotency-key': 'k' } },
+  {
+    name: 'a chat completion',
+    url: '/v1/chat/completions',
+    payload: { model: 'eloquentpoll/broad', messages: [{ role: 'user', content: `${POLL.question} [A, B]` }] },
+    headers: { 'idempotency-key': 'k' },
+  },
+  { name: 'a task', url: '/api/a2a/tasks/send', payload: rpc('tasks/send', { id: 'k', message: MESSAGE }) },
+  {
+    name: 'a tool',
+    url: '/api/mcp',
+    payload: rpc('tools/call', { name: 'poll_question', arguments: { ...POLL, idempotency_key: 'k' } }),
+    headers: ACCEPT,
+  },
+];
+
+const { app, context, keyWith } = await build(t);
+/** Where workers run; Postgres is not away there. */
+const { context: elsewhere } = await replicaOf(t, context);
+
+type Sent = Omit<(typeof REQUESTS)[number], 'name'>;
+
+/** A caller who has asked nothing yet. */
+async function caller() {
+  const { bearer, accountId } = await keyWith(10);
+  return {
+    bearer,
+    send: async ({ url, payload, headers }: Sent) =>
+      app.inject({ method: 'POST', url, headers: { ...bearer, ...headers }, payload }),
+    pollId: () =>
+      eventually('the poll is stored', async () => {
+        const polls = elsewhere.storage.db.selectFrom('polls').select('id').where('account_id', '=', accountId);
+        return (await polls.executeTakeFirst())?.id;
+      }),
+  };
+}
+
+for (const { name, ...request } of REQUESTS)
+  t.test(`${name} whose end cannot be read is a 503 with its session, and a repeat has the result`, async (t) => {
+    for (const isHeard of [true, false]) {
+      const { send, pollId } = await caller();
+      const waits = heldWaits(t);
+      const asked = send(request);
+      const id = await pollId();
+      const worker = await takePoll(elsewhere, id);
+      await worker.vote();
+      await eventually('the caller waits', () => context.rereads.followed() === 1);
+      const away = withoutPostgres(t, context);
+      const { poll_id } = await worker.end({ silent: true });
+      if (isHeard) {
+        const { accountId, epoch } = worker.claim;
+        const end = { ...worker.running(), seq: 9, status: 'completed' as const, result_id: poll_id };
+        // As its worker does, which knows who waits.
+        await context.bus.runs.end(id, epoch, String(accountId), end);
+      } else await waits.end();
+      const answer = await asked;
+      t.match(answer.body, /service_unavailable/);
+      t.notMatch(answer.body, /poll_execution_failed/);
+      if (name !== 'a chat completion') t.match(answer.body, id, 'its session');
+      if (name !== 'a tool') t.match([answer.statusCode, answer.headers['retry-after']], [503, '2']);
+      away.restore();
+      t.match((await send(request)).body, poll_id);
+    }
+  });
+
+t.test(
+  'a poll that has not ended a little after its deadline may still end, and is found by its session',
+  async (t) => {
+    const { send, bearer, pollId } = await caller();
+    const waits = heldWaits(t);
+    const asked = send({ url: '/api/poll', payload: POLL });
+    const id = await pollId();
+    await waits.end();
+    const answer = await asked;
+    t.match([answer.statusCode, answer.json()], [503, { code: 'service_unavailable', session_id: id }]);
+    const worker = await takePoll(elsewhere, id);
+    await worker.vote();
+    const { poll_id } = await worker.end();
+    const { session_id } = answer.json();
+    t.match((await app.inject({ url: `/api/polls/${session_id}/result`, headers: bearer })).json(), { poll_id });
+  },
+);
+
+t.test('clients of the OpenAI API do not repeat such a poll by themselves without a key', async (t) => {
+  const { send, pollId } = await caller();
+  const waits = heldWaits(t);
+  const asked = send({ ...REQUESTS[1]!, headers: {} });
+  await pollId();
+  await waits.end();
+  const { statusCode, headers } = await asked;
+  t.match([statusCode, headers['x-should-retry']], [503, 'false']);
+});
+
+/** Postgres answers so many times and is away then. */
+function failingAfter(t: Test, times: number): { restore(): void } {
+  const pool = context.storage.pool as unknown as { connect(...given: unknown[]): Promise<unknown> };
+  const plain = pool.connect.bind(pool);
+  let left = times;
+  const connect = (...given: unknown[]) =>
+    left-- > 0 ? plain(...given) : Promise.reject(new Error('Postgres is away'));
+  return t.intercept(pool, 'connect', { value: connect });
+}
+
+t.test('wherever Postgres goes away under a task of MCP, the call fails and not the task', async (t) => {
+  const { send, pollId } = await caller();
+  const TASKS = 'io.modelcontextprotocol/tasks';
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { [TASKS]: {} } },
+  };
+  const ask = async (method: string, params: object, name: string) => {
+    const headers = { ...ACCEPT, 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': name };
+    const { body } = await send({ url: '/api/mcp', headers, payload: rpc(method, { ...params, _meta }) });
+    return JSON.parse(body.slice(body.indexOf('{')));
+  };
+  /** The answers while Postgres is away, and the first one after it was there long enough. */
+  async function untilAnswered(call: () => Promise<{ result?: { taskId?: string } }>) {
+    const refused: object[] = [];
+    for (let times = 0; times < 20; times++) {
+      const away = failingAfter(t, times);
+      const answer = await call();
+      away.restore();
+      if (answer.result?.taskId) return { refused, answer };
+      refused.push(answer);
+    }
+    throw new Error('it is never answered');
+  }
+
+  const call = { name: 'poll_question', arguments: { ...POLL, idempotency_key: 'k' } };
+  const begun = await untilAnswered(() => ask('tools/call', call, call.name));
+  const id = await pollId();
+  t.match(begun.answer, { result: { taskId: id, status: 'working' } });
+  t.ok(begun.refused.length > 1);
+  for (const refusal of begun.refused) t.match(JSON.stringify(refusal), /service_unavailable/);
+  const worker = await takePoll(elsewhere, id);
+  await worker.vote();
+  const { poll_id } = await worker.end();
+  const read = await untilAnswered(() => ask('tasks/get', { taskId: id }, id));
+  t.ok(read.refused.length > 1);
+  t.match(read.answer, { result: { status: 'completed', result: { structuredContent: { poll_id } } } });
+});
