@@ -2,8 +2,30 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ownerUrl } from '@eloquentpoll/testkit/database';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { checkLedger, checkLedgerInTurn, closeBooks, creditAccount, openStorage, StorageBusy } from '../src/index.ts';
-import { type Fixture, funded, open, together, USD, unique } from './fixtures.ts';
+import {
+  acceptPoll,
+  checkLedger,
+  checkLedgerInTurn,
+  claimPoll,
+  closeBooks,
+  creditAccount,
+  finishPoll,
+  openStorage,
+  StorageBusy,
+} from '../src/index.ts';
+import {
+  acceptance,
+  type Fixture,
+  finished,
+  funded,
+  newPoll,
+  open,
+  response,
+  together,
+  USD,
+  unique,
+  vote,
+} from './fixtures.ts';
 import { wholeCheck } from './whole-check.ts';
 
 // slow: 6 s
@@ -69,6 +91,53 @@ t.test('a sealed day never changes, although transactions of it end after it', a
      where (t.created_at at time zone 'utc')::date < p.day`);
   t.ok(late!.n > 0, 'some were too late for their day');
   t.same(await wholeCheck(fixture.storage), []);
+});
+
+t.test('a sealed day has the sums of its pages, two of which charge one account', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  // Days that are not over, whenever this runs.
+  const tomorrow = Date.now() + 86_400_000;
+  const dated = (at: number) =>
+    query(`alter table transfers alter created_at set default '${new Date(at).toISOString()}'`);
+  await dated(tomorrow);
+  const accountId = await funded(storage, USD);
+  const charged = async (billedU: number) => {
+    const poll = newPoll(accountId);
+    await acceptPoll(storage, acceptance(accountId, { poll, holdU: 1_000n }));
+    return async () => {
+      const claim = (await claimPoll(storage, poll.id, 'w'))!;
+      const costs = { total_estimated_cost: billedU / 1_000_000 };
+      await finishPoll(
+        storage,
+        finished(claim, { votes: [vote(0, { billed_u: billedU })], response: response({ costs }) }),
+      );
+    };
+  };
+  const page = async () => t.match(await closeBooks(storage, { minPage: 1 }), { pages: 1, seals: [] });
+  await (await charged(300))();
+  const endsLater = await charged(50);
+  await page();
+  await (await charged(7))();
+  await endsLater();
+  await page();
+
+  await dated(tomorrow + 86_400_000);
+  await creditAccount(storage, grant(accountId));
+  t.match(await closeBooks(storage, { minPage: 1 }), { pages: 1, seals: [{ hash: /./ }] });
+  const [day] = await query<{ from: string; to: string }>(`
+    select (min(first_id) - 1)::text as from, max(last_id)::text as to from ledger_pages
+     where day = (select max(day) from ledger_seals)`);
+  const sums = 'account_id, posted_u, used_u, held_u, reversed_u, card_u, card_reversed_u, chain_u';
+  const sealed = await query<Record<string, unknown>>(
+    `select ${sums} from ledger_day_sums where day = (select max(day) from ledger_seals) order by account_id`,
+  );
+  t.same(sealed, await query(`select ${sums} from sum_transfers($1, $2) order by account_id`, [day!.from, day!.to]));
+  const own = sealed.find(({ account_id }) => account_id === accountId)!;
+  t.match([Number(own.used_u), Number(own.held_u)], [357, 0]);
+  // Its transfers are not of the day of its polls here.
+  const found = (await wholeCheck(storage)).filter(({ rule }) => rule !== 'usage_cost');
+  t.same(found, []);
 });
 
 t.test('pages that do not wait for writers miss transfers, and the check says so', async (t) => {
