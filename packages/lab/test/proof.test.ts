@@ -154,6 +154,28 @@ t.test('a row is stale once what it covers has changed, committed or not', async
   t.match(blind, 'git was absent');
 });
 
+t.test('what rows cover outside of apps and packages counts as code does', async (t) => {
+  const folder = t.testdir({ apps: { 'a.ts': '1' }, infra: { monitoring: { x: '1' } }, docs: { 'a.md': '1' } });
+  const git = (...args: string[]) =>
+    execute('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args]);
+  await git('init', '-q');
+  await git('add', '-A');
+  await git('commit', '-qm', 'x');
+  const paths = ['apps', 'infra/monitoring'];
+  const measured = { revision: await presentRevision(folder), digest: (await committedCode(folder))(paths), paths };
+  const standing = async () => (await openRevisions(folder))!(measured);
+  writeFileSync(join(folder, 'docs/a.md'), '2');
+  t.same(
+    [await presentRevision(folder), await standing()],
+    [measured.revision, 'current'],
+    'a document is not measured',
+  );
+  writeFileSync(join(folder, 'infra/monitoring/x'), '2');
+  t.same([await presentRevision(folder), await standing()], [null, 'stale'], 'changed and not committed');
+  await git('commit', '-qam', 'x');
+  t.equal(await standing(), 'stale', 'changed and committed');
+});
+
 t.test('npm run simulate -- --continue adds its runs, and refuses a seed that would not count', async (t) => {
   const file = join(t.testdir(), 'runs.jsonl');
   const simulate = (seed: string) => {

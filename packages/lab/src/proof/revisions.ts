@@ -1,23 +1,24 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
+import { PROOF_ROWS } from './rows.ts';
 
 // What git knows about the code: which commit is here, and whether paths have changed since another one.
 
 const run = promisify(execFile);
 
-/** Where code is; a change of a document or of a file of runs changes nothing that is measured. */
-const CODE = ['apps', 'packages', 'scripts', 'package.json', 'pnpm-lock.yaml'];
+/** What is measured: code, and what rows cover beside it. A document or a file of runs is no part of it. */
+const MEASURED = ['apps', 'packages', 'scripts', 'package.json', ...PROOF_ROWS.flatMap(({ covers }) => covers)];
 const DIGITS = 12;
 
 async function git(root: string, ...args: string[]): Promise<string> {
   return (await run('git', ['-C', root, ...args], { maxBuffer: 64 * 1024 * 1024 })).stdout.trim();
 }
 
-/** The commit that is checked out; null without git, or where its code was changed and not committed. */
+/** The commit that is checked out; null without git, or where what is measured was changed and not committed. */
 export async function presentRevision(root: string): Promise<string | null> {
   try {
-    if ((await git(root, 'status', '--porcelain', '--', ...CODE)) !== '') return null;
+    if ((await git(root, 'status', '--porcelain', '--', ...MEASURED)) !== '') return null;
     return (await git(root, 'rev-parse', 'HEAD')).slice(0, DIGITS);
   } catch {
     return null;
@@ -31,7 +32,7 @@ export type DigestOf = (paths: readonly string[]) => string;
 
 /** Of the commit that is checked out. */
 export async function committedCode(root: string): Promise<DigestOf> {
-  const files = (await git(root, 'ls-tree', '-r', 'HEAD', '--', ...CODE)).split('\n').map((line) => {
+  const files = (await git(root, 'ls-tree', '-r', 'HEAD')).split('\n').map((line) => {
     const [entry = '', name = ''] = line.split('\t');
     return { name, line: `${entry.split(' ')[2]} ${name}` };
   });
