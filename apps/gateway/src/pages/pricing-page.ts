@@ -1,4 +1,4 @@
-import { LIMITS, PRESETS, type ServiceTier } from '@eloquentpoll/contracts';
+import { LIMITS, PRESETS, type Preset, type ServiceTier } from '@eloquentpoll/contracts';
 import { pricePpmOf } from '../config/list-prices.ts';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { notice, table } from './components.ts';
@@ -56,13 +56,14 @@ ${fineprint}`,
   });
 }
 
-/** What list prices carry, by preset. */
+/** What list prices carry, by preset and for panels that callers name. */
 function margins({ config }: Facts): Html {
-  const margins = (service_tier: ServiceTier) =>
-    PRESETS.map((preset, i) => {
-      const ppm = pricePpmOf(config, { panel_name: preset, service_tier });
-      return html`${i > 0 ? ', ' : ''}${percent(ppm / 1_000_000 - 1)} in <code>${preset}</code> polls`;
-    });
+  const margins = (service_tier: ServiceTier) => {
+    const marginOf = (panel_name: Preset | 'custom') =>
+      percent(pricePpmOf(config, { panel_name, service_tier }) / 1_000_000 - 1);
+    const ofPresets = PRESETS.map((preset) => html`${marginOf(preset)} in <code>${preset}</code> polls, `);
+    return html`${ofPresets}${marginOf('custom')} in polls with <code>models</code> or a saved <code>panel</code>`;
+  };
   return html`List prices are what the providers charge and a margin: ${margins('standard')}. It pays for calls that were under way when a poll
 stopped, which providers charge and you are not billed, and for the fees of payments. Polls with <code>service_tier: "flex"</code>, as those of batches, are run when no other poll waits and end within
 24 hours; nothing is under way when they stop, and the margin is ${margins('flex')}.`;

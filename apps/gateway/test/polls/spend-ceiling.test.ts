@@ -1,5 +1,7 @@
 import { withinOne } from '@eloquentpoll/testkit/calendar';
 import t from 'tap';
+import { pricePpmOf } from '../../src/config/list-prices.ts';
+import { percent } from '../../src/pages/figures.ts';
 import { build } from '../fixtures/build.ts';
 import { stored } from '../fixtures/stored.ts';
 
@@ -45,7 +47,9 @@ t.test('simulated models have no ceiling unless one is set', async (t) => {
 });
 
 t.test('prices carry the margin of their preset, and /pricing says how much', async (t) => {
-  const dear = await build(t, { pricePpm: { broad: 2_000_000, fast: 1_500_000, strong: 1_000_000 } });
+  const dear = await build(t, {
+    pricePpm: { broad: 2_000_000, fast: 1_500_000, strong: 1_000_000, custom: 1_750_000 },
+  });
   const plain = await build(t, { pricePpm: { broad: 1_000_000, fast: 1_000_000, strong: 1_000_000 } });
   const expected = async ({ app }: typeof dear, preset: string) =>
     (await app.inject(`/api/poll/estimate?preset=${preset}`)).json().cost_usd.expected as number;
@@ -59,4 +63,9 @@ t.test('prices carry the margin of their preset, and /pricing says how much', as
   }
   const page = (await dear.app.inject({ url: '/pricing', headers: { accept: 'text/html' } })).body;
   t.match(page, '100% in <code>broad</code> polls, 50% in <code>fast</code> polls, 0% in <code>strong</code> polls');
+  const { config } = dear.context;
+  for (const service_tier of ['standard', 'flex'] as const) {
+    const margin = percent(pricePpmOf(config, { panel_name: 'custom', service_tier }) / 1_000_000 - 1);
+    t.match(page, `${margin} in polls with <code>models</code> or a saved <code>panel</code>`, service_tier);
+  }
 });
