@@ -58,6 +58,7 @@ function storageOptions({ database }: Config, log: Logger, metrics: Metrics) {
     applicationName: 'eloquentpoll-gateway',
     onConnection: (waitedMs: number) => waits.observe(waitedMs / 1_000),
     onUnlimited: () => log.warn('postgres.no_statement_timeout'),
+    onOlderPrimary: () => log.error('postgres.older_primary_refused'),
   };
 }
 

@@ -127,6 +127,7 @@ function connectStorage({ databaseUrl, databasePool }: Config, log: Logger, metr
     applicationName: 'eloquentpoll-worker',
     onConnection: (waitedMs) => waits.observe(waitedMs / 1_000),
     onUnlimited: () => log.warn('postgres.no_statement_timeout'),
+    onOlderPrimary: () => log.error('postgres.older_primary_refused'),
   });
 }
 

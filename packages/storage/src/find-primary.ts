@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { postgresUrls } from '@eloquentpoll/ops/postgres-address';
 import pg from 'pg';
 
@@ -11,6 +12,13 @@ const ASK_MS = 1_000;
 const MAX_AGE_MS = 250;
 /** No caller waits for this look, so a slow server gets more time to answer. */
 const WATCH = { everyMs: 2_000, askMs: 5_000 };
+const LEAVE_MS = 1_000;
+const SAY_EVERY_MS = 60_000;
+
+/** How often the history of a server was forked by a promotion, from 1; null of a standby. */
+export const TIMELINE = `case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_lsn()) end`;
+export const timelineIn = (walFile: string | null): number | null =>
+  walFile === null ? null : Number.parseInt(walFile.slice(0, 8), 16);
 
 export interface PrimaryFinder extends Disposable {
   /** Of the server that was the primary when it was last looked for; the first one before that. */
@@ -19,34 +27,44 @@ export interface PrimaryFinder extends Disposable {
   readonly found: Promise<void>;
   /** Looks again; whether it is another than `tried`. */
   movedFrom(tried: string): Promise<boolean>;
-  /** Whether a connection leads to it: not one that was opened before it was found. */
+  /** Hears of a new connection to a server of this timeline; false where a younger history is known. */
+  connected(client: pg.ClientBase, timeline: number): boolean;
+  /** Whether no younger history has been found since a connection was made. */
   isServing(client: pg.ClientBase): boolean;
 }
 
 interface Primary {
   readonly url: string;
-  /** How often its history was forked by a promotion, from 1. */
   readonly timeline: number;
 }
 
-/** Null for an address of one server, which is used as it is. */
-export function primaryFinder(databaseUrl: string): PrimaryFinder | null {
+/** Null for an address of one server, which is used as it is. `onOlder` hears that only an older history takes writes. */
+export function primaryFinder(databaseUrl: string, onOlder: () => void = () => {}): PrimaryFinder | null {
   const urls = postgresUrls(databaseUrl) ?? [databaseUrl];
   if (urls.length === 1) return null;
   let primary: Primary = { url: urls[0]!, timeline: 0 };
-  let address = addressOf(primary.url);
   let latest: Promise<void> | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
+  let saidAt = Number.NEGATIVE_INFINITY;
+  const timelines = new WeakMap<pg.ClientBase, number>();
 
-  async function look(askMs: number): Promise<void> {
-    const newest = await newestPrimary(urls, askMs);
-    if (!newest || newest.timeline < primary.timeline) return;
-    primary = newest;
-    address = addressOf(newest.url);
+  /** Of two servers of one history the one in use stays, unless a connection to it has just failed. */
+  async function look(askMs: number, hasFailed: boolean): Promise<void> {
+    const found = await primariesOf(urls, askMs);
+    const newest = youngest(found, primary.url);
+    if (!newest) return;
+    if (newest.timeline < primary.timeline) return sayOlder();
+    if (newest.timeline > primary.timeline || hasFailed) primary = newest;
+  }
+
+  function sayOlder(): void {
+    if (performance.now() - saidAt < SAY_EVERY_MS) return;
+    saidAt = performance.now();
+    onOlder();
   }
 
   async function lookNow(): Promise<void> {
-    await look(ASK_MS);
+    await look(ASK_MS, true);
     lookedAt = performance.now();
     latest = null;
   }
@@ -55,7 +73,7 @@ export function primaryFinder(databaseUrl: string): PrimaryFinder | null {
   let watch: NodeJS.Timeout | undefined;
   let isOver = false;
   function watchOn(): void {
-    if (!isOver) watch = setTimeout(() => void look(WATCH.askMs).then(watchOn), WATCH.everyMs).unref();
+    if (!isOver) watch = setTimeout(() => void look(WATCH.askMs, false).then(watchOn), WATCH.everyMs).unref();
   }
   return {
     get url() {
@@ -75,10 +93,13 @@ export function primaryFinder(databaseUrl: string): PrimaryFinder | null {
       }
       return primary.url !== tried;
     },
-    isServing(client) {
-      const { host, port } = client as pg.Client;
-      return host === address.host && port === address.port;
+    connected(client, timeline) {
+      timelines.set(client, timeline);
+      // A name may lead to another server than before.
+      if (timeline > primary.timeline) primary = { ...primary, timeline };
+      return timeline >= primary.timeline;
     },
+    isServing: (client) => (timelines.get(client) ?? 0) >= primary.timeline,
     [Symbol.dispose]() {
       isOver = true;
       clearTimeout(watch);
@@ -89,30 +110,37 @@ export function primaryFinder(databaseUrl: string): PrimaryFinder | null {
 /** The address of one server, for who makes a single connection: that of the primary where it can be found. */
 export async function primaryUrl(databaseUrl: string): Promise<string> {
   const urls = postgresUrls(databaseUrl) ?? [databaseUrl];
-  return urls.length === 1 ? urls[0]! : ((await newestPrimary(urls, ASK_MS))?.url ?? urls[0]!);
+  return urls.length === 1 ? urls[0]! : (youngest(await primariesOf(urls, ASK_MS))?.url ?? urls[0]!);
 }
 
-/** As a connection to it says it. */
-const addressOf = (url: string): Pick<pg.Client, 'host' | 'port'> => new pg.Client({ connectionString: url });
+function youngest(primaries: readonly Primary[], present?: string): Primary | undefined {
+  const newest = Math.max(...primaries.map(({ timeline }) => timeline));
+  const all = primaries.filter(({ timeline }) => timeline === newest);
+  return all.find(({ url }) => url === present) ?? all[0];
+}
 
-async function newestPrimary(urls: readonly string[], askMs: number): Promise<Primary | null> {
+/** All servers that take writes. */
+async function primariesOf(urls: readonly string[], askMs: number): Promise<Primary[]> {
   const timelines = await Promise.all(urls.map((url) => timelineOf(url, askMs).catch(() => null)));
-  const newest = Math.max(...timelines.map((timeline) => timeline ?? 0));
-  return newest === 0 ? null : { url: urls[timelines.indexOf(newest)]!, timeline: newest };
+  return urls.flatMap((url, i) => (timelines[i] ? [{ url, timeline: timelines[i] }] : []));
 }
 
-/** Null for a standby. */
 async function timelineOf(url: string, askMs: number): Promise<number | null> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: askMs, query_timeout: askMs });
+  const socket = new Socket();
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: askMs,
+    query_timeout: askMs,
+    stream: () => socket,
+  });
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<{ file: string | null }>(
-      'select case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_lsn()) end as file',
-    );
-    const file = rows[0]?.file;
-    return file ? Number.parseInt(file.slice(0, 8), 16) : null;
+    const { rows } = await client.query<{ file: string | null }>(`select ${TIMELINE} as file`);
+    return timelineIn(rows[0]!.file);
   } finally {
-    await client.end().catch(() => {});
+    // A server that stopped just now never closes its side.
+    client.end().catch(() => {});
+    setTimeout(() => socket.destroy(), LEAVE_MS).unref();
   }
 }

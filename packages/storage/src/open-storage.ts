@@ -8,7 +8,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { StorageUnavailable, toStorageError } from './errors.ts';
-import { type PrimaryFinder, primaryFinder } from './find-primary.ts';
+import { type PrimaryFinder, primaryFinder, TIMELINE, timelineIn } from './find-primary.ts';
 import type { Tables } from './tables/index.ts';
 
 // Owns the connections. Every wait has an end (connect, lock, statement, idle transaction, and a client-side limit for
@@ -38,6 +38,8 @@ export interface StorageOptions {
   onConnection?: (waitedMs: number) => void;
   /** Hears once of a server that ends no single statement by itself: see `roleTimeouts`. */
   onUnlimited?: () => void;
+  /** Hears, once a minute at most, that of several servers only one takes writes that was passed over by a promotion. */
+  onOlderPrimary?: () => void;
 }
 
 export function openStorage(options: StorageOptions): Storage {
@@ -51,10 +53,9 @@ export function openStorage(options: StorageOptions): Storage {
     saysUnlimited?.();
     saysUnlimited = undefined;
   };
-  const primary = primaryFinder(options.databaseUrl);
+  const primary = primaryFinder(options.databaseUrl, options.onOlderPrimary);
   // The pool waits for it, though its type does not say so.
-  const inspected = (client: pg.ClientBase): Promise<void> =>
-    inspect(client, { timeouts, onUnlimited, mustBePrimary: primary !== null });
+  const inspected = (client: pg.ClientBase): Promise<void> => inspect(client, { timeouts, onUnlimited, primary });
   const pool = new pg.Pool({
     connectionString: primary?.url ?? options.databaseUrl,
     application_name: options.applicationName ?? 'eloquentpoll',
@@ -129,7 +130,7 @@ async function checkOut(pool: pg.Pool, primary: PrimaryFinder | null): Promise<p
     if (primary.isServing(client)) return client;
     client.release(true);
   }
-  throw new StorageUnavailable('the primary of the database changes');
+  throw new StorageUnavailable('the primary of the database is changing');
 }
 
 async function connectTo(pool: pg.Pool, primary: PrimaryFinder): Promise<pg.PoolClient> {
@@ -200,15 +201,19 @@ const beginnings = new WeakMap<pg.ClientBase, string>();
 /** A pooler in transaction mode drops what we ask for: then each transaction asks, and a role's settings end the rest. */
 async function inspect(
   client: pg.ClientBase,
-  asked: { timeouts: Timeouts; onUnlimited: () => void; mustBePrimary: boolean },
+  asked: { timeouts: Timeouts; onUnlimited: () => void; primary: PrimaryFinder | null },
 ): Promise<void> {
-  const { timeouts, onUnlimited, mustBePrimary } = asked;
-  const { rows } = await client.query<{ ms: number; is_standby: boolean }>(
+  const { timeouts, onUnlimited, primary } = asked;
+  const { rows } = await client.query<{ ms: number; wal_file: string | null }>(
     `select (extract(epoch from current_setting('statement_timeout')::interval) * 1000)::float8 as ms,
-            pg_is_in_recovery() as is_standby`,
+            ${primary ? TIMELINE : 'null'} as wal_file`,
   );
-  const { ms, is_standby } = rows[0]!;
-  if (is_standby && mustBePrimary) throw new StorageUnavailable('the database is a standby');
+  const { ms, wal_file } = rows[0]!;
+  if (primary) {
+    const timeline = timelineIn(wal_file);
+    if (timeline === null) throw new StorageUnavailable('the database is a standby');
+    if (!primary.connected(client, timeline)) throw new StorageUnavailable('the database was passed over by another');
+  }
   if (ms === timeouts.statement_timeout) return;
   const settings = Object.entries(timeouts).map(([name, value]) => `set local ${name} = ${value}`);
   beginnings.set(client, ['begin', ...settings].join('; '));

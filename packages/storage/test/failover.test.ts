@@ -1,14 +1,15 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { FOLLOWED } from '@eloquentpoll/services/copy-postgres';
 import { databaseOn, queryOnce } from '@eloquentpoll/services/databases';
+import { freePort } from '@eloquentpoll/services/free-port';
 import { type PostgresOptions, startPostgres } from '@eloquentpoll/services/postgres';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { eventually } from '@eloquentpoll/testkit/eventually';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { acceptPoll, checkLedger, isStorageError, migrate, openStorage, type StorageOptions } from '../src/index.ts';
 import { acceptance, funded, USD } from './fixtures.ts';
 
-// slow: 9 s
+// slow: 14 s
 
 // A primary that is killed under load and a synchronous standby that is promoted, with addresses of both.
 
@@ -86,25 +87,58 @@ t.test('what was acknowledged is on the new primary, which is found, also when t
     'by the new primary',
   );
 
-  // While the new primary cannot be asked the old one is the only one that takes writes.
-  const link = await openSilentLink(Number(new URL(standby.url).port));
-  t.teardown(() => link.close());
-  const misled = open({ databaseUrl: databaseUrl.replace(hosts, `127.0.0.1:${link.port},${new URL(old.url).host}`) });
-  const serving = async () => (await misled.call<{ port: number }>('select inet_server_port() as port', []))[0]!.port;
-  t.equal(await serving(), Number(new URL(old.url).port), 'a process that begins now takes the old one');
-  link.speak();
-  await eventually('it moves to the new primary, though no connection failed', async () => {
-    return (await serving()) === Number(new URL(standby.url).port);
+  const [oldPort, newPort] = [old, standby].map(({ url }) => Number(new URL(url).port));
+  const openBy = (ports: readonly number[], more: Partial<StorageOptions> = {}) => {
+    const storage = open({
+      databaseUrl: databaseUrl.replace(hosts, ports.map((port) => `127.0.0.1:${port}`).join(',')),
+      ...more,
+    });
+    return async () => (await storage.call<{ port: number; pid: number }>(WHERE, []))[0]!;
+  };
+
+  await t.test('who took the old primary, because the new one could not be asked, moves to it', async (t) => {
+    const link = await openLink(t, newPort!);
+    link.silence();
+    let refused = 0;
+    const serving = openBy([link.port, oldPort!], { onOlderPrimary: () => (refused += 1) });
+    t.equal((await serving()).port, oldPort, 'a process that begins now takes the old one');
+    link.speak();
+    await eventually('it moves, though no connection failed', async () => (await serving()).port === newPort);
+    link.close();
+    await t.rejects(serving(), { name: 'StorageUnavailable' }, 'and does not go back');
+    await eventually('which is said', () => refused === 1);
   });
-  link.close();
-  await t.rejects(serving(), { name: 'StorageUnavailable' }, 'and does not go back to the old one');
+
+  await t.test('another name of the same server is no reason to leave a connection', async (t) => {
+    const link = await openLink(t, newPort!);
+    link.silence();
+    const serving = openBy([link.port, newPort!]);
+    const { pid } = await serving();
+    link.speak();
+    const before = link.taken();
+    await eventually('it was asked by that name', () => link.taken() >= before + 2);
+    t.same(await serving(), { port: newPort, pid });
+  });
+
+  await t.test('a name that leads to the new primary from now on leaves no connection to the old one', async (t) => {
+    const link = await openLink(t, oldPort!);
+    const serving = openBy([link.port, await freePort()]);
+    t.equal((await serving()).port, oldPort);
+    link.leadTo(newPort!);
+    await eventually('it moves, though nothing was cut', async () => (await serving()).port === newPort);
+  });
 });
 
-/** Leads to a server; until `speak` it takes connections and says nothing. */
-async function openSilentLink(target: number) {
-  let isSilent = true;
+const WHERE = 'select inet_server_port() as port, pg_backend_pid() as pid';
+
+/** Leads to a server; while it is silent it takes connections and says nothing. */
+async function openLink(t: Test, port: number) {
+  let target = port;
+  let isSilent = false;
+  let taken = 0;
   const sockets = new Set<Socket>();
   const server = createServer((caller) => {
+    taken += 1;
     sockets.add(caller.on('error', () => {}));
     if (isSilent) return;
     const onward = connect(target, '127.0.0.1');
@@ -112,18 +146,23 @@ async function openSilentLink(target: number) {
     caller.pipe(onward).pipe(caller);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const cut = () => {
+  const close = () => {
     for (const socket of sockets) socket.destroy();
-    sockets.clear();
+    server.close();
   };
+  t.teardown(close);
   return {
     port: (server.address() as AddressInfo).port,
+    taken: () => taken,
+    silence: () => {
+      isSilent = true;
+    },
     speak: () => {
       isSilent = false;
     },
-    close: () => {
-      cut();
-      server.close();
+    leadTo: (other: number) => {
+      target = other;
     },
+    close,
   };
 }
