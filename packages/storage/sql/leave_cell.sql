@@ -13,9 +13,10 @@ begin
   if v_move.state in ('left', 'arrived') then
     return false;
   end if;
-  perform from accounts where id = v_move.account_id and moving_at is not null and moved_to is null for update;
+  perform from accounts
+    where id = v_move.account_id and moving_at is not null and moved_to is null and deleted_at is null for update;
   if not found or v_move.state <> 'frozen' then
-    raise exception 'move % is %, not frozen', p_move, v_move.state using errcode = 'EP008';
+    raise exception 'move % is %, not frozen, or its account is closed', p_move, v_move.state using errcode = 'EP008';
   end if;
   select * into strict v_balance from balances where account_id = v_move.account_id for update;
   if v_balance.held_u <> 0 or v_balance.reserved_u <> 0

@@ -13,6 +13,7 @@ import {
   checkLedger,
   claimBatches,
   claimPoll,
+  closeAccount,
   compareCells,
   createAccount,
   creditAccount,
@@ -389,6 +390,41 @@ t.test('a move that does not come to its end in time changes nothing', async (t)
   );
   t.same(await b.query("select 1 from polls where spec ? 'question'"), []);
   await clean(t, 'here', a, b);
+});
+
+t.test('an account that is closed while its move copies it stays closed, and its results are nowhere', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  // Closed before its move froze it, and frozen nevertheless by a command that did not look.
+  const freezeClosed = async (accountId: string) => {
+    await a.query("update account_moves set state = 'frozen', frozen_at = now() where account_id = $1", [accountId]);
+    await a.query('update accounts set moving_at = now() where id = $1', [accountId]);
+    const leave = a.query("select leave_cell(id, '1 hour') from account_moves where account_id = $1", [accountId]);
+    await t.rejects(leave, { code: 'EP008' });
+  };
+  for (const state of ['copying', 'frozen']) {
+    await t.test(`and then goes on from ${state}`, async (t) => {
+      const { accountId, polls } = await richAccount(a);
+      await t.rejects(move(accountId, a, b, { stopAfter: 'copied' }), { message: 'killed after copied' });
+      t.ok(await closeAccount(a.storage, accountId));
+      if (state === 'frozen') await freezeClosed(accountId);
+      await t.rejects(move(accountId, a, b), { name: 'MoveRefused', message: /was closed/ });
+      await t.rejects(move(accountId, a, b), { name: 'MoveRefused', message: /no open account/ });
+      for (const { storage, query } of [a, b]) {
+        for (const { resultId } of polls) t.equal(await findResult(storage, resultId), null);
+        t.same(
+          await query('select moving_at, deleted_at is not null as closed from accounts where id = $1', [accountId]),
+          [{ moving_at: null, closed: true }],
+        );
+      }
+      await emptyClosedAccounts(b.storage);
+      t.same(
+        await b.query("select 1 from polls where spec ? 'question'"),
+        [],
+        'nor does their text stay in the target',
+      );
+    });
+  }
+  await clean(t, 'closed', a, b);
 });
 
 t.test('money that comes late follows, and so does a debt', async (t) => {

@@ -69,7 +69,10 @@ export async function moveAccount(
       await onStep('copied');
       await sleep(await msUntilForgotten(from.storage, move, terms.cachedS ?? CACHED_S));
     }
-    await freezeForMove(from.storage, move);
+    if (!(await freezeForMove(from.storage, move))) {
+      await abandonMove(from.storage, to.storage, move);
+      throw new MoveRefused(`the account was closed; cell ${to.name} empties what was copied of it`);
+    }
     await onStep('frozen');
     await drain(terms, move);
     await onStep('drained');

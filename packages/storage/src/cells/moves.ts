@@ -63,14 +63,22 @@ export async function expectAccount({ db }: Queries, accountId: string, fromCell
   return rows.length > 0;
 }
 
-/** What changes the account from here on, but for its running polls, had begun before: see `readChanges`. */
-export function freezeForMove(storage: Storage, { id, accountId }: AccountMove): Promise<void> {
+/** What changes the account from here on, but for its running polls, had begun before: see `readChanges`. False: it was closed. */
+export function freezeForMove(storage: Storage, { id, accountId }: AccountMove): Promise<boolean> {
   return inTransaction(storage, async ({ db }) => {
     // Waits for polls that are being accepted and keys that are being made; those that come find it moving.
-    await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
+    const open = await db
+      .selectFrom('accounts')
+      .select('id')
+      .where('id', '=', accountId)
+      .where('deleted_at', 'is', null)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!open) return false;
     await sql`update accounts set moving_at = coalesce(moving_at, now()) where id = ${accountId}`.execute(db);
     await sql`
       update account_moves set state = 'frozen', frozen_at = now() where id = ${id} and state = 'copying'`.execute(db);
+    return true;
   });
 }
 
