@@ -13,6 +13,7 @@ import { countAhead } from '../http/hooks/rate-limit.ts';
 import { clientNetwork } from '../http/rate-limits/client-network.ts';
 import type { AccountsContext } from './context.ts';
 import { principalOfUserId } from './keys/user-id-bearer.ts';
+import { NoAccountHere } from './login/access-token.ts';
 import { LOGIN_COOKIE } from './login/login-cookie.ts';
 import { principalOfBearer, principalOfCookie } from './principal.ts';
 
@@ -38,10 +39,11 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
     if (route.config?.operation === 'session') return;
     const isReading = route.config?.readsOnly ?? [route.method].flat().every((method) => SAFE_METHODS.has(method));
     const schemes = new Set(security.flatMap((one) => (Object.keys(one).length === 0 ? ['none'] : Object.keys(one))));
+    const identify = async (request: FastifyRequest) =>
+      (schemes.has('apiKey') ? await principalOfHeader(context, request) : null) ??
+      (schemes.has('session') ? await principalOfLogin(context, request) : null);
     const authenticate = async (request: FastifyRequest) => {
-      request.principal =
-        (schemes.has('apiKey') ? await principalOfHeader(context, request) : null) ??
-        (schemes.has('session') ? await principalOfLogin(context, request) : null);
+      request.principal = await (route.config?.isPublic ? identify(request).catch(asStranger) : identify(request));
       if (!request.principal && !schemes.has('none')) throw unauthenticated(context, request, schemes);
       if (!isReading) requireWriting(request.principal);
     };
@@ -67,6 +69,12 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
     route.preValidation = [goOn, ...[route.preValidation ?? []].flat()];
   });
 });
+
+/** What is public is in the cell that its id says, wherever the account of its reader is. */
+function asStranger(error: unknown): null {
+  if (error instanceof NoAccountHere) return null;
+  throw error;
+}
 
 function securityOf({ method, url, schema }: RouteOptions): Access {
   if (!schema?.security) throw new Error(`${method} ${url}: schema.security is missing`);
@@ -105,7 +113,7 @@ async function principalOfHeader(context: AccountsContext, request: FastifyReque
   const bearer = bearerOf(request.headers.authorization);
   if (bearer === null) return null;
   const principal =
-    (await principalOfBearer(context, bearer, clientNetwork(request.ip))) ??
+    (await principalOfBearer(context, bearer, clientNetwork(request.ip), !request.routeOptions.config.isPublic)) ??
     (await principalOfDeprecatedBearer(context, request, bearer));
   if (!principal) throw new ApiError('invalid_api_key');
   return principal;

@@ -11,10 +11,11 @@ export async function principalOfBearer(
   context: AccountsContext,
   bearer: string,
   network: string,
+  opensAccount = true,
 ): Promise<Principal | null> {
   if (!looksLikeAccessToken(bearer)) return principalOfKey(context, bearer, network);
   context.failures.refuse(network);
-  const principal = await principalOfToken(context, bearer);
+  const principal = await principalOfToken(context, bearer, opensAccount);
   if (!principal) await context.failures.count(network);
   return principal;
 }

@@ -30,6 +30,8 @@ declare module 'fastify' {
     takesUserId?: boolean;
     /** An operation with an unsafe method that a read-only key may call: it changes nothing, or says itself what does. */
     readsOnly?: boolean;
+    /** A safe operation that answers anyone: it opens no account, and a caller whose account is not in this cell is a stranger. */
+    isPublic?: boolean;
   }
   interface FastifyRequest {
     /** null on operations that take no credentials, and for anonymous callers where those are allowed. */

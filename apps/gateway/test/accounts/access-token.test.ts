@@ -6,6 +6,7 @@ import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { browser } from '../fixtures/browser.ts';
 import { build } from '../fixtures/build.ts';
 import { realProvider } from '../fixtures/real-provider.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 3 s
 
@@ -217,6 +218,33 @@ t.test(
     t.equal((await back.list(await back.good())).statusCode, 200, 'cached keys are accepted');
   },
 );
+
+t.test('a token opens no account where it asks for what is public', async (t) => {
+  const { app, context, provider, claims, good, list, keyWith, sessionFor, asOwner } = await setUp(t);
+  await standInWorker(t, context);
+  const owner = await keyWith(1);
+  const payload = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
+  const poll = await app.inject({ method: 'POST', url: '/api/poll', headers: owner.bearer, payload });
+  const receipt = (token: string, more = {}) =>
+    app.inject({
+      url: `/api/results/${poll.json().poll_id}/receipt`,
+      headers: { authorization: `Bearer ${token}`, ...more },
+    });
+  const accounts = () => asOwner('select id from accounts order by id');
+  const before = await accounts();
+
+  t.match(await receipt(await good()), { statusCode: 200, headers: { 'cache-control': 'public, no-cache' } });
+  const beside = await receipt(await good(), await sessionFor(owner.accountId));
+  t.equal(beside.statusCode, 200);
+  t.notOk('price' in beside.json(), 'it wins over a cookie all the same');
+  t.same(await accounts(), before);
+  const late = await provider.sign(claims({ exp: 1 }), { typ: 'at+jwt' });
+  t.equal((await receipt(late)).statusCode, 401, 'and has to be valid');
+
+  t.equal((await list(await good())).statusCode, 200);
+  t.not(((await accounts()) as unknown[]).length, (before as unknown[]).length);
+  t.match(await receipt(await good()), { statusCode: 200, headers: { 'cache-control': 'private, no-store' } });
+});
 
 t.test('without an identity provider every token is a 401', async (t) => {
   const { app } = await build(t);

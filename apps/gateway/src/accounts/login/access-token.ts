@@ -1,4 +1,4 @@
-import { admitIdentity } from '@eloquentpoll/storage';
+import { admitIdentity, findIdentity, type Identity } from '@eloquentpoll/storage';
 import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose';
 import { type Principal, SCOPES, type Scope } from '../../http/access.ts';
 import type { AccountsContext } from '../context.ts';
@@ -15,8 +15,20 @@ const FORM = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 /** Whether a bearer has the form of a signed JWT, which no API key has. */
 export const looksLikeAccessToken = (bearer: string): boolean => bearer.length <= MAX_LENGTH && FORM.test(bearer);
 
-/** Whom a token stands for, an account that is created on first use; null for a token that is not accepted. */
-export async function principalOfToken(context: AccountsContext, token: string): Promise<Principal | null> {
+/** A person who has no account here, where none is opened. */
+export class NoAccountHere extends Error {
+  override readonly name = 'NoAccountHere';
+}
+
+/**
+ * Whom a token stands for; null for a token that is not accepted. Its account is created on first use, or, where none is
+ * opened, `NoAccountHere` is thrown.
+ */
+export async function principalOfToken(
+  context: AccountsContext,
+  token: string,
+  opensAccount = true,
+): Promise<Principal | null> {
   const { identityProvider: provider, config, storage } = context;
   if (!provider) return null;
   const audience = audiencesOf(config.baseUrl);
@@ -24,7 +36,9 @@ export async function principalOfToken(context: AccountsContext, token: string):
   const claims = await verify(token, provider, audience, config.identityProvider?.clientId);
   // `cnf` binds a token to a key whose possession we do not check.
   if (!claims?.sub || !claims.iss || !isSubject(claims.sub) || claims.cnf !== undefined) return null;
-  const known = await admitIdentity(storage, { kind: 'oidc', issuer: claims.iss, subject: claims.sub });
+  const person: Identity = { kind: 'oidc', issuer: claims.iss, subject: claims.sub };
+  const known = await (opensAccount ? admitIdentity(storage, person) : findIdentity(storage, person));
+  if (!known) throw new NoAccountHere('the token is of a person who has no account in this cell');
   const { accountId } = requireOpen(known);
   return { accountId, via: 'access_token', scopes: grantedScopes(claims) };
 }

@@ -13,7 +13,7 @@ export function receiptRoute(app: FastifyInstance, context: PollsContext): void 
   app.get<{ Params: { resultId: string } }>(
     '/api/results/:resultId/receipt',
     {
-      config: { operation: 'read' },
+      config: { operation: 'read', isPublic: true },
       schema: {
         operationId: 'getReceipt',
         tags: ['Results'],
