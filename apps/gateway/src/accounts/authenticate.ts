@@ -1,3 +1,4 @@
+import { AccountMoving } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
 import {
@@ -72,7 +73,7 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
 
 /** What is public is in the cell that its id says, wherever the account of its reader is. */
 function asStranger(error: unknown): null {
-  if (error instanceof NoAccountHere) return null;
+  if (error instanceof AccountMoving || error instanceof NoAccountHere) return null;
   throw error;
 }
 

@@ -3,6 +3,7 @@ import { ownerUrl, testDatabase } from '@eloquentpoll/testkit/database';
 import t from 'tap';
 import { hashApiKey } from '../../src/accounts/keys/api-key.ts';
 import { build } from '../fixtures/build.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // A gateway whose account has moved to another cell: it sends the router there, and changes nothing here.
 
@@ -10,6 +11,12 @@ t.test('what belongs to a moved account is a 503 that leads a router to its cell
   const { app, context, keyWith, sessionFor, asOwner } = await build(t);
   const { accountId, bearer } = await keyWith(5);
   const cookie = await sessionFor(accountId);
+  await standInWorker(t, context);
+  const resultOf = async (headers: { authorization: string }): Promise<string> => {
+    const payload = { question: 'Which one is it to be?', options: ['A', 'B'] };
+    return (await app.inject({ method: 'POST', url: '/api/poll', headers, payload })).json().poll_id;
+  };
+  const [own, others] = [await resultOf(bearer), await resultOf((await keyWith(5)).bearer)];
   const target = openStorage({ databaseUrl: ownerUrl(await testDatabase(t)), maxConnections: 2 });
   const source = openStorage({ databaseUrl: ownerUrl(context.config.database.url), maxConnections: 2 });
   t.teardown(() => Promise.all([target[Symbol.asyncDispose](), source[Symbol.asyncDispose]()]));
@@ -49,11 +56,22 @@ t.test('what belongs to a moved account is a 503 that leads a router to its cell
   const later = {
     ...answers,
     'a key': await app.inject({ url: '/api/keys', headers: bearer }),
+    'the page of its result': await app.inject({ url: `/result/${own}`, headers: cookie }),
+    'the receipt of its result': await app.inject({ url: `/api/results/${own}/receipt`, headers: bearer }),
+    'the events of its result': await app.inject({ url: `/result/${own}/events`, headers: cookie }),
     'a status by a key': await app.inject({ url: '/api/polls/ps_0123456789abcdefghjkmnpq/status', headers: bearer }),
   };
   for (const [name, answer] of Object.entries(later)) {
     t.match(answer, { statusCode: 503, headers: { 'x-accel-redirect': '@ep_cell_b' } }, name);
     t.match(answer.json(), { code: 'account_moving' }, name);
+  }
+  for (const [url, headers] of [
+    [`/result/${others}`, cookie],
+    [`/api/results/${others}/receipt`, cookie],
+    [`/api/results/${others}/receipt`, bearer],
+  ] as const) {
+    const answer = await app.inject({ url, headers });
+    t.match(answer, { statusCode: 200, headers: { 'cache-control': 'public, no-cache' } }, `${url} is another's, here`);
   }
   t.same(await asOwner(`select posted_u::integer from balances where account_id = '${accountId}'`), [{ posted_u: 0 }]);
 });

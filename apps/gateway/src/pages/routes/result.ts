@@ -5,6 +5,7 @@ import {
   pollsOfQuestion,
   type Result,
   readFeedbackSummary,
+  refuseMovedResult,
   storeFeedback,
   wasCanceled,
 } from '@eloquentpoll/storage';
@@ -94,7 +95,7 @@ export async function resultPageRoutes(
   app.get<Route & { Querystring: { feedback?: string } }>(
     '/result/:resultId',
     {
-      config: { operation: 'read', markdownBase: config.baseUrl },
+      config: { operation: 'read', isPublic: true, markdownBase: config.baseUrl },
       schema: {
         operationId: 'getResultPage',
         tags: ['Results'],
@@ -133,11 +134,13 @@ export async function resultPageRoutes(
   app.get<Route>(
     '/result/:resultId/events',
     {
-      config: { operation: 'read' },
+      config: { operation: 'read', isPublic: true },
       schema: { hide: true, security: access.sessionOptional, response: errors('result_not_found') },
     },
     async (request, reply) => {
-      const poll = await watchable(request.params.resultId, request);
+      const { resultId } = request.params;
+      const poll = await watchable(resultId, request);
+      if (!poll && isResultId(resultId)) await refuseMovedResult(storage, resultId);
       if (!poll) throw new ApiError('result_not_found');
       return watchPoll(context, request, reply, poll);
     },
