@@ -1125,6 +1125,7 @@ class EloquentPollError(Exception):
         request_id: str | None = None,
         min_cost_usd: float | None = None,
         required_usd: float | None = None,
+        session_id: str | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -1147,6 +1148,9 @@ class EloquentPollError(Exception):
         self.min_cost_usd = min_cost_usd
         self.required_usd = required_usd
         """With `insufficient_balance` of a batch: the balance that would do."""
+        self.session_id = session_id
+        """Of a poll that was made and whose end the service could not read: `session(session_id)` finds it, and it may
+        cost."""
 
 
 # ------------------------------------------------------------------------------------------------------------ client
@@ -2414,8 +2418,8 @@ def _error_from(
     """From either error body of the service, or an error event."""
     said = next((text for text in (body.get("detail"), body.get("error")) if isinstance(text, str)), None)
     own, retryable, least = body.get("code"), body.get("retryable"), body.get("min_cost_usd")
-    recovery, request_id, count, required = (
-        body.get(name) for name in ("recovery", "request_id", "error_count", "required_usd")
+    recovery, request_id, session_id, count, required = (
+        body.get(name) for name in ("recovery", "request_id", "session_id", "error_count", "required_usd")
     )
     listed = [_object(one) for one in cast("list[Any]", body.get("errors") or [])]
     return EloquentPollError(
@@ -2431,6 +2435,7 @@ def _error_from(
         request_id=request_id if isinstance(request_id, str) else headers.get("x-request-id"),
         min_cost_usd=float(least) if isinstance(least, (int, float)) else None,
         required_usd=float(required) if isinstance(required, (int, float)) else None,
+        session_id=session_id if isinstance(session_id, str) else None,
     )
 
 

@@ -975,6 +975,7 @@ interface ErrorFacts {
   requestId?: string | null;
   minCostUsd?: number | null;
   requiredUsd?: number | null;
+  sessionId?: string | null;
   cause?: unknown;
 }
 
@@ -1000,6 +1001,8 @@ export class EloquentPollError extends Error {
   readonly minCostUsd: number | null;
   /** With `insufficient_balance` of a batch: the balance that would do. */
   readonly requiredUsd: number | null;
+  /** Of a poll that was made and whose end the service could not read: `session(sessionId)` finds it, and it may cost. */
+  readonly sessionId: string | null;
 
   constructor(message: string, facts: ErrorFacts) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -1015,6 +1018,7 @@ export class EloquentPollError extends Error {
     this.requestId = facts.requestId ?? null;
     this.minCostUsd = facts.minCostUsd ?? null;
     this.requiredUsd = facts.requiredUsd ?? null;
+    this.sessionId = facts.sessionId ?? null;
   }
 }
 
@@ -1856,7 +1860,7 @@ async function errorOf(response: Response, signal: AbortSignal): Promise<Eloquen
 
 /** From either error body of the service, or an error event. */
 function errorFrom(
-  { detail, error, code, retryable, recovery, errors, error_count, request_id, ...costs }: ErrorBody,
+  { detail, error, code, retryable, recovery, errors, error_count, request_id, session_id, ...costs }: ErrorBody,
   known: { code: string; status: number | null; headers: Headers },
 ): EloquentPollError {
   const message = [detail, error].find((one): one is string => typeof one === 'string');
@@ -1873,6 +1877,7 @@ function errorFrom(
     requestId: typeof request_id === 'string' ? request_id : known.headers.get('x-request-id'),
     minCostUsd: typeof costs.min_cost_usd === 'number' ? costs.min_cost_usd : null,
     requiredUsd: typeof costs.required_usd === 'number' ? costs.required_usd : null,
+    sessionId: typeof session_id === 'string' ? session_id : null,
   });
 }
 
@@ -1889,6 +1894,7 @@ type ErrorBody = Partial<
     | 'errors'
     | 'error_count'
     | 'request_id'
+    | 'session_id'
     | 'seq'
     | 'min_cost_usd'
     | 'required_usd',

@@ -70,6 +70,18 @@ t.test('a call that is not idempotent is retried only if refused', async (t) => 
   }
 });
 
+t.test('an error has the session of a poll that was made and whose end is not known', async (t) => {
+  const body = { ...BUSY, code: 'service_unavailable', session_id: 'ps_1' };
+  const { url } = await serve(t, (_asked, response) => {
+    response.statusCode = 503;
+    return body;
+  });
+  const once = new EloquentPoll({ baseUrl: url, maxRetries: 0 });
+  await t.rejects(once.ask(QUESTION), { code: 'service_unavailable', retryable: true, sessionId: 'ps_1' });
+  Object.assign(body, { session_id: 1 });
+  t.match(await once.ask(QUESTION).catch((error: unknown) => error), { sessionId: null }, 'of another type');
+});
+
 t.test('an error that is not retryable is thrown at once with its recovery', async (t) => {
   const { url, asked } = await serve(t, (_asked, response) => {
     response.writeHead(402, { 'content-type': 'application/problem+json' });

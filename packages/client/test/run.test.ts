@@ -198,6 +198,13 @@ t.test('an error is printed with its hint, or as JSON', async (t) => {
   await run([...ASK, '--json'], at(url, programs));
   t.match(JSON.parse(programs.texts.err), { code: 'insufficient_balance', status: 402, recovery, request_id: 'r1' });
   t.equal(programs.texts.out, '');
+  withoutWaiting(t);
+  const unknown = await serve(t, refusing(503, 'service_unavailable', { session_id: 'ps_1' }));
+  const made = [pipes(), pipes()] as const;
+  await run(ASK, at(unknown.url, made[0]));
+  t.match(made[0].texts.err, '\n  The poll was made: eloquentpoll watch ps_1\n');
+  await run([...ASK, '--json'], at(unknown.url, made[1]));
+  t.match(JSON.parse(made[1].texts.err), { code: 'service_unavailable', session_id: 'ps_1' });
 });
 
 t.test('Ctrl-C stops following and prints where the result will be', async (t) => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Occurrence } from './error-body.ts';
+import { MadeSession, type Occurrence } from './error-body.ts';
 import { ERROR_CODES, ERRORS } from './errors.ts';
 import { PANEL_NAMES, PRESETS } from './poll.ts';
 import { PollRequest } from './poll-request.ts';
@@ -157,6 +157,7 @@ export const ChatError = Type.Object(
       param: nullable(Type.String({ description: 'The member of the request that is at fault.' })),
       code: literals(ERROR_CODES),
       request_id: Type.String({ description: 'The same as the X-Request-Id header.' }),
+      session_id: MadeSession,
     }),
   },
   { $id: 'ChatError', description: 'An error in the form that clients of the OpenAI API read.' },
@@ -170,10 +171,11 @@ const TYPES_BY_STATUS: Readonly<Record<number, (typeof ERROR_TYPES)[number]>> = 
   429: 'rate_limit_error',
 };
 
-export function chatErrorBody({ code, detail, requestId, issues }: Occurrence): ChatError {
+export function chatErrorBody({ code, detail, requestId, issues, members }: Occurrence): ChatError {
   const { status, title } = ERRORS[code];
   return {
     error: {
+      ...members,
       message: detail ?? title,
       type: TYPES_BY_STATUS[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
       param: issues?.[0] ? memberAt(issues[0].pointer) : null,

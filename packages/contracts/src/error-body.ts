@@ -5,10 +5,18 @@ import { literals } from './vocabulary.ts';
 // The two bodies of an error: the plain one, and Problem Details (RFC 9457) for machines that ask for it. Both carry
 // `error`, `code` and `request_id`, so one client parser reads either.
 
+/** Where a poll was made and how it ended is not known: it may have been billed, and this finds it. */
+export const MadeSession = Type.Optional(
+  Type.String({
+    description: 'The poll that this request made, which goes on or has ended: read it before asking again.',
+  }),
+);
+
 const errorFields = {
   error: Type.String({ description: 'What went wrong, for a person.' }),
   code: literals(ERROR_CODES),
   request_id: Type.String({ description: 'The same as the X-Request-Id header.' }),
+  session_id: MadeSession,
 };
 
 export const ErrorBody = Type.Object(errorFields, { $id: 'Error' });
@@ -62,7 +70,7 @@ export interface Occurrence {
   retryAfterSeconds?: number | undefined;
   /** Ways out of this occurrence, before those that its code always has. */
   recovery?: readonly RecoveryAction[] | undefined;
-  /** What another protocol expects at the top of the body, in both forms: the payment terms of a deposit. */
+  /** Further members, at the top of either body and in the `error` of chat: the payment terms of a deposit, a session's id. */
   members?: Readonly<Record<string, unknown>> | undefined;
 }
 

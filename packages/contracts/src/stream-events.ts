@@ -79,7 +79,7 @@ export type StreamComplete = Static<typeof StreamComplete>;
 export const StreamError = Type.Object(
   {
     ...numbered,
-    ...ErrorBody.properties,
+    ...Type.Omit(ErrorBody, ['session_id']).properties,
     retryable: Type.Boolean(),
     recovery: Type.Array(Type.Ref(Recovery)),
     min_cost_usd: Type.Optional(MinCostUsd),

@@ -136,5 +136,8 @@ t.test('a stream whose poll cannot be read at its end says so, and not that the 
     return JSON.parse(events.at(-1)!.replace(/^data: /, ''));
   };
   t.match(await lastOf(false), { error: { code: 'poll_execution_failed' } });
-  t.match(await lastOf(true), { error: { code: 'service_unavailable' } });
+  const { error } = await lastOf(true);
+  t.match(error, { code: 'service_unavailable', message: /not known yet/, session_id: /^ps_/ });
+  const found = await gateway.app.inject({ url: `/api/polls/${error.session_id}/result`, headers: key });
+  t.equal(found.statusCode, 202, 'and where it is found');
 });

@@ -157,7 +157,8 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
       }
       if (path === '/api/profiles') return json(200, { count: 0 }, { 'ratelimit-remaining': 0, 'ratelimit-reset': 1 });
       if (path === '/api/poll/estimate') return budgeted(response);
-      if (path === '/api/keys') return json(503, { code: 'service_unavailable', error: 'Off', retryable: true });
+      if (path === '/api/keys')
+        return json(503, { code: 'service_unavailable', error: 'Off', retryable: true, session_id: 'ps_2' });
       if (path === '/api/results/silent') return undefined;
       if (path === '/api/results/drips') {
         response.writeHead(200, { 'content-type': 'application/json' });
@@ -173,12 +174,12 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
       {
         ask: 'The Sun',
         stream: [0, 1, 4, 4],
-        create_key: ['service_unavailable', 503],
+        create_key: ['service_unavailable', 503, 'ps_2'],
         silent: ['timeout', null],
         drips: ['timeout', null],
         moved: ['http_302', 302],
         html: ['http_502', 502],
-        none: ['not_found', 404, 'There is none.', 'r1'],
+        none: ['not_found', 404, 'There is none.', 'r1', null],
         unreachable: ['network_error', null],
         key: 'ValueError',
       },

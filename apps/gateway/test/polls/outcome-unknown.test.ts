@@ -93,7 +93,7 @@ for (const { name, ...request } of REQUESTS)
       const answer = await asked;
       t.match(answer.body, /service_unavailable/);
       t.notMatch(answer.body, /poll_execution_failed/);
-      if (name !== 'a chat completion') t.match(answer.body, id, 'its session');
+      t.match(answer.body, id, 'its session');
       if (name !== 'a tool') t.match([answer.statusCode, answer.headers['retry-after']], [503, '2']);
       away.restore();
       t.match((await send(request)).body, poll_id);
@@ -118,14 +118,21 @@ t.test(
   },
 );
 
-t.test('clients of the OpenAI API do not repeat such a poll by themselves without a key', async (t) => {
-  const { send, pollId } = await caller();
+t.test('clients of the OpenAI API do not repeat such a poll by themselves without a key, and find it', async (t) => {
+  const { send, bearer, pollId } = await caller();
   const waits = heldWaits(t);
   const asked = send({ ...REQUESTS[1]!, headers: {} });
-  await pollId();
+  const id = await pollId();
   await waits.end();
-  const { statusCode, headers } = await asked;
-  t.match([statusCode, headers['x-should-retry']], [503, 'false']);
+  const answer = await asked;
+  t.match([answer.statusCode, answer.headers['x-should-retry']], [503, 'false']);
+  const { error } = answer.json();
+  t.match(error, { code: 'service_unavailable', type: 'server_error', message: /not known yet/, session_id: id });
+  const worker = await takePoll(elsewhere, id);
+  await worker.vote();
+  const { poll_id } = await worker.end();
+  const found = await app.inject({ url: `/api/polls/${error.session_id}/result`, headers: bearer });
+  t.match(found.json(), { poll_id }, 'and what was paid for is found');
 });
 
 /** Postgres answers so many times and is away then. */

@@ -19,16 +19,18 @@ export function report(
   }
   // A defect in this program: print the stack trace.
   if (!(error instanceof EloquentPollError)) throw error;
-  const { code, status, retryable, recovery, issues, rows, rowCount, requestId, minCostUsd, requiredUsd } = error;
+  const { code, status, retryable, recovery, issues, rows, rowCount, requestId, minCostUsd, requiredUsd, sessionId } =
+    error;
   const unreachable = `Nothing is listening at ${siteUrl}. ${whenUnreachable ?? 'Check --url or EP_URL.'}`;
   const message = code === 'network_error' ? unreachable : error.message;
   if (json) {
     const body = { error: message, code, status, retryable, recovery, issues, request_id: requestId };
-    const costs = {
+    const more = {
       ...(minCostUsd !== null && { min_cost_usd: minCostUsd }),
       ...(requiredUsd !== null && { required_usd: requiredUsd }),
+      ...(sessionId !== null && { session_id: sessionId }),
     };
-    print(err, JSON.stringify({ ...body, ...(rows.length > 0 && { rows, row_count: rowCount }), ...costs }));
+    print(err, JSON.stringify({ ...body, ...(rows.length > 0 && { rows, row_count: rowCount }), ...more }));
   } else {
     print(err, `eloquentpoll: ${plain(message)}`);
     if (code === 'invalid_api_key') print(err, `  Check EP_KEY, or get a new one: ${programOf(terminal)} login`);
@@ -37,6 +39,7 @@ export function report(
     if (rows.length > 0) print(err, '  Nothing was run. To leave these rows out: --skip-invalid');
     if (requiredUsd !== null) print(err, `  A balance of $${limitText(requiredUsd)} would do, or a lower --max-cost.`);
     if (minCostUsd !== null) print(err, `  Try --max-cost ${limitText(minCostUsd)}`);
+    if (sessionId !== null) print(err, `  The poll was made: ${programOf(terminal)} watch ${plain(sessionId)}`);
     for (const { action, description, url } of recovery) {
       if (action !== 'open_documentation') print(err, `  ${plain(description)}${url ? ` ${plain(url)}` : ''}`);
     }

@@ -1,6 +1,5 @@
-import { type ChatPoll, chatErrorBody, type PollResponse } from '@eloquentpoll/contracts';
+import { type ChatPoll, chatErrorBody, type Occurrence, type PollResponse } from '@eloquentpoll/contracts';
 import type { Config } from '../../config/config.ts';
-import type { PollFailure } from '../../polls/read/why-failed.ts';
 import { answerOf, chatPollOf, completionId, nowInSeconds } from './completion.ts';
 import type { AskedByChat } from './read-request.ts';
 
@@ -32,8 +31,7 @@ export function lastChunks(config: Config, { pollId, asked }: ChunkedCompletion,
 const DONE = 'data: [DONE]\n\n';
 
 /** A stream that an error ends has no `[DONE]`. */
-export const errorChunk = ({ code, detail }: PollFailure, requestId: string): string =>
-  event(chatErrorBody({ code, detail, requestId }));
+export const errorChunk = (occurrence: Occurrence): string => event(chatErrorBody(occurrence));
 
 function chunk(
   pollId: string,

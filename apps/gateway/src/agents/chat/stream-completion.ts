@@ -1,10 +1,11 @@
-import type { IdempotencyKey } from '@eloquentpoll/storage';
+import type { Occurrence } from '@eloquentpoll/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import { openEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../../polls/context.ts';
-import { type PollFailure, whyFailed } from '../../polls/read/why-failed.ts';
+import { whyFailed } from '../../polls/read/why-failed.ts';
+import { outcomeUnknown } from '../../polls/run/outcome-unknown.ts';
 import { END_GRACE_MS, type PollEnd, PollFollower, type PollListener } from '../../polls/run/poll-follower.ts';
 import { endStream, readOutcomeUntil } from '../../polls/run/read-outcome.ts';
 import { refuseWhileClosing } from '../../polls/run/stream-poll.ts';
@@ -31,7 +32,7 @@ export async function streamCompletion(
   reply.raw.once('close', () => owned.dispose());
   const completion = { pollId, asked };
   stream.send(firstChunk(completion));
-  const events = new CompletionEvents(context, stream, follower, completion, request.id, submission.idempotency);
+  const events = new CompletionEvents(context, stream, follower, completion, request.id, submission);
   follower.follow(pollId, events, { catchUp: joined !== null });
 }
 
@@ -41,7 +42,7 @@ class CompletionEvents implements PollListener, StreamSource {
   readonly #follower: PollFollower;
   readonly #completion: ChunkedCompletion;
   readonly #requestId: string;
-  readonly #key: IdempotencyKey | undefined;
+  readonly #submission: Submission;
 
   constructor(
     context: PollsContext,
@@ -49,14 +50,14 @@ class CompletionEvents implements PollListener, StreamSource {
     follower: PollFollower,
     completion: ChunkedCompletion,
     requestId: string,
-    key: IdempotencyKey | undefined,
+    submission: Submission,
   ) {
     this.#context = context;
     this.#stream = stream;
     this.#follower = follower;
     this.#completion = completion;
     this.#requestId = requestId;
-    this.#key = key;
+    this.#submission = submission;
     stream.source = this;
   }
 
@@ -75,19 +76,26 @@ class CompletionEvents implements PollListener, StreamSource {
   async #giveUp(): Promise<void> {
     const state = await this.#follower.readLast();
     if (state === 'running') this.#fail({ code: 'poll_execution_failed' });
-    if (state === 'unknown') this.#fail({ code: 'service_unavailable' });
+    if (state === 'unknown') this.#failUnknown();
   }
 
   async #finish(end: PollEnd): Promise<void> {
     const { pollId } = this.#completion;
-    const result = await readOutcomeUntil(this.#context, pollId, end, this.#key, () => this.#stream.closed);
-    if (result === undefined) return this.#fail({ code: 'service_unavailable' });
+    const { idempotency } = this.#submission;
+    const result = await readOutcomeUntil(this.#context, pollId, end, idempotency, () => this.#stream.closed);
+    if (result === undefined) return this.#failUnknown();
     if (result === null) return this.#fail({ code: 'poll_execution_failed' });
     if (result.status === 'failed') return this.#fail(whyFailed(result));
     this.#stream.end(lastChunks(this.#context.config, this.#completion, result));
   }
 
-  #fail(failure: PollFailure): void {
-    this.#stream.end(errorChunk(failure, this.#requestId));
+  #failUnknown(): void {
+    const { pollId } = this.#completion;
+    const { code, circumstances } = outcomeUnknown({ pollId, accountId: this.#submission.accountId });
+    this.#fail({ code, detail: circumstances.detail, members: circumstances.members });
+  }
+
+  #fail(failure: Omit<Occurrence, 'requestId'>): void {
+    this.#stream.end(errorChunk({ ...failure, requestId: this.#requestId }));
   }
 }
