@@ -2305,8 +2305,8 @@ class _Pace:
             left, seconds = 0, _retry_after(headers)
         if left is None or seconds is None:
             return
-        # Counted when the call arrived, which may be long before its answer.
-        ends_at = sent_at + seconds
+        # Counted when the call arrived, which may be long before its answer; but a refusal names a time from itself on.
+        ends_at = (time.monotonic() if is_refused else sent_at) + seconds
         is_same_window = abs(ends_at - budget.ends_at) <= SAME_WINDOW_S
         if ends_at <= time.monotonic() or (not is_same_window and known is not None and sent_at < known):
             return

@@ -2071,8 +2071,8 @@ function learn(budget: Budget, { status, headers }: Response, sentAt: number): v
   const left = number('ratelimit-remaining') ?? (isRefused ? 0 : null);
   const seconds = number('ratelimit-reset') ?? (isRefused ? retryAfter(headers) : null);
   if (left === null || seconds === null) return;
-  // Counted when the call arrived, which may be long before its answer.
-  const endsAt = sentAt + seconds * 1_000;
+  // Counted when the call arrived, which may be long before its answer; but a refusal names a time from itself on.
+  const endsAt = (isRefused ? performance.now() : sentAt) + seconds * 1_000;
   const isSameWindow = Math.abs(endsAt - budget.endsAt) <= SAME_WINDOW_MS;
   if (endsAt <= performance.now() || (!isSameWindow && known !== null && sentAt < known)) return;
   const limit = number('ratelimit-limit') ?? Number.POSITIVE_INFINITY;

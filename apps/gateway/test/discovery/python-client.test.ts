@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { findPython } from '@eloquentpoll/services/python-program';
 import t from 'tap';
@@ -133,8 +134,9 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
   async function misbehave(KIND: string): Promise<void> {
     const times: Record<string, number[]> = {};
     const budgeted = callsPerSecond(5);
+    let refusedAt = Infinity;
     const { url, asked } = await serve(t, ({ path }, response) => {
-      times[path] = [...(times[path] ?? []), Date.now()];
+      times[path] = [...(times[path] ?? []), performance.now()];
       const nth = times[path]!.length;
       const json = (status: number, body: object, headers: Record<string, string | number> = {}) => {
         response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -155,7 +157,15 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
         if (nth === 5) response.end(sse('started', started(1)) + sse('started', started(4)) + complete(4));
         return undefined;
       }
-      if (path === '/api/profiles') return json(200, { count: 0 }, { 'ratelimit-remaining': 0, 'ratelimit-reset': 1 });
+      if (path === '/api/profiles') return json(200, { count: 0 }, { 'ratelimit-remaining': 0, 'ratelimit-reset': 2 });
+      if (path === '/api/usage/balance') {
+        if (nth > 1) return json(200, {});
+        const tooMany = { error: 'Too many calls', code: 'rate_limited', retryable: true };
+        return wait(500).then(() => {
+          refusedAt = performance.now();
+          return json(429, tooMany, { 'retry-after': 1 });
+        });
+      }
       if (path === '/api/poll/estimate') return budgeted(response);
       if (path === '/api/keys')
         return json(503, { code: 'service_unavailable', error: 'Off', retryable: true, session_id: 'ps_2' });
@@ -181,6 +191,7 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
         html: ['http_502', 502],
         none: ['not_found', 404, 'There is none.', 'r1', null],
         unreachable: ['network_error', null],
+        refused: ['rate_limited', 429],
         key: 'ValueError',
       },
       KIND,
@@ -194,16 +205,20 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
     );
     t.equal(to('/api/poll/estimate').length, 9, 'none was refused and sent again');
     t.equal(to('/api/keys').length, 1, 'what is not idempotent is sent once');
-    t.ok(times['/api/profiles']![1]! - times['/api/profiles']![0]! >= 900, 'a budget that is used up is waited for');
+    t.ok(times['/api/profiles']![1]! - times['/api/profiles']![0]! >= 1_000, 'a budget that is used up is waited for');
+    t.ok(
+      times['/api/usage/balance']![1]! - refusedAt >= 1_000,
+      'a refusal that came late holds back other calls as long',
+    );
   }
 });
 
-/** Answers so many calls of a second, and refuses the others. */
+/** Answers so many calls of a window, which it says is a second long, rounded up, and refuses the others. */
 function callsPerSecond(limit: number) {
   let window = { endsAt: 0, calls: 0 };
   return (response: ServerResponse) => {
     const now = performance.now();
-    if (now >= window.endsAt) window = { endsAt: now + 1_000, calls: 0 };
+    if (now >= window.endsAt) window = { endsAt: now + 800, calls: 0 };
     window.calls++;
     response.writeHead(window.calls <= limit ? 200 : 429, {
       'content-type': 'application/json',
