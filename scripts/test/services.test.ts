@@ -36,11 +36,14 @@ async function redisCommand(url: string, ...command: [string, ...string[]]): Pro
   }
 }
 
+/** A log of Redis is written to a disk that others use too. */
+const GRACE_MS = 30_000;
+
 async function services(folder: string) {
   const group = await ProcessGroup.open(folder);
   const [postgres, redis] = await Promise.all([
-    startPostgres({ group, password: 'secret', durable: false, stage: 2 }),
-    startRedis({ group, password: 'secret', durable: true, stage: 1 }),
+    startPostgres({ group, password: 'secret', durable: false, stage: 2, grace_ms: GRACE_MS }),
+    startRedis({ group, password: 'secret', durable: true, stage: 1, grace_ms: GRACE_MS }),
   ]);
   return { group, postgres, redis };
 }

@@ -39,6 +39,8 @@ export interface PostgresOptions {
   settings?: Readonly<Record<string, string | number>>;
   /** It follows this server, and begins as a copy of it. */
   standbyOf?: Pick<Postgres, 'url' | 'folder'>;
+  /** What it has to end in order, before it is killed. */
+  grace_ms?: number;
   /** A port that was taken meanwhile is replaced by the next. */
   ports?: () => Promise<number>;
 }
@@ -168,7 +170,7 @@ function run(folder: string, port: number, user: ServerUser, options: PostgresOp
     stage: options.stage,
     signal: 'SIGINT',
     lastSignal: 'SIGQUIT',
-    grace_ms: 2_000,
+    grace_ms: options.grace_ms ?? 2_000,
   });
 }
 

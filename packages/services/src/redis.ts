@@ -34,6 +34,8 @@ export interface RedisOptions {
   settings?: RedisSettings | (() => Promise<RedisSettings>);
   /** Where a Redis is looked for. */
   env?: NodeJS.ProcessEnv;
+  /** What it has to end in order, before it is killed. */
+  grace_ms?: number;
   /** Where a fetched copy is kept. */
   tools?: string;
   /** A port that was taken meanwhile is replaced by the next. */
@@ -89,7 +91,7 @@ async function run(
     env: { LC_ALL: 'C', ...program.env },
     cwd: folder,
     stage: options.stage,
-    grace_ms: 1_500,
+    grace_ms: options.grace_ms ?? 1_500,
     input: configuration({
       port: container ? 6379 : port,
       bind: container ? '* -::*' : '127.0.0.1',
