@@ -152,6 +152,6 @@ t.test('a worker reads what was learned; without a store it goes on without', as
   await plant(0, 250);
   const kept = keepEvidence(storage, { ...QUIET, readings: true });
   t.equal(kept.reading(3, votes(0, 1)), null, 'until it is read');
-  await eventually('a reading', async () => kept.reading(3, votes(0, 1)), 10_000);
+  await eventually('a reading', async () => kept.reading(3, votes(0, 1)));
   await kept[Symbol.asyncDispose]();
 });

@@ -49,14 +49,10 @@ t.test('values are a batch, whose results, report, usage and deletion are read',
   const results = await all(run.results());
   t.same(results.map(({ custom_id }) => custom_id).sort(), ['row-1', 'row-2', 'row-3', 'row-4']);
   for (const { result, is_right } of results) t.equal(is_right, result?.winning_option === 'A');
-  const report = await eventually(
-    'a complete report',
-    async () => {
-      const found = await run.report();
-      return found.complete ? found : null;
-    },
-    10_000,
-  );
+  const report = await eventually('a complete report', async () => {
+    const found = await run.report();
+    return found.complete ? found : null;
+  });
   t.match(report, { accuracy: { of: 4 }, panels: [{ preset: 'fast' }] });
   t.ok((await polls.batches()).batches.some(({ batch_id }) => batch_id === run.id));
   t.match(await polls.usage({ group_by: 'preset' }), { groups: [{ group: 'fast', polls: 4 }] });
@@ -82,7 +78,7 @@ t.test('a batch that is killed on the way goes on, and its results are completed
   writeFileSync(file, ['custom_id,question,options,gold', ...lines, ''].join('\n'));
   const results = join(folder, 'rows.results.jsonl');
   const first = eloquentpoll('batch', file, '--preset', 'fast');
-  await eventually('the batch is known', async () => existsSync(`${results}.batch.json`) && stateOf(results), 20_000);
+  await eventually('the batch is known', async () => existsSync(`${results}.batch.json`) && stateOf(results));
   first.kill('SIGKILL');
   await once(first, 'close');
   const { batch_id } = stateOf(results)!;

@@ -30,7 +30,8 @@ for (const [what, condition, tail] of [
       message: `did not happen within 120 ms: the light goes on${tail}`,
     });
     const took = performance.now() - started;
-    t.ok(took >= 119 && took < 2_000, `after ${took} ms`);
+    // It may stand still for a while, but not for as long as it waits without a limit.
+    t.ok(took >= 119 && took < 20_000, `after ${took} ms`);
   });
 
 t.test('it sleeps between looks: fewer than 40 in 1,500 ms', async (t) => {

@@ -39,7 +39,7 @@ t.test('a batch with right answers is uploaded, run and reported; the page shows
       report = (await get()).json();
       return report.complete;
     },
-    30_000,
+    90_000,
   );
   t.match(report, {
     ...{ rows: { total: ROWS, counted: ROWS, judged: 200, without_gold: 40, not_judged: 0 }, simulated: true },

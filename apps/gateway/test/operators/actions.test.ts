@@ -88,7 +88,7 @@ t.test('revoke ends every key and login of an account', async (t) => {
 
 async function paidByCard(t: Test) {
   const stripe = await fakeStripe(t);
-  const processor = stripeProcessor(stripe.settings, 'https://polls.example', 300);
+  const processor = stripeProcessor(stripe.settings, 'https://polls.example', 2_000);
   const shop = await operated(t, { checkout: stripe.settings }, { processor });
   const accountId = await createAccount(shop.context.storage);
   const headers = await shop.sessionFor(accountId);
