@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { balanceOf, checkLedger, findIdentity } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { base64, FAKE_PAY_TO, type Signed, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
 import fc from '@eloquentpoll/testkit/fast-check';
 import { Signature, Wallet } from 'ethers';
@@ -200,6 +201,15 @@ t.test(
   },
 );
 
+async function reconcileOpen(): Promise<void> {
+  await storage.db
+    .updateTable('deposits')
+    .set({ check_at: new Date(0) })
+    .where('closed_at', 'is', null)
+    .execute();
+  await reconcileDeposits(context, deposits, new AbortController().signal);
+}
+
 async function raceOneProof(t: Test): Promise<void> {
   const wallet = Wallet.createRandom();
   const headers = spellings(await sign(wallet, 5));
@@ -218,10 +228,26 @@ async function raceOneProof(t: Test): Promise<void> {
     [...new Set(codes)].filter((code) => !expected.includes(code)),
     [],
   );
-  t.equal(codes.filter((code) => code === 'paid').length, 1);
-  t.equal(facilitator.settlements() - before, 1);
-  t.equal(answers.filter(({ body }) => /api_key|user_id/.test(body)).length, 1);
+  const isBrokenOff = codes.includes('service_unavailable');
+  if (isBrokenOff) {
+    await reconcileOpen();
+    await eventually('the proof is used up', async () => {
+      const answer = await deposit(5, headers[0]!);
+      answers.push(answer);
+      return answer.json().code === 'payment_already_used';
+    });
+  }
   for (const spelling of headers) t.match((await deposit(5, spelling)).json(), { code: 'payment_already_used' });
+  // The one that was paid may have got the 503 instead of its answer.
+  for (const notified of [
+    answers.filter(({ statusCode }) => statusCode === 200),
+    answers.filter(({ body }) => /api_key|user_id/.test(body)),
+  ])
+    t.ok(
+      notified.length === 1 || (isBrokenOff && notified.length === 0),
+      `${notified.length} answers say that it is paid`,
+    );
+  t.equal(facilitator.settlements() - before, 1);
   t.equal(await credit(wallet), 500);
 }
 
@@ -248,12 +274,7 @@ t.test('a transaction with several transfers credits each authorization once', a
   ]);
   t.match((await pay(v1(unpaid))).json(), { code: 'payment_already_used' });
   t.equal((await pay(v1(paid))).statusCode, 200);
-  await storage.db
-    .updateTable('deposits')
-    .set({ check_at: new Date(0) })
-    .where('closed_at', 'is', null)
-    .execute();
-  await reconcileDeposits(context, deposits, new AbortController().signal);
+  await reconcileOpen();
   t.equal(await credit(wallet), 500);
 });
 
