@@ -71,10 +71,11 @@ t.test('records, channels and queues on a cluster, and after a master has died',
       announced.length = 0;
       await bus.announceCancel(ids[0]!);
       await bus.forgetPolls(ids);
-      await eventually('all of them', () => announced.length > ids.length, 1_000);
+      await eventually('all of them', () => new Set(announced).size > ids.length, 1_000);
       return true;
     });
-    t.same(announced.toSorted(), [`${ids[0]} canceled`, ...ids.map((id) => `${id} deleted`)].toSorted());
+    // What was announced at an earlier try may be heard late.
+    t.same([...new Set(announced)].toSorted(), [`${ids[0]} canceled`, ...ids.map((id) => `${id} deleted`)].toSorted());
     t.same(new Set(await bus.runs.briefs(ids)), new Set([null]));
     ran.length = 0;
     await bus.enqueuePolls(

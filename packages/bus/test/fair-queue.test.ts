@@ -133,7 +133,8 @@ t.test('a tenant whose polls hang takes all slots but the reserved ones, which a
   for (const tenant of ['one', 'two']) await b.enqueuePoll(`ps_of_${tenant}`, { tenant, place });
   await eventually('its neighbours are run', () => ran.length >= 10);
   t.same(ran.slice(8).toSorted(), ['ps_of_one', 'ps_of_two']);
-  t.same(await b.queueCounts().then(({ waiting, active }) => ({ waiting, active })), { waiting: 32, active: 8 });
+  await eventually('those of the neighbours have ended', async () => (await b.queueCounts()).active <= 8);
+  t.match(await b.queueCounts(), { waiting: 32, active: 8 });
   ended.resolve();
   await eventually('everything is run', () => ran.length === 42);
   t.equal(new Set(ran).size, 42, 'each once');

@@ -67,7 +67,10 @@ t.test('lists come from a replica, never without what the account wrote, and nev
   };
   const becomes = (state: string) => eventually(`the replica is "${state}"`, () => replica.state === state);
   const fromReplica = () =>
-    eventually('the replica answers', async () => ((await list()).lag === null ? null : list()));
+    eventually('the replica answers', async () => {
+      const found = await list();
+      return found.lag === null ? null : found;
+    });
 
   await becomes('used');
   for (let i = 0; i < 8; i++) {
@@ -101,11 +104,17 @@ t.test('lists come from a replica, never without what the account wrote, and nev
   await standby.startAgain();
   await becomes('used');
   t.same((await fromReplica()).ids, direct.ids);
-  const usage = await app.inject({ method: 'GET', url: '/api/usage', headers });
-  t.ok(usage.headers['replica-lag'] !== undefined && usage.json().total !== undefined);
+  const usage = await eventually('the replica answers usage', async () => {
+    const answer = await app.inject({ method: 'GET', url: '/api/usage', headers });
+    return answer.headers['replica-lag'] === undefined ? null : answer;
+  });
+  t.ok(usage.json().total !== undefined);
 
-  const missing = await app.inject({ method: 'GET', url: '/api/polls?after=ps_unknown', headers });
-  t.equal(missing.statusCode, 400, 'a cursor that the replica does not know is looked up, and then refused');
+  await eventually('a cursor that the replica does not know is looked up', async () => {
+    const missing = await app.inject({ method: 'GET', url: '/api/polls?after=ps_unknown', headers });
+    t.equal(missing.statusCode, 400, 'and then refused');
+    return /eloquentpoll_lagging_reads_total\{answered="not_found"\} [1-9]/.test(await gateway.metrics.text());
+  });
   const figures = await gateway.metrics.text();
   for (const reason of ['replica', 'own_write', 'lag', 'away', 'not_found'])
     t.match(figures, new RegExp(`eloquentpoll_lagging_reads_total\\{answered="${reason}"\\} [1-9]`));
