@@ -1,3 +1,4 @@
+import { withinOne } from '@eloquentpoll/testkit/calendar';
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
 import { closeOldDays, fillBooks } from '../src/books/fill-books.ts';
@@ -6,6 +7,7 @@ import { openStores } from '../src/fixture/stores.ts';
 import { silent } from '../src/terminal/progress.ts';
 
 t.test('generated books balance, close day by day, and are read as a whole', async (t) => {
+  await withinOne('day');
   await using stores = await openStores({
     databaseUrl: requireEnv('TEST_DATABASE_URL'),
     redisUrl: requireEnv('TEST_REDIS_URL'),
@@ -17,6 +19,7 @@ t.test('generated books balance, close day by day, and are read as a whole', asy
 });
 
 t.test('old days that are closed unread have the pages and seals that they would have had', async (t) => {
+  await withinOne('day');
   await using stores = await openStores({
     databaseUrl: requireEnv('TEST_DATABASE_URL'),
     redisUrl: requireEnv('TEST_REDIS_URL'),

@@ -1,3 +1,4 @@
+import { withinOne } from '@eloquentpoll/testkit/calendar';
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
 import { openStores } from '../src/fixture/stores.ts';
@@ -8,6 +9,7 @@ import { chance } from '../src/terminal/chance.ts';
 import { silent } from '../src/terminal/progress.ts';
 
 t.test('every list of a large account is answered, and reads no table from one end to the other', async (t) => {
+  await withinOne('day');
   await using stores = await openStores({
     databaseUrl: requireEnv('TEST_DATABASE_URL'),
     redisUrl: requireEnv('TEST_REDIS_URL'),
