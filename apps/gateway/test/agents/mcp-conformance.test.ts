@@ -13,7 +13,7 @@ import t, { type Test } from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// slow: 12 s
+// slow: 25 s
 
 // The official MCP conformance suites. A failure must be listed below with a reason;
 // an entry that is not needed any more fails too.
@@ -183,7 +183,7 @@ async function serveWithKey(t: Test): Promise<string> {
   // Long enough for a task to be seen working, by another process on a busy machine.
   await standInWorker(t, context, {
     get holdUntil() {
-      return sleep(1_000);
+      return sleep(3_000);
     },
   });
   const { bearer } = await keyWith(5);
