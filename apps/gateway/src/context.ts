@@ -55,6 +55,7 @@ function storageOptions({ database }: Config, log: Logger, metrics: Metrics) {
   return {
     databaseUrl: database.url,
     maxConnections: database.maxConnections,
+    ...(database.connectTimeoutMs !== undefined && { connectTimeoutMs: database.connectTimeoutMs }),
     applicationName: 'eloquentpoll-gateway',
     onConnection: (waitedMs: number) => waits.observe(waitedMs / 1_000),
     onUnlimited: () => log.warn('postgres.no_statement_timeout'),
@@ -84,6 +85,7 @@ async function connectBus({ redis }: Config, log: Logger, metrics: Metrics): Pro
       redisUrl: redis.url,
       prefix: redis.prefix,
       queueShards: redis.queueShards,
+      ...(redis.commandTimeoutMs !== undefined && { commandTimeoutMs: redis.commandTimeoutMs }),
       onError(error: Error) {
         failures.n += 1;
         log.warn({ err: error }, 'redis.connection_failed');

@@ -15,9 +15,13 @@ import { WORKER_SETTINGS } from './settings-table.ts';
 export interface Config {
   databaseUrl: string;
   databasePool: number;
+  /** To wait for a connection; as storage has it without this. */
+  databaseConnectTimeoutMs?: number;
   redisUrl: string;
   redisPrefix: string;
   queueShards: number;
+  /** As the bus has it without this. */
+  redisCommandTimeoutMs?: number;
   modelsFile: string | undefined;
   modelsBaseUrl: string | undefined;
   /** Whether a provider must be asked by https, unless it is on this machine. */

@@ -119,11 +119,13 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   };
 }
 
-function connectStorage({ databaseUrl, databasePool }: Config, log: Logger, metrics: Metrics): Storage {
+function connectStorage(config: Config, log: Logger, metrics: Metrics): Storage {
+  const { databaseUrl, databasePool, databaseConnectTimeoutMs: connectTimeoutMs } = config;
   const waits = metrics.histogram('eloquentpoll_postgres_pool_wait_seconds');
   return openStorage({
     databaseUrl,
     maxConnections: databasePool,
+    ...(connectTimeoutMs !== undefined && { connectTimeoutMs }),
     applicationName: 'eloquentpoll-worker',
     onConnection: (waitedMs) => waits.observe(waitedMs / 1_000),
     onUnlimited: () => log.warn('postgres.no_statement_timeout'),
@@ -131,7 +133,8 @@ function connectStorage({ databaseUrl, databasePool }: Config, log: Logger, metr
   });
 }
 
-function connectBus({ redisUrl, redisPrefix, queueShards }: Config, log: Logger, metrics: Metrics): Promise<Bus> {
+function connectBus(config: Config, log: Logger, metrics: Metrics): Promise<Bus> {
+  const { redisUrl, redisPrefix, queueShards, redisCommandTimeoutMs: commandTimeoutMs } = config;
   const failures = metrics.counter('eloquentpoll_redis_errors_total');
   const refused = (kind: StoredKind) => metrics.counter('eloquentpoll_redis_values_refused_total', kind);
   for (const kind of STORED_KINDS) refused(kind);
@@ -139,6 +142,7 @@ function connectBus({ redisUrl, redisPrefix, queueShards }: Config, log: Logger,
     redisUrl,
     prefix: redisPrefix,
     queueShards,
+    ...(commandTimeoutMs !== undefined && { commandTimeoutMs }),
     onError(err) {
       failures.n += 1;
       log.warn({ err }, 'redis.connection_failed');

@@ -73,8 +73,8 @@ const CERTIFIED = { few: LEDGER, many: LEDGER, situations: {} };
 async function bench(t: Test) {
   const { url: redisUrl, prefix } = testRedis(t);
   const databaseUrl = await testDatabase(t);
-  const storage = openStorage({ databaseUrl, maxConnections: 4 });
-  const bus = await openBus({ redisUrl, prefix });
+  const storage = openStorage({ databaseUrl, maxConnections: 4, connectTimeoutMs: 5_000 });
+  const bus = await openBus({ redisUrl, prefix, commandTimeoutMs: 5_000 });
   const accountId = await createAccount(storage);
   await creditAccount(storage, { accountId, amountU: 1_000_000n, idem: 'test', source: 'operator' });
   await noteRosterVersion(storage, ROSTER);

@@ -67,8 +67,8 @@ const vote = (seat: number, option: number | null = 0): Vote => ({
 
 async function bench(t: Test) {
   const { url: redisUrl, prefix } = testRedis(t);
-  const storage = openStorage({ databaseUrl: await testDatabase(t), maxConnections: 4 });
-  const bus = await openBus({ redisUrl, prefix });
+  const storage = openStorage({ databaseUrl: await testDatabase(t), maxConnections: 4, connectTimeoutMs: 5_000 });
+  const bus = await openBus({ redisUrl, prefix, commandTimeoutMs: 5_000 });
   const accountId = await createAccount(storage);
   await creditAccount(storage, { accountId, amountU: 1_000_000n, idem: 'test', source: 'operator' });
   const asked: number[] = [];

@@ -3,6 +3,7 @@ import type { ServiceTier } from '@eloquentpoll/contracts';
 import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import { awaitedPolls } from './awaited-polls.ts';
 import {
+  COMMAND_TIMEOUT_MS,
   clusterOf,
   connectFirst,
   isCluster,
@@ -31,6 +32,8 @@ export interface BusOptions {
   prefix?: string;
   /** Of the queue of each lane; 1 without it. */
   queueShards?: number;
+  /** How long a command waits for its reply, and a watcher for its subscription; 1 s without it. */
+  commandTimeoutMs?: number;
   /** Connection errors while Redis is away. Each repeats until it is back. */
   onError?: (error: Error) => void;
   /** Called for each stored value that is not of its schema; it counts as absent. */
@@ -80,11 +83,12 @@ export async function openBus({
   redisUrl,
   prefix = 'ep',
   queueShards = 1,
+  commandTimeoutMs = COMMAND_TIMEOUT_MS,
   onError = () => undefined,
   onRefused = () => undefined,
 }: BusOptions): Promise<Bus> {
   const keys = keysUnder(prefix);
-  const redis = producer(redisUrl);
+  const redis = producer(redisUrl, commandTimeoutMs);
   redis.on('error', onError);
   try {
     await connectFirst(redis);
@@ -102,11 +106,17 @@ export async function openBus({
     (listener) => {
       const [name, cluster] = [keys.watcher, clusterOf(redis)];
       return cluster
-        ? subscribeInCluster(cluster, (address) => nodeSubscriber(redisUrl, name, address), listener, onError)
+        ? subscribeInCluster(
+            cluster,
+            (address) => nodeSubscriber(redisUrl, name, address, commandTimeoutMs),
+            listener,
+            onError,
+          )
         : subscribeOnServer(subscriber(redisUrl, name), listener, onError);
     },
     keys.inbox(self),
     onRefused,
+    commandTimeoutMs,
   );
   const awaited = awaitedPolls();
   const awaitedBy = (pollId: string) => (channels.awaits(pollId) ? self : awaited.awaitedBy(pollId));

@@ -8,7 +8,7 @@ import type { RedisClient } from './redis-client.ts';
 // on it; a subscriber reconnects. `socketTimeout` detects half-open connections. Of a
 // cluster a client has a connection to each master.
 
-const COMMAND_TIMEOUT_MS = 1_000;
+export const COMMAND_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const SOCKET_TIMEOUT_MS = 3_000;
 /** To be connected for the first time. */
@@ -35,13 +35,13 @@ interface Manner {
   cluster: Pick<ClusterOptions, 'enableOfflineQueue'>;
 }
 
-export const producer = (url: string): RedisClient =>
+export const producer = (url: string, commandTimeout = COMMAND_TIMEOUT_MS): RedisClient =>
   open(url, {
     redis: {
       socketTimeout: SOCKET_TIMEOUT_MS,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
-      commandTimeout: COMMAND_TIMEOUT_MS,
+      commandTimeout,
     },
     cluster: { enableOfflineQueue: false },
   });
@@ -60,7 +60,7 @@ export const subscriber = (url: string, connectionName: string): RedisClient =>
   });
 
 /** Of one server of a cluster, at `host:port`. It ends with its connection. */
-export function nodeSubscriber(url: string, connectionName: string, address: string): Redis {
+export function nodeSubscriber(url: string, connectionName: string, address: string, commandTimeout: number): Redis {
   const at = address.lastIndexOf(':');
   return cork(
     new Redis({
@@ -70,7 +70,7 @@ export function nodeSubscriber(url: string, connectionName: string, address: str
       port: Number(address.slice(at + 1)),
       connectionName,
       connectTimeout: CONNECT_TIMEOUT_MS,
-      commandTimeout: COMMAND_TIMEOUT_MS,
+      commandTimeout,
       enableReadyCheck: false,
       lazyConnect: true,
       retryStrategy: null,

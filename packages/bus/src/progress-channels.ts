@@ -36,13 +36,12 @@ interface Topic {
   subscribed: Promise<unknown>;
 }
 
-const SUBSCRIBE_TIMEOUT_MS = 1_000;
-
 export function openChannels(
   /** Makes the connections: one, or one to each master of a cluster. */
   open: (listener: SubscriptionListener) => Subscriptions,
   inbox: string,
   onRefused: OnRefused,
+  subscribeTimeoutMs: number,
 ): ProgressChannels {
   const topics = new Map<string, Topic>();
   const ends = new Map<string, Set<OnNews>>();
@@ -74,7 +73,7 @@ export function openChannels(
   /** Waited for only so long. Where it stands later than that, ends that were published until then were not heard. */
   function joinInbox(): Promise<void> {
     const joined = subscriptions.join(inbox);
-    return withTimeout(joined, SUBSCRIBE_TIMEOUT_MS).catch(() => void joined.then(endsMayBeMissed, () => undefined));
+    return withTimeout(joined, subscribeTimeoutMs).catch(() => void joined.then(endsMayBeMissed, () => undefined));
   }
 
   function leave(channel: string, onNews: OnNews): void {
@@ -90,7 +89,7 @@ export function openChannels(
       if (!topic) {
         topic = {
           watchers: new Set(),
-          subscribed: withTimeout(subscriptions.join(channel), SUBSCRIBE_TIMEOUT_MS),
+          subscribed: withTimeout(subscriptions.join(channel), subscribeTimeoutMs),
         };
         topics.set(channel, topic);
       }
@@ -118,7 +117,7 @@ export function openChannels(
     hear(channel, listener) {
       const heard = listeners.get(channel) ?? new Set();
       listeners.set(channel, heard.add(listener));
-      const joined = withTimeout(subscriptions.join(channel), SUBSCRIBE_TIMEOUT_MS);
+      const joined = withTimeout(subscriptions.join(channel), subscribeTimeoutMs);
       return {
         stands: joined.catch(() => undefined),
         close() {

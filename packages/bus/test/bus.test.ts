@@ -9,7 +9,8 @@ import { snapshot, vote } from './fixtures.ts';
 
 async function bus(t: Test) {
   const { url, prefix } = testRedis(t);
-  const bus = await openBus({ redisUrl: url, prefix });
+  // Generous: a crowded machine must not look like a fault.
+  const bus = await openBus({ redisUrl: url, prefix, commandTimeoutMs: 5_000 });
   t.teardown(() => bus[Symbol.asyncDispose]());
   return { bus, url, prefix };
 }

@@ -8,7 +8,7 @@ import { type Bus, openBus } from '../src/index.ts';
 
 async function bus(t: Test, queueShards = 1): Promise<Bus> {
   const { url, prefix } = testRedis(t);
-  const bus = await openBus({ redisUrl: url, prefix, queueShards });
+  const bus = await openBus({ redisUrl: url, prefix, queueShards, commandTimeoutMs: 5_000 });
   t.teardown(() => bus[Symbol.asyncDispose]());
   return bus;
 }

@@ -14,7 +14,7 @@ t.test('a subscription of the inbox that stands late makes those who wait look f
     part() {},
     close: async () => {},
   };
-  const channels = openChannels(() => subscriptions, 'inbox', t.fail);
+  const channels = openChannels(() => subscriptions, 'inbox', t.fail, 1_000);
   const heard: unknown[] = [];
   const first = await channels.watchEnd('ps_1', (news) => heard.push(news));
   const second = await channels.watchEnd('ps_2', (news) => heard.push(news));

@@ -10,7 +10,7 @@ import { queueShard } from '../src/queue-shard.ts';
 
 async function open(t: Test) {
   const { url, prefix } = testRedis(t);
-  const bus = await openBus({ redisUrl: url, prefix });
+  const bus = await openBus({ redisUrl: url, prefix, commandTimeoutMs: 5_000 });
   t.teardown(() => bus[Symbol.asyncDispose]());
   const keys = keysUnder(prefix).shard('standard', 0);
   const ran: string[] = [];

@@ -15,6 +15,9 @@ import type { Test } from 'tap';
 /** The models of the simulator's `fast` panel, in the order in which recorded votes name them. */
 export const JURY = ['acorn-mini', 'birch-flash', 'dune-quick', 'fjord-small', 'ember-8b'];
 
+/** Generous: a crowded machine must not look like a fault. */
+const STORE_LIMIT_MS = 5_000;
+
 /** Question number and what each of the jury says, `-` for a model that refuses. */
 export type Recorded = Record<number, string>;
 
@@ -43,11 +46,20 @@ export async function wholeService(
     LOG_LEVEL: 'silent',
     ...more,
   };
-  const worker = await openWorker(readConfig(settings));
+  const worker = await openWorker({
+    ...readConfig(settings),
+    databaseConnectTimeoutMs: STORE_LIMIT_MS,
+    redisCommandTimeoutMs: STORE_LIMIT_MS,
+  });
   t.teardown(() => worker[Symbol.asyncDispose]());
   const consumer = servePolls(worker, { concurrency: 20, flex: { concurrency: 5, reserved: 1 } });
   t.teardown(() => consumer.drain(1_000));
-  const gateway = await openGateway(readGatewayConfig(settings));
+  const { database, redis, ...config } = readGatewayConfig(settings);
+  const gateway = await openGateway({
+    ...config,
+    database: { ...database, connectTimeoutMs: STORE_LIMIT_MS },
+    redis: { ...redis, commandTimeoutMs: STORE_LIMIT_MS },
+  });
   t.teardown(() => gateway[Symbol.asyncDispose]());
   const app = buildApp(gateway);
   t.teardown(() => app.close());

@@ -34,10 +34,18 @@ export interface Config {
   database: {
     url: string;
     maxConnections: number;
+    /** To wait for one of them; as storage has it without this. */
+    connectTimeoutMs?: number;
     /** For reads that may lag so much. */
     replica?: { url: string; maxLagMs: number };
   };
-  redis: { url: string; prefix: string; queueShards: number };
+  redis: {
+    url: string;
+    prefix: string;
+    queueShards: number;
+    /** As the bus has it without this. */
+    commandTimeoutMs?: number;
+  };
   /** Key of the HMAC under which API keys are stored. */
   keyPepper: string;
   /** Seal the login cookie: the first one new cookies, all of them old ones. */
