@@ -28,6 +28,8 @@ const [TICK_MS, ADJUST_MS] = [250, 2_000];
 /** Of arrivals that a late tick may make up for. */
 const MAX_TICK_MS = 1_000;
 const FIRST_PER_S = 6;
+/** Also where the machine stands still for all of a day of seconds. */
+const FEWEST_ARRIVALS = 8;
 /** More at once than this would be a queue of our own. */
 const MAX_OPEN = 400;
 
@@ -43,11 +45,12 @@ export async function runHours(plan: DayPlan, running: RunningDay): Promise<void
   const visits = every(plan.browserEveryMs);
   const endMs = plan.minutes * 60_000;
   const began = performance.now();
-  for (let at = 0; at < endMs; at = performance.now() - began) {
+  let arrived = 0;
+  for (let at = 0; at < endMs || arrived < FEWEST_ARRIVALS; at = performance.now() - began) {
     signal.throwIfAborted();
     const hours = hoursAt(at / endMs);
     const wanted = Math.min(0.95, plan.load * hours.load);
-    arrive(hours, pace.perSecond, at);
+    arrived += arrive(hours, pace.perSecond, at);
     if (visit && visits(at)) running.begin(visit);
     if (adjusts(at)) {
       [busy, machine] = [own(), everything()];
@@ -73,13 +76,16 @@ export async function runHours(plan: DayPlan, running: RunningDay): Promise<void
   progress.end();
 }
 
-function arrivals({ open, begin }: RunningDay, draw: Chance): (hours: Hours, perSecond: number, at: number) => void {
+function arrivals({ open, begin }: RunningDay, draw: Chance): (hours: Hours, perSecond: number, at: number) => number {
   let [due, before] = [0, 0];
   return (hours, perSecond, at) => {
     const passedMs = Math.min(at - before, MAX_TICK_MS);
     before = at;
     due = Math.min(due + (perSecond * passedMs) / 1_000, MAX_OPEN - open.size);
-    for (; due >= 1; due -= 1) begin(anyActivity(hours, draw));
+    const arriving = Math.max(0, Math.floor(due));
+    for (let n = 0; n < arriving; n++) begin(anyActivity(hours, draw));
+    due -= arriving;
+    return arriving;
   };
 }
 
