@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mastersOf, type RedisClient } from '@eloquentpoll/bus';
 import { queryOnce } from '@eloquentpoll/services/databases';
 import { scanKeys } from '@eloquentpoll/services/redis-keys';
@@ -42,8 +43,24 @@ export async function findInPostgres(url: string, where = 'Postgres'): Promise<F
   return rows.flatMap(({ name, row }) => foundIn(row, `${where}, ${name}`));
 }
 
+/** A cluster on a busy machine may choose new masters by itself; what was read until then is read again. */
+const SERVED_WITHIN_MS = 30_000;
+const LOOK_EVERY_MS = 500;
+
 /** Names and values of every key of the experiment. */
-export async function findInRedis({ bus, redisPrefix }: Pick<Stores, 'bus' | 'redisPrefix'>): Promise<Found[]> {
+export async function findInRedis(stores: Pick<Stores, 'bus' | 'redisPrefix'>): Promise<Found[]> {
+  const giveUpAt = performance.now() + SERVED_WITHIN_MS;
+  for (;;) {
+    try {
+      return await readRedis(stores);
+    } catch (error) {
+      if (performance.now() > giveUpAt || !String(error).includes('CLUSTERDOWN')) throw error;
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+async function readRedis({ bus, redisPrefix }: Pick<Stores, 'bus' | 'redisPrefix'>): Promise<Found[]> {
   const found: Found[] = [];
   for (const server of mastersOf(bus.redis))
     for await (const keys of scanKeys(server, `*${redisPrefix}*`))

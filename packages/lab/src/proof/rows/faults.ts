@@ -86,7 +86,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     says: 'An upgrade, taking it back and doing it again lose nothing, and clients of the older release go on',
     target:
       '0 of 5,000 polls lost while ten times all processes are replaced by those of the other release, under kills of workers; 500 polls accepted by one release and run by the other',
-    command: '`npm run chaos -- --only releases --from e869f0d9 --minutes 12 --continue docs/proofs/runs.jsonl`',
+    command: '`npm run chaos -- --only releases --from REVISION --minutes 12 --continue docs/proofs/runs.jsonl`',
     covers: RUNNING,
     experiments: ['chaos releases'],
     rate: { failures: ['polls lost', 'double captures', 'violations'], of: 'polls' },
