@@ -238,6 +238,16 @@ t.test('what a failover of Redis brought back is counted, and breaks the rule wh
   t.same(broken(after({ ...inRedis, goesInMs: 601_000 }, failover)), [LEFT], 'too late');
 });
 
+t.test("a failover may bring a deleted account's key back for ten seconds, and none of its results", async (t) => {
+  const failover: Fault = { kind: 'isolate master', at: 0, until: 1, target: 'redis-master-1' };
+  const keys = { ...READ, path: '/api/keys', status: 200 };
+  const after = (read: typeof READ, ...faults: Fault[]): CampaignHistory => ({ ...HONEST, ...erased(read), faults });
+  t.same(broken(after(keys, failover)), []);
+  t.same(broken(after(keys)), [ANSWERED], 'without a failover');
+  t.same(broken(after({ ...keys, at: 12_001 }, failover)), [ANSWERED], 'too late');
+  t.same(broken(after({ ...READ, status: 200 }, failover)), [ANSWERED], 'a result');
+});
+
 t.test('every rule has a lie that breaks it', async (t) => {
   const falsified = new Set(LIES.flatMap(([, rules]) => rules));
   for (const { name } of promisedRules) t.ok(falsified.has(name), name);

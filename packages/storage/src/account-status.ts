@@ -45,9 +45,14 @@ export function unfreezeAccount(storage: Storage, accountId: string): Promise<Bu
 
 /**
  * Forgets who the account belongs to: identities, keys, logins, e-mail address, kept answers. Its results cannot be read
- * from then on; `emptyClosedAccounts` deletes them. Null when there is no such account.
+ * from then on; `emptyClosedAccounts` deletes them. Null when there is no such account. `beforeCommit` gets the hashes
+ * of its keys.
  */
-export function closeAccount(storage: Storage, accountId: string): Promise<Shut | null> {
+export function closeAccount(
+  storage: Storage,
+  accountId: string,
+  beforeCommit?: (keys: Buffer[]) => Promise<void>,
+): Promise<Shut | null> {
   return inTransaction(storage, async (tx) => {
     const { db } = tx;
     // Idempotency keys before the account: polls that are being accepted lock them in this order.
@@ -83,6 +88,7 @@ export function closeAccount(storage: Storage, accountId: string): Promise<Shut 
       .set({ proof: JSON.stringify({}) })
       .where('account_id', '=', accountId)
       .execute();
+    await beforeCommit?.(keys);
     return { keys, ended };
   });
 }

@@ -8,7 +8,7 @@ type Parts = Pick<AccountsContext, 'storage' | 'bus' | 'keys' | 'log'>;
  * read. Workers end its running polls and empty all of them. False when it is closed or unknown.
  */
 export async function closeEverywhere({ storage, bus, keys, log }: Parts, accountId: string): Promise<boolean> {
-  const shut = await closeAccount(storage, accountId);
+  const shut = await closeAccount(storage, accountId, (hashes) => keys.forget(hashes));
   if (!shut) return false;
   await Promise.all([
     ...shut.keys.map((hash) => keys.invalidate(hash)),

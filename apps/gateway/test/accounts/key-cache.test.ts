@@ -7,9 +7,13 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
+import { closeEverywhere } from '../../src/accounts/close-everywhere.ts';
+import type { AccountsContext } from '../../src/accounts/context.ts';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { nameOfHash } from '../../src/accounts/keys/hashed-key.ts';
 import { type KeyCacheOptions, keyCache } from '../../src/accounts/keys/key-cache.ts';
+import { revokeEverything } from '../../src/accounts/keys/revoke-everything.ts';
+import { revokeKeyEverywhere } from '../../src/accounts/keys/revoke-key.ts';
 import { PEPPER } from '../fixtures/build.ts';
 
 // slow: 3 s
@@ -115,6 +119,31 @@ t.test('a tombstone sends lookups to Postgres, outlives cached entries and is no
   t.equal(await redis.get(place), '-', 'the tombstone is still there');
   await revokeKey(storage, owner.accountId, owner.keyId);
   t.equal(await cache.find(hash), null);
+});
+
+t.test('a gateway that dies once a revocation is committed leaves no cached key behind', async (t) => {
+  const revocations: [string, (context: AccountsContext, owner: { accountId: string; keyId: string }) => unknown][] = [
+    ['one key', (context, { accountId, keyId }) => revokeKeyEverywhere(context, accountId, keyId)],
+    ['all keys', (context, { accountId }) => revokeEverything(context, accountId)],
+    ['the account', (context, { accountId }) => closeEverywhere(context, accountId)],
+  ];
+  for (const [what, revoke] of revocations) {
+    const { storage, redis, cache, hash, place, owner } = await open(t);
+    await cache.find(hash);
+    await remembered(redis, place);
+    const dies = new Error('dies after its commit');
+    const keys = { ...cache, invalidate: () => Promise.reject(dies) };
+    await t.rejects(Promise.resolve(revoke({ storage, keys } as unknown as AccountsContext, owner)), dies, what);
+    t.equal(await cache.find(hash), null, what);
+  }
+});
+
+t.test('without Redis a tombstone before the commit keeps no revocation up', async (t) => {
+  const { openCache, hash } = await open(t);
+  const away = new Redis({ port: 1, lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null });
+  away.on('error', () => {});
+  t.teardown(() => away.disconnect());
+  await t.resolves(openCache({ redis: away }).forget([hash]));
 });
 
 t.test('several keys are read at once, each at its place', async (t) => {

@@ -220,6 +220,7 @@ export const PLANS = {
     isShown: was('kill gateway during an upload'),
     rules: [],
     workers: WORKERS,
+    spares: 1,
     minutes,
   }),
   pooler: ({ minutes }) => ({

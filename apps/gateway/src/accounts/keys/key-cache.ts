@@ -3,8 +3,9 @@ import { findKeyByHash, type Storage } from '@eloquentpoll/storage';
 import { type KeyOwner, ownerSeal } from './cached-owner.ts';
 import { type HashedKey, nameOfHash } from './hashed-key.ts';
 
-// Caches the owners of active keys in Redis. A revocation writes a tombstone after its commit; the tombstone outlives
-// every lookup in flight, so no replica can cache the key again. Without Redis, reads go to Postgres.
+// Caches the owners of active keys in Redis. A revocation writes a tombstone before its commit, for the case that this
+// process dies between the two, and after it. The tombstone outlives every lookup in flight, so no replica can cache the
+// key again. Without Redis, reads go to Postgres.
 
 const CACHE_TTL_S = 10;
 /** Longer than any lookup that was in flight when the tombstone was written. */
@@ -16,6 +17,8 @@ export interface KeyCache {
   find(hash: Buffer, beforeStore?: () => void): Promise<KeyOwner | null>;
   /** Those that are cached, in the order of the keys; null on a miss: call `find`. */
   findCached(keys: readonly HashedKey[]): Promise<(KeyOwner | null)[]>;
+  /** Call before the commit of a revocation. Never throws, and waits for Redis only as long as a command may take. */
+  forget(hashes: readonly Buffer[]): Promise<void>;
   /** Call after a revocation, and after an account was frozen or unfrozen. Then no replica serves the key from cache. */
   invalidate(hash: Buffer): Promise<void>;
 }
@@ -57,6 +60,8 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
     return owner;
   }
 
+  const writeTombstone = (hash: Buffer) => redis.set(redisKey(nameOfHash(hash)), TOMBSTONE, 'EX', TOMBSTONE_TTL_S);
+
   return {
     async find(hash, beforeStore) {
       const name = nameOfHash(hash);
@@ -73,9 +78,12 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
       const replies = await eachSlot(redis, names.map(redisKey), (slot) => redis.mget([...slot])).catch(() => []);
       return names.map((name, i) => parse(name, replies[i]));
     },
+    async forget(hashes) {
+      await Promise.allSettled(hashes.map(writeTombstone));
+    },
     async invalidate(hash) {
       try {
-        await redis.set(redisKey(nameOfHash(hash)), TOMBSTONE, 'EX', TOMBSTONE_TTL_S);
+        await writeTombstone(hash);
       } catch {
         // The tombstone was not written: wait until every cached entry has expired.
         await new Promise((resolve) => setTimeout(resolve, CACHE_TTL_S * 1_000));

@@ -4,10 +4,12 @@ import type { AccountsContext } from '../context.ts';
 
 /** Ends all keys and logins of an account. Once this resolves no replica accepts any of them. */
 export async function revokeEverything({ storage, keys }: AccountsContext, accountId: string): Promise<KeysRevocation> {
-  const { hashes, loginsEnded } = await inTransaction(storage, async (tx) => ({
-    hashes: await revokeAllKeys(tx, accountId),
-    loginsEnded: await closeLogins(tx, accountId),
-  }));
+  const { hashes, loginsEnded } = await inTransaction(storage, async (tx) => {
+    const hashes = await revokeAllKeys(tx, accountId);
+    const loginsEnded = await closeLogins(tx, accountId);
+    await keys.forget(hashes);
+    return { hashes, loginsEnded };
+  });
   await Promise.all(hashes.map((hash) => keys.invalidate(hash)));
   return { revoked_count: hashes.length, logins_ended: loginsEnded };
 }

@@ -1,4 +1,4 @@
-import { revokeKey } from '@eloquentpoll/storage';
+import { inTransaction, revokeKey } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../context.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -12,7 +12,11 @@ export async function revokeKeyEverywhere(
   accountId: string,
   keyId: string,
 ): Promise<boolean> {
-  const hash = await revokeKey(storage, accountId, keyId);
+  const hash = await inTransaction(storage, async (tx) => {
+    const revoked = await revokeKey(tx, accountId, keyId);
+    if (revoked) await keys.forget([revoked]);
+    return revoked;
+  });
   if (!hash) return false;
   await keys.invalidate(hash);
   return true;

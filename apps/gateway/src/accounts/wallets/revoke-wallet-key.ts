@@ -11,7 +11,9 @@ export async function revokeWalletKey(context: AccountsContext, proof: WalletKey
   const { known, hash } = await inTransaction(storage, async (tx) => {
     await consumeProof(tx, wallet);
     const known = await findIdentity(tx, { kind: 'wallet', address: wallet.bytes });
-    return { known, hash: known && (await revokeKey(tx, known.accountId, proof.key_id)) };
+    const hash = known && (await revokeKey(tx, known.accountId, proof.key_id));
+    if (hash) await keys.forget([hash]);
+    return { known, hash };
   });
   if (!known) throw new ApiError('wallet_not_found');
   if (!hash) throw new ApiError('key_not_found');

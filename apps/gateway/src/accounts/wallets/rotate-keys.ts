@@ -17,7 +17,9 @@ export async function rotateKeys(context: AccountsContext, proof: WalletProof): 
     const { accountId } = requireOpen(known);
     const revoked = await revokeAllKeys(tx, accountId);
     await closeLogins(tx, accountId);
-    return { revoked, issued: await issueKey(config, tx, { accountId, label: 'Rotation' }) };
+    const issued = await issueKey(config, tx, { accountId, label: 'Rotation' });
+    await keys.forget(revoked);
+    return { revoked, issued };
   });
   if (!rotated) throw new ApiError('wallet_not_found');
   const { revoked, issued } = rotated;

@@ -6,11 +6,17 @@ import type { CampaignRule } from './rule.ts';
 /** What a gateway keeps of how runs ended, where it did not hear of the deletion. */
 const KEPT_MS = 60_000;
 
+/** What gateways cache of a key. A master that fails over may lose its revocation, see decision 0047. */
+const CACHED_KEY_MS = 10_000;
+
 /** A replica that takes over may have got neither a deletion nor its repetition. What it has of a run expires then, and no gateway answers with it. */
 const BROUGHT_BACK_MS = 600_000;
 
 /** These are read from the database each time. */
 const IS_STORED = /^\/(api\/results|api\/graph|result|api\/polls$|api\/export|api\/keys)/;
+
+/** These are answered to the caller that has the key. */
+const NEEDS_KEY = /^\/api\/(polls$|export|keys)/;
 
 export const deletionRules: readonly CampaignRule[] = [
   {
@@ -28,15 +34,21 @@ export const deletionRules: readonly CampaignRule[] = [
   },
   {
     name: 'what was deleted is answered by no gateway: stored results at once, ends of runs within a minute',
-    broken: ({ operations }) =>
-      operations.flatMap(({ n, erasure }) =>
+    broken({ operations, faults }) {
+      const mayComeBack = faults.some(({ kind }) => MASTER_FAULTS.includes(kind));
+      const keptMs = (path: string) => {
+        if (!IS_STORED.test(path)) return KEPT_MS;
+        return mayComeBack && NEEDS_KEY.test(path) ? CACHED_KEY_MS : 0;
+      };
+      return operations.flatMap(({ n, erasure }) =>
         (erasure?.reads ?? [])
-          .filter(({ status, path, at }) => status < 400 && at > erasure!.at! + (IS_STORED.test(path) ? 0 : KEPT_MS))
+          .filter(({ status, path, at }) => status < 400 && at > erasure!.at! + keptMs(path))
           .map(
             ({ path, gateway, at, status }) =>
               `operation ${n}: ${gateway} ${path} ${status} after ${at - erasure!.at!} ms`,
           ),
-      ),
+      );
+    },
   },
 ];
 
