@@ -42,7 +42,7 @@ export function compressed(tag: string, text: string, coding: Coding): Promise<B
     kept.set(key, known);
     return known;
   }
-  const made = compress(text, coding);
+  const made = compress(text, coding).then(inItsOwnMemory);
   kept.set(key, made);
   made.then(
     ({ length }) => grown(key, length),
@@ -60,6 +60,13 @@ function grown(key: string, bytes: number): void {
     keptBytes -= sizes.get(oldest) ?? 0;
     sizes.delete(oldest);
   }
+}
+
+/** zlib answers with a view of a block of many kB, which stays in memory as long as the view does. */
+function inItsOwnMemory(view: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(view.length);
+  view.copy(own);
+  return own;
 }
 
 const withBrotli = promisify(brotliCompress);

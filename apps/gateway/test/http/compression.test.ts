@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { codingFor } from '../../src/http/compressed.ts';
+import { codingFor, compressed } from '../../src/http/compressed.ts';
 import { Raster } from '../../src/pages/card/raster.ts';
 import { assetPath, importedBy, pageAssets } from '../../src/pages/page-assets.ts';
 import { build } from '../fixtures/build.ts';
@@ -22,6 +22,14 @@ t.test('the coding is the best one that the caller accepts', async (t) => {
   ];
   for (const [header, coding] of cases) t.equal(codingFor(header, 5_000), coding, String(header));
   t.equal(codingFor('br', 200), null, 'a short text');
+});
+
+t.test('what is kept takes no more memory than it has bytes', async (t) => {
+  const text = '<p>Which of these is the best choice?</p>'.repeat(200);
+  for (const coding of ['br', 'gzip'] as const) {
+    const kept = await compressed('kept', text, coding);
+    t.equal(kept.buffer.byteLength, kept.length, coding);
+  }
 });
 
 t.test('one gateway for all of these', async (t) => {
