@@ -8,7 +8,10 @@ export type Coding = 'br' | 'gzip';
 
 /** Below this the headers weigh more than what is saved. */
 const MIN_BYTES = 1_024;
-const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+/** Documents and pages that everybody reads, and results that are read often. */
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+/** What keeping one takes beside its bytes. */
+const ENTRY_BYTES = 1_024;
 /** A good part of the best rate, at a tenth of its time. */
 const BROTLI_QUALITY = 5;
 
@@ -45,7 +48,7 @@ export function compressed(tag: string, text: string, coding: Coding): Promise<B
   const made = compress(text, coding).then(inItsOwnMemory);
   kept.set(key, made);
   made.then(
-    ({ length }) => grown(key, length),
+    ({ length }) => grown(key, length + ENTRY_BYTES),
     () => kept.delete(key),
   );
   return made;

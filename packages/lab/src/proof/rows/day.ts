@@ -16,7 +16,7 @@ export const DAY: readonly ProofRow[] = [
     needs: [{ what: 'minutes', atLeast: 120 }],
     short: {
       tried:
-        '45 minutes, which found ended runs that stayed in memory and a result that a second gateway did not have yet, webhooks that came before the day knew their secret, and stopped calls that cost more than prices assumed; an hour, which found compressed results that each kept a block of 16 kB or more in memory (all mended). Of the wrong answers 33 are refusals with 503 within two seconds in which the disk of the machine wrote nothing: Postgres and Redis said so in their logs at once',
+        '45 minutes, which found ended runs that stayed in memory and a result that a second gateway did not have yet, webhooks that came before the day knew their secret, and stopped calls that cost more than prices assumed; an hour, which found compressed results that each kept a block of 16 kB or more in memory (all mended). Of the wrong answers of that hour 33 are refusals with 503 within two seconds in which the disk of the machine wrote nothing, by the logs of Postgres and Redis, some 400 fell in forty seconds in which a build ran on the same machine, and 1,100 are webhooks to an endpoint whose creation was answered 503 in one of these, so that the judge never had its secret',
       takes: 'the same again without what it found, for two hours',
     },
   },
