@@ -2314,7 +2314,8 @@ class _Pace:
         windows = re.findall(r"([0-9]{1,9})\s*;\s*w=([0-9]{1,7})", headers.get("ratelimit-policy", ""))
         window = next((int(length) for calls, length in windows if int(calls) == limit), None)
         budget.left = min(budget.left, left) if is_same_window else left
-        budget.ends_at = ends_at
+        # The later end is sure: of two answers of a window, one may have been a refusal that named a time.
+        budget.ends_at = max(budget.ends_at, ends_at) if is_same_window else ends_at
         budget.said_at = max(sent_at, budget.said_at)
         # A limit whose window is unknown, or of no calls at all, says nothing about the next window.
         is_known = limit is not None and limit > 0 and window is not None

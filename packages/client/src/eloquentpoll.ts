@@ -2079,7 +2079,8 @@ function learn(budget: Budget, { status, headers }: Response, sentAt: number): v
   const windows = (headers.get('ratelimit-policy') ?? '').matchAll(/(\d{1,9})\s*;\s*w=(\d{1,7})/g);
   const [, , window] = [...windows].find(([, calls]) => Number(calls) === limit) ?? [];
   budget.left = isSameWindow ? Math.min(budget.left, left) : left;
-  budget.endsAt = endsAt;
+  // The later end is sure: of two answers of a window, one may have been a refusal that named a time.
+  budget.endsAt = isSameWindow ? Math.max(budget.endsAt, endsAt) : endsAt;
   budget.saidAt = Math.max(sentAt, budget.saidAt);
   // A limit whose window is unknown, or of no calls at all, says nothing about the next window.
   budget.limit = window === undefined || limit === 0 ? Number.POSITIVE_INFINITY : limit;

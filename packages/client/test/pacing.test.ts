@@ -96,6 +96,43 @@ t.test('a refusal holds back the calls that have not begun', async (t) => {
   t.ok(Math.min(...at.slice(1)) - at[0]! >= 1_000, 'not sooner than Retry-After, whichever call it was said to');
 });
 
+t.test('an answer that comes after a refusal of its window does not shorten the wait', async (t) => {
+  const at: number[] = [];
+  const late: ServerResponse[] = [];
+  const { url } = await serve(t, (_asked, response, nth) => {
+    at.push(performance.now());
+    const isRefused = nth === 2;
+    response.writeHead(isRefused ? 429 : 200, {
+      'content-type': 'application/json',
+      ...(isRefused ? { 'retry-after': '2' } : { 'ratelimit-remaining': '0', 'ratelimit-reset': '1' }),
+    });
+    if (nth === 1) return void late.push(response);
+    return isRefused ? { error: 'Too many calls', code: 'rate_limited', retryable: true } : PROFILES;
+  });
+  let heard = 0;
+  const refused = Promise.withResolvers<void>();
+  const polls = new EloquentPoll({
+    baseUrl: url,
+    maxRetries: 0,
+    async fetch(address, init) {
+      const response = await fetch(address, init);
+      heard++;
+      if (response.status === 429) refused.resolve();
+      return response;
+    },
+  });
+  const slow = polls.profiles();
+  const first = polls.profiles().catch(() => {});
+  await refused.promise;
+  await first;
+  const since = performance.now();
+  for (const response of late) response.end(JSON.stringify(PROFILES));
+  await slow;
+  await polls.profiles();
+  t.equal(heard, 3);
+  t.ok(at[2]! - since >= 1_900, `the third call came ${at[2]! - since} ms after the refusal`);
+});
+
 t.test('what a service says wrongly does not hold calls up', async (t) => {
   for (const [remaining, reset] of [
     ['0', '999999999'],

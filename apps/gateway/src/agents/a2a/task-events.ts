@@ -69,11 +69,10 @@ export class TaskEvents implements PollListener, StreamSource {
   async #finish(end: PollEnd): Promise<void> {
     const { poll, names, call } = this.#streamed;
     const result = await readOutcomeUntil(this.#context, poll.id, end, undefined, () => this.#stream.closed);
-    // Without the end the client subscribes again, and finds it once Postgres is there.
+    // Without the end the client subscribes again, and finds it once Postgres is there; so it is where the next line fails.
     if (result === undefined) return this.#stream.end();
     const finishedAt = new Date();
-    const isCanceled = await wasCanceled(this.#context.storage, poll.id).catch(() => false);
-    const canceledAt = isCanceled ? finishedAt : null;
+    const canceledAt = (await wasCanceled(this.#context.storage, poll.id)) ? finishedAt : null;
     const task = taskOf({ ...poll, status: end.status, finishedAt, canceledAt }, result, names);
     const status = { state: task.state, at: task.at, text: taskText(task), messageId: `${names.id}-${task.state}` };
     const artifact = result ? this.#event(toStreamedArtifact(call.version, names, result)) : '';

@@ -74,9 +74,7 @@ class CompletionEvents implements PollListener, StreamSource {
   }
 
   async #giveUp(): Promise<void> {
-    const state = await this.#follower.readLast();
-    if (state === 'running') this.#fail({ code: 'poll_execution_failed' });
-    if (state === 'unknown') this.#failUnknown();
+    if (!(await this.#follower.readLast())) this.#failUnknown();
   }
 
   async #finish(end: PollEnd): Promise<void> {

@@ -29,8 +29,7 @@ export async function awaitPoll(
   const made = { pollId, accountId: submission.accountId };
   const heard = await settleWithin(ended, deadlineMs + END_GRACE_MS, gone, context.shutdown.ending);
   if (heard === 'aborted') throw outcomeUnknown(made, { detail: RESTARTING, retryAfterSeconds: 1 });
-  // Its worker may still store the end: it does so once Postgres is there again.
-  if (heard === 'timeout' && (await follower.readLast()) !== 'over') throw outcomeUnknown(made);
+  if (heard === 'timeout' && !(await follower.readLast())) throw outcomeUnknown(made);
   const end = heard === 'timeout' ? await ended : heard;
   const result = await knownOf(made, async () => {
     const stored = await readOutcome(context, pollId, end, submission.idempotency);

@@ -58,10 +58,8 @@ export class PollEvents implements PollListener, StreamSource {
   }
 
   async #giveUp(): Promise<void> {
-    const state = await this.#follower.readLast();
-    if (state === 'running') this.#fail({ code: 'poll_execution_failed' }, this.#follower.seq + 1);
-    // As below: its worker stores the end all the same once Postgres is there again.
-    if (state === 'unknown') this.#stream.end();
+    // As below: an error would say that the poll failed, which may still end well, and be billed.
+    if (!(await this.#follower.readLast())) this.#stream.end();
   }
 
   async #finish(end: PollEnd): Promise<void> {

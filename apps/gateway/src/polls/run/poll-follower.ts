@@ -54,11 +54,6 @@ export class PollFollower implements Disposable, EndListener {
     this.#channel = channel;
   }
 
-  /** Number of the newest snapshot that the listener has. */
-  get seq(): number {
-    return this.#seq;
-  }
-
   /** To be called before the poll can begin, unless it did before. Without Redis only the reads of Postgres are left. */
   async subscribe(pollId: string, { isNew = false } = {}): Promise<void> {
     this.#subscription?.close();
@@ -94,23 +89,20 @@ export class PollFollower implements Disposable, EndListener {
   }
 
   /**
-   * Reads the poll a last time, when its end is overdue. `over`: the listener has heard the end, or hears it now, or left.
-   * Otherwise it hears nothing more: the poll still runs, or Postgres does not say.
+   * Reads the poll a last time, when its end is overdue. True: the listener has heard the end, or hears it now, or left.
+   * False: it hears nothing more, because the poll still runs, or Postgres does not say. Its worker may store the end yet.
    */
-  async readLast(): Promise<'over' | 'running' | 'unknown'> {
-    if (this.#closed) return 'over';
+  async readLast(): Promise<boolean> {
     const { storage, runs, log } = this.#context;
-    let state: 'running' | 'unknown' = 'running';
     try {
-      const [stored] = await findRunStates(storage, [this.#pollId]);
+      const [stored] = this.#closed ? [] : await findRunStates(storage, [this.#pollId]);
       if (stored) this.endedInPostgres(runs.store(stored));
     } catch (error) {
       log.warn({ poll_id: this.#pollId, err: error }, 'poll.read_failed');
-      state = 'unknown';
     }
-    if (this.#closed) return 'over';
+    if (this.#closed) return true;
     this[Symbol.dispose]();
-    return state;
+    return false;
   }
 
   /** Stops at once; the listener hears nothing more. */
