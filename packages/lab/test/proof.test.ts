@@ -91,6 +91,24 @@ t.test('runs add up to a figure with its bound, and each seed of a revision coun
   t.match(figureOf(plain, days), { text: 'new', isReached: false, newest: days[0] }, 'the newest counts');
 });
 
+t.test('runs since a fault was mended are judged by themselves, and those before stay on the page', async (t) => {
+  const row = { ...ROW, mended: { at: '2026-11-20T12:00:00.000Z', what: 'leases are renewed in time (0054)' } };
+  const before = runOf({ counts: { polls: 100, lost: 4 }, faults: { kill: 3 } });
+  t.match(figureOf(row, [before]), { text: '4 of 100 polls', isReached: false, before: null }, 'until there is one');
+  const after = runOf({ at: '2026-11-20T12:00:00.000Z', faults: { kill: 2 } });
+  const short = { text: '0 of 100 polls', isReached: false, missing: ['2 of 3 losses'], before: '4 of 100 polls' };
+  t.match(figureOf(row, [before, after]), short, 'the size is needed again');
+  const runs = [before, after, { ...after, seed: 'another' }];
+  t.match(figureOf(row, runs), { text: '0 of 200 polls', isReached: true, before: '4 of 100 polls' });
+  const page = await proofPage({
+    sections: [{ title: 'All', rows: [row] }],
+    ...{ runs, notes: new Map(), standingOf: null },
+  });
+  t.match(page, '- Before 2026-11-20: 4 of 100 polls. Mended then: leases are renewed in time (0054)');
+  const broken = [...runs, { ...after, seed: 'broken', counts: { polls: 10, lost: 1 } }];
+  t.match(figureOf(row, broken), { text: '1 of 210 polls', isReached: false });
+});
+
 t.test('a file that holds something else is refused by its line', async (t) => {
   const folder = t.testdir({
     'a.jsonl': `${JSON.stringify(runOf())}\n{"experiment"`,

@@ -28,11 +28,19 @@ async function writeSample(language: string, name: string): Promise<{ file: stri
   return { file, port };
 }
 
-const BODY = JSON.stringify({
-  type: 'poll.completed',
-  timestamp: '2026-11-22T10:00:00Z',
-  data: { session_id: 'ps_1', status: 'completed' },
-});
+const bodyOf = (type: string, data: object): string =>
+  JSON.stringify({ type, timestamp: '2026-11-22T10:00:00Z', data });
+const BODY = bodyOf('poll.completed', { session_id: 'ps_1', status: 'completed' });
+
+/** Every type has data of its own, and there may be types that do not exist yet. */
+const OTHERS = [
+  bodyOf('batch.completed', { batch_id: 'pb_1' }),
+  bodyOf('balance.low', { balance_usd: 1 }),
+  bodyOf('webhook.test', { endpoint_id: 'we_1' }),
+  bodyOf('of.tomorrow', {}),
+  // Longer than what is read at once, so that some piece ends within a character.
+  ...['', '.'].map((shift) => bodyOf('poll.failed', { metadata: { name: `${shift}${'ü'.repeat(200_000)}` } })),
+];
 
 async function hold(t: Test, port: number, receiver: ChildProcess): Promise<void> {
   t.teardown(() => receiver.kill('SIGKILL'));
@@ -43,7 +51,7 @@ async function hold(t: Test, port: number, receiver: ChildProcess): Promise<void
     });
   const send = async (body: string, headers: Record<string, string>) =>
     (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body, headers })).status;
-  const signed = (id: string) => signedHeaders({ id, sentAt: new Date(), body: BODY }, [secret]);
+  const signed = (id: string, body = BODY) => signedHeaders({ id, sentAt: new Date(), body }, [secret]);
   await eventually('it listens', () => send('{}', {}).then(Boolean, () => false));
   t.equal(await send(BODY, signed('msg_1')), 204, printed);
   t.equal(await send(BODY, signed('msg_1')), 204, 'a repeated message is taken, too');
@@ -52,12 +60,15 @@ async function hold(t: Test, port: number, receiver: ChildProcess): Promise<void
   t.equal(await send(BODY, { ...signed('msg_2'), 'webhook-id': 'msg_3' }), 400);
   t.equal(await send(BODY, {}), 400);
   t.equal(await send(BODY, signed('msg_4')), 204);
-  await eventually('it has printed', () => handled(printed).length === 2);
-  t.same(handled(printed), Array(2).fill('poll.completed ps_1 completed'), 'each message is dealt with once');
+  for (const [i, body] of OTHERS.entries()) t.equal(await send(body, signed(`msg_other_${i}`, body)), 204, body.slice(0, 200));
+  await eventually('it has printed', () => handled(printed).length === 2 + OTHERS.length);
+  const types = OTHERS.map((body) => JSON.parse(body).type);
+  t.same(handled(printed), ['poll.completed', 'poll.completed', ...types], 'each message is dealt with once');
 }
 
 /** The server of Python logs each request, too. */
-const handled = (printed: string): string[] => printed.split('\n').filter((line) => line.startsWith('poll.'));
+const handled = (printed: string): string[] =>
+  printed.split('\n').flatMap((line) => /^(?:\w+\.\w+)(?= )/.exec(line)?.[0] ?? []);
 
 t.test('the receiver in TypeScript', async (t) => {
   const { file, port } = await writeSample('TypeScript', 'receiver.mts');

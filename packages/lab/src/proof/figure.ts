@@ -14,26 +14,31 @@ export interface Figure {
   readonly isReached: boolean;
   /** Needs that are not met yet. */
   readonly missing: readonly string[];
+  /** What the runs before a mend came to, which no longer count; null where all count. */
+  readonly before: string | null;
 }
 
 export function figureOf(row: ProofRow, all: readonly Run[]): Figure {
   const names = [row.id, ...(row.experiments ?? [])];
   const own = withoutRepeated(all.filter(({ experiment }) => names.includes(experiment)));
-  const counted = row.rate ? own.filter(({ counts }) => saysBoth(row.rate!, counts)) : [];
+  const rated = row.rate ? own.filter(({ counts }) => saysBoth(row.rate!, counts)) : [];
+  const since = rated.filter(({ at }) => at >= (row.mended?.at ?? ''));
+  // Until there is a run since, those before stand.
+  const counted = since.length > 0 ? since : rated;
   const runs = counted.length > 0 ? counted : own;
   const missing = (row.needs ?? []).flatMap(({ what, atLeast, of = [what] }) => {
     const found = sumOf(runs, of);
     return found < atLeast ? [`${withCommas(found)} of ${withCommas(atLeast)} ${what}`] : [];
   });
-  const known = { runs, newest: newestOf(runs), missing };
+  const before = rated.filter((run) => !counted.includes(run));
+  const known = {
+    ...{ runs, newest: newestOf(runs), missing },
+    before: before.length > 0 ? sumsText(row.rate!, row.none, before) : null,
+  };
   if (row.rate && counted.length > 0) {
-    const { failures, trials, bound, isWithin } = rateOf(row.rate, counted);
-    const beside = (row.none ?? []).map((name) => ({ name, found: sumOf(counted, [name]) }));
-    const text = [
-      `${withCommas(failures)} of ${withCommas(trials)} ${row.rate.of}`,
-      ...beside.map(({ name, found }) => `${withCommas(found)} ${name}`),
-    ].join('; ');
-    const isNone = beside.every(({ found }) => found === 0);
+    const { bound, isWithin } = rateOf(row.rate, counted);
+    const isNone = sumOf(counted, row.none ?? []) === 0;
+    const text = sumsText(row.rate, row.none, counted);
     return { ...known, text, bound, isReached: isWithin && isNone && missing.length === 0 };
   }
   // What programs measured for a row that has a rate is no figure of it.
@@ -50,6 +55,14 @@ const newestOf = (runs: readonly Run[]): Run | null =>
 /** Trials and at least one way to fail; without trials there is no rate. */
 const saysBoth = ({ failures, of }: Rate, counts: Run['counts']): boolean =>
   (counts[of] ?? 0) > 0 && failures.some((name) => name in counts);
+
+function sumsText(rate: Rate, none: readonly string[] = [], runs: readonly Run[]): string {
+  const { failures, trials } = rateOf(rate, runs);
+  return [
+    `${withCommas(failures)} of ${withCommas(trials)} ${rate.of}`,
+    ...none.map((name) => `${withCommas(sumOf(runs, [name]))} ${name}`),
+  ].join('; ');
+}
 
 function rateOf({ failures: names, of, atMost = 0 }: Rate, runs: readonly Run[]) {
   const failures = sumOf(runs, names);

@@ -17,6 +17,8 @@ export interface ProofRow {
   readonly none?: readonly string[];
   /** What all runs together must come to. */
   readonly needs?: readonly RowNeed[];
+  /** Runs before this broke the promise, and their cause was mended: those since say whether it holds, and need its size again. */
+  readonly mended?: { readonly at: string; readonly what: string };
   /** What is said while it is not reached. */
   readonly short?: { readonly tried: string; readonly takes: string };
 }

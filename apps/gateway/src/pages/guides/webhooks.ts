@@ -12,10 +12,10 @@ const seen = new Set(); // In production: a table with a unique id.
 
 createServer(async (request, response) => {
   let body = '';
-  for await (const chunk of request) body += chunk;
+  for await (const text of request.setEncoding('utf8')) body += text;
   try {
     const { type, data } = webhook.verify(body, request.headers); // The body as it came, not parsed and written again.
-    if (!seen.has(request.headers['webhook-id'])) console.log(type, data.session_id, data.status);
+    if (!seen.has(request.headers['webhook-id'])) console.log(type, JSON.stringify(data));
     seen.add(request.headers['webhook-id']);
     response.writeHead(204).end();
   } catch {
@@ -37,7 +37,7 @@ class Receiver(BaseHTTPRequestHandler):
         try:
             event = verify_webhook(body, dict(self.headers), secret)  # The body as it came.
             if self.headers["webhook-id"] not in seen:
-                print(event["type"], event["data"]["session_id"], event["data"]["status"], flush=True)
+                print(event["type"], event["data"], flush=True)
             seen.add(self.headers["webhook-id"])
             self.send_response(204)
         except EloquentPollError:

@@ -43,12 +43,15 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     covers: RUNNING,
     experiments: ['chaos workers'],
     rate: { failures: ['calls made again'], of: 'calls of models' },
-    short: {
-      tried:
-        'each was made by a worker that had just woken up; the operator paid it, no account. Since then the lease is looked at in the turn of the event loop in which the call is made (0054)',
-      takes:
-        'the same 1,000 kills and 500 stops without one; without one in 300,000 calls, the rate is below a quarter of what it was',
+    needs: [
+      { what: 'kills', atLeast: 1_000, of: ['kill worker'] },
+      { what: 'stops', atLeast: 500, of: ['stop worker'] },
+    ],
+    mended: {
+      at: '2026-11-22',
+      what: 'each was made by a worker that had just woken up; the operator paid it, no account. The lease is looked at in the turn of the event loop in which the call is made (0054)',
     },
+    short: { tried: 'runs of some minutes', takes: LONGER },
   },
   {
     id: 'T5',
@@ -130,11 +133,11 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       { what: 'polls', atLeast: 1_000 },
       { what: 'faults', atLeast: 100 },
     ],
-    short: {
-      tried:
-        'one run found the record of a deleted run, which a failover of Redis had brought back for ten minutes; such are counted apart since (0054)',
-      takes: 'runs with deletions that are repeated in Redis (0064), until the one is less than one in 10,000',
+    mended: {
+      at: '2026-11-23T12:00:00.000Z',
+      what: 'the record of a deleted run that a failover of Redis had brought back for ten minutes is deleted once more (0064); a gateway that dies leaves no revoked key in the cache (0047)',
     },
+    short: { tried: 'runs of five minutes', takes: LONGER },
   },
   {
     id: 'spend',
