@@ -91,6 +91,14 @@ t.test('who pays is said where it is so', async (t) => {
     auth: 'bearer_optional',
     'x-agent-hints': { cost: { free: true, typical_usd: 0 } },
   });
+  for (const name of ['POST /api/batches', 'POST /api/polls', 'POST /api/mcp'])
+    t.match(hintsOf(name)['x-agent-hints'].cost, { free: false, typical_usd: Number }, name);
+  t.match(hintsOf('GET /api/polls')['x-agent-hints'].cost, { free: true, max_usd: 0 }, 'its path is that of a paid one');
+  // Free without a key, or at no cost whatever else the same form has done.
+  const AT_NO_COST = /quick-poll|chat\/completions|dashboard\/batches\/(check$|\{)/;
+  for (const { method, path, 'x-agent-hints': hints } of described)
+    if (hints.errors.includes('insufficient_balance') && !AT_NO_COST.test(path))
+      t.equal(hints.cost.free, false, `${method} ${path} may be refused for want of money`);
   t.match(hintsOf('GET /api/health'), { auth: 'none', 'x-agent-hints': { latency: { p50_ms: null } } });
   t.match(hintsOf('GET /api/balance').auth, 'session');
   const estimate = (await app.inject({ url: '/api/poll/estimate' })).json();

@@ -35,10 +35,11 @@ export function giveAgentHints(app: FastifyInstance, figures: PollFigures): void
 export const documentedPath = (url: string): string => url.replace(/:(\w+)/g, '{$1}');
 
 function hintsFor({ method, url, schema, config }: RouteOptions, figures: PollFigures): AgentHints {
-  const guidance = GUIDANCE[`${[method].flat()[0]} ${documentedPath(url)}`];
+  const name = `${[method].flat()[0]} ${documentedPath(url)}`;
+  const guidance = GUIDANCE[name];
   const answers = Object.values(answersOf(schema));
   return {
-    ...costAndLatency(url, figures),
+    ...costAndLatency(name, figures),
     usage: {
       when_to_use: [guidance?.use ?? `${schema?.summary}.`],
       when_not_to_use: guidance?.not === undefined ? [] : [guidance.not],
@@ -53,24 +54,26 @@ function hintsFor({ method, url, schema, config }: RouteOptions, figures: PollFi
 
 type CostAndLatency = Pick<AgentHints, 'cost' | 'latency'>;
 
-/** Whether a paid poll's caller waits for the outcome, streams it, or leaves with a session id. */
+/** Whether a paid poll's caller waits for the outcome, streams it, or leaves. Of a batch the figures are those of one of its rows. */
 const PAID: Readonly<Record<string, 'waits' | 'streams' | 'leaves'>> = {
-  '/api/poll': 'waits',
-  '/api/polls': 'leaves',
-  '/api/poll/stream': 'streams',
-  '/api/mcp': 'waits',
-  '/api/a2a/tasks/send': 'waits',
+  'POST /api/poll': 'waits',
+  'POST /api/polls': 'leaves',
+  'POST /api/poll/stream': 'streams',
+  'POST /api/batches': 'leaves',
+  'POST /dashboard/batches': 'leaves',
+  'POST /api/mcp': 'waits',
+  'POST /api/a2a/tasks/send': 'waits',
 };
 
-function costAndLatency(url: string, { broad, fast, free }: PollFigures): CostAndLatency {
+function costAndLatency(name: string, { broad, fast, free }: PollFigures): CostAndLatency {
   // Free without a key; with a key it may cost as much as a poll.
-  if (url === '/api/quick-poll' || url === '/v1/chat/completions') {
+  if (name === 'POST /api/quick-poll' || name === 'POST /v1/chat/completions') {
     return {
       cost: { free: true, min_usd: 0, typical_usd: 0, max_usd: LIMITS.max_cost_usd.max },
       latency: { p50_ms: free.latency_ms.p50, p95_ms: free.latency_ms.p95, streaming: false },
     };
   }
-  const caller = PAID[url];
+  const caller = PAID[name];
   if (caller === undefined) return { cost: NOTHING, latency: AT_ONCE };
   const cost = {
     free: false,

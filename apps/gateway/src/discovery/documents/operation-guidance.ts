@@ -63,7 +63,11 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   'POST /api/batches': {
     use: 'You have hundreds or thousands of polls whose answers may be late: one request, cheaper, checked as a whole before anything runs.',
     not: 'A person waits for the answers: POST /api/polls runs each at once.',
-    effects: ['reserves what the rows may cost, or max_cost_usd', 'charges each poll as it ends', STORES_RESULT],
+    effects: [
+      'reserves what the rows may cost, or max_cost_usd',
+      'charges each row as it ends, at most like a poll by itself: the costs here are those of one row',
+      STORES_RESULT,
+    ],
     alternatives: ['/api/polls'],
   },
   'GET /api/batches': { use: 'You look for a batch that you handed over.' },
