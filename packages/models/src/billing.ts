@@ -10,10 +10,34 @@ const PPM = 1_000_000n;
 /** Ours for something that costs `costU` at the provider. `pricePpm` is the list price by the provider's, in millionths. */
 export const listPrice = (costU: bigint, pricePpm: number): bigint => (costU * BigInt(pricePpm) + PPM - 1n) / PPM;
 
-/** What a call costs at the roster's price, by the tokens that the provider counted; null where it counted none. */
-export function countedCostU(model: Model, reply: unknown, searched: boolean): number | null {
+/** Times the most that a call can cost: room for reasoning that a provider does not count against what may be answered. */
+const BELIEVABLE = 4;
+
+interface CallTerms {
+  searched: boolean;
+  /** The most that a call can cost, by its prompt and the tokens that it may answer with. */
+  callMaxU: number;
+}
+
+/**
+ * Tokens as the provider counted them; null where it did not say, or said more than a call can have, as a proxy does that adds
+ * up all calls. Such a number would stop every poll at the ceiling of provider spend.
+ */
+export function usageOf(model: Model, reply: unknown, { searched, callMaxU }: CallTerms): Usage | null {
   const usage = readUsage(reply);
-  return usage && Number(costOfUsage(model, usage, searched));
+  return usage && costOfUsage(model, usage, searched) <= BELIEVABLE * callMaxU ? usage : null;
+}
+
+/** By the bytes that were sent and came back, where the provider counted nothing. */
+export const guessedUsage = (model: Model, reply: unknown, requestText: string): Usage => ({
+  inputTokens: Math.ceil(Buffer.byteLength(requestText) / BYTES_PER_TOKEN),
+  outputTokens: Math.min(model.maxOutputTokens, Math.ceil(answerBytes(reply) / BYTES_PER_TOKEN)),
+});
+
+/** What a call costs at the roster's price. */
+export function costOfUsage(model: Model, { inputTokens, outputTokens }: Usage, searched: boolean): number {
+  const fee = searched && model.search ? model.search.feeU : 0n;
+  return Number(costOf(model.price, inputTokens, outputTokens) + fee);
 }
 
 export interface Bill {
@@ -24,18 +48,8 @@ export interface Bill {
 }
 
 /**
- * What the customer pays for the call that brought the vote: list price times the tokens the provider counted, never more
- * than was reserved. Failed calls, retries and repairs are not in it.
+ * What the customer pays for the call that brought the vote: list price times its tokens, never more than was reserved. Failed
+ * calls, retries and repairs are not in it.
  */
-export function billedU(model: Model, reply: unknown, requestText: () => string, bill: Bill): number {
-  const usage = readUsage(reply) ?? {
-    inputTokens: Math.ceil(Buffer.byteLength(requestText()) / BYTES_PER_TOKEN),
-    outputTokens: Math.min(model.maxOutputTokens, Math.ceil(answerBytes(reply) / BYTES_PER_TOKEN)),
-  };
-  return Math.min(Number(listPrice(costOfUsage(model, usage, bill.searched), bill.pricePpm)), bill.reserveU);
-}
-
-function costOfUsage(model: Model, { inputTokens, outputTokens }: Usage, searched: boolean): bigint {
-  const fee = searched && model.search ? model.search.feeU : 0n;
-  return costOf(model.price, inputTokens, outputTokens) + fee;
-}
+export const billedU = (model: Model, usage: Usage, { searched, pricePpm, reserveU }: Bill): number =>
+  Math.min(Number(listPrice(BigInt(costOfUsage(model, usage, searched)), pricePpm)), reserveU);

@@ -1,5 +1,5 @@
 import type { VoteError } from '@eloquentpoll/contracts';
-import { billedU, countedCostU } from './billing.ts';
+import { billedU, costOfUsage, guessedUsage, usageOf } from './billing.ts';
 import type { Breaker, BreakerChange } from './breaker.ts';
 import type { CallCosts } from './call-costs.ts';
 import {
@@ -15,7 +15,7 @@ import { type Deadline, sleep } from './deadline.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import { composePrompt } from './prompt.ts';
 import type { ProviderLine } from './provider-line.ts';
-import { readAnswer, readProviderCost, readUsage } from './read-answer.ts';
+import { readAnswer, readProviderCost } from './read-answer.ts';
 import { requestBody } from './request-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { VoteRequest } from './vote-request.ts';
@@ -69,7 +69,8 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
   for (;;) {
     // After the wait at the gate, and before a retry or repair: a process that was paused may have lost the poll.
     const allowed = (await context.beforeCall?.()) ?? true;
-    if (!allowed || limit.error() === 'aborted') return { error: 'aborted', blameless: true };
+    const over = limit.error();
+    if (over || !allowed) return { error: over ?? 'aborted', blameless: true };
     const body = requestBody({ model, provider, prompt, style: request.style, search, repair, caller: request.caller });
     // The process may have been stopped since it was allowed to. From here on nothing else runs until the call is made.
     if (context.isCurrent?.() === false) continue;
@@ -84,15 +85,17 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       report(breaker.succeeded(now()));
       const { reply } = result;
       const reading = readAnswer(model, reply, prompt.labels);
+      const usage = usageOf(model, reply, { searched: search, callMaxU: request.call.maxU });
       costs.ended({
         said: readProviderCost(reply),
-        counted: countedCostU(model, reply, search),
-        usage: readUsage(reply),
+        counted: usage && costOfUsage(model, usage, search),
+        usage,
         byQuestion: 'error' in reading && isByQuestion(reading.error),
       });
       if ('vote' in reading) {
         const { pricePpm, reserveU } = request;
-        const bill = billedU(model, reply, () => JSON.stringify(body), { searched: search, pricePpm, reserveU });
+        const answered = usage ?? guessedUsage(model, reply, JSON.stringify(body));
+        const bill = billedU(model, answered, { searched: search, pricePpm, reserveU });
         const reason = request.style === 'reason' && { reason: cleanReason(reading.rationale) };
         return { option: reading.vote, callMs, billedU: bill, ...reason };
       }

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { countedCostU } from './billing.ts';
+import { costOfUsage } from './billing.ts';
 import { exchange, type Reply } from './exchange.ts';
 import { fromMessagesReply } from './messages-api.ts';
 import type { Model, Provider } from './panel-types.ts';
@@ -82,8 +82,9 @@ export async function probeModel(provider: Provider, model: Model, setting: Prov
     }
     const raw: unknown = JSON.parse(reply.text);
     const read = provider.takes.api === 'messages' ? fromMessagesReply(raw) : raw;
-    report.usage = readUsage(read);
-    report.cost = { saidU: readProviderCost(read), countedU: countedCostU(model, read, false) };
+    const usage = readUsage(read);
+    report.usage = usage;
+    report.cost = { saidU: readProviderCost(read), countedU: usage && costOfUsage(model, usage, false) };
     return { ...report, findings: findingsOfReply(read, model, prompt.labels, report.cost) };
   } catch (error) {
     const why = error instanceof SyntaxError ? 'the reply is no JSON' : whyOf(error);

@@ -268,6 +268,25 @@ t.test('what beforeCall allowed before a pause is asked again, in the moment of 
   }
 });
 
+t.test('a vote whose time is over while it waits for its lease is no call, and does not wait for ever', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
+  server.behave(MODEL, votes());
+  let asked = 0;
+  const vote = await asker.ask(voteRequest({ deadlineMs: 50 }), {
+    async beforeCall() {
+      asked++;
+      if (asked > 3) throw new Error('asked again and again');
+      await new Promise((done) => setTimeout(done, 200));
+      return true;
+    },
+    isCurrent: () => false,
+  });
+  t.match(vote, { error: 'timeout', calls: 0, cost: { max_u: 0 } });
+  t.equal(asked, 1);
+  t.equal(server.calls.length, 0);
+});
+
 t.test('a model that is no longer in the roster file is a failed vote', async (t) => {
   await using asker = openAsker({ panels: testPanels(t, { one: 'http://127.0.0.1:9/v1' }) });
   t.match(await asker.ask(voteRequest({ modelId: 't/gone' })), {

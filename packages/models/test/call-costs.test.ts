@@ -27,6 +27,11 @@ const CASES: [string, Parameters<Awaited<ReturnType<typeof misbehavingServer>>['
     [votes()],
     { provider_cost_u: null, cost: cost(COUNTED, COUNTED, 0), tokens: { prompt: 400, completion: 20 } },
   ],
+  [
+    'a vote whose provider counts what no call can come to',
+    [votes(0, { usage: { prompt_tokens: 400, completion_tokens: 20, total_tokens: 100_000_000 } })],
+    { error: null, cost: cost(100, 1_000, 0), tokens: undefined },
+  ],
   ['a vote of which nothing is known', [votes(0, UNCOUNTED)], { cost: cost(100, 1_000, 0), tokens: undefined }],
   [
     'a repaired vote: its first call is the doing of the question',

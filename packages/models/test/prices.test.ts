@@ -1,11 +1,11 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
-import { type Bill, BYTES_PER_TOKEN, billedU, listPrice } from '../src/billing.ts';
+import { type Bill, BYTES_PER_TOKEN, billedU, guessedUsage, listPrice, usageOf } from '../src/billing.ts';
 import { voteMaxU } from '../src/call-costs.ts';
 import { loadPanels, maxCallCostOf, type PollText, promptStyle, seatsFor, typicalCostsFor } from '../src/panels.ts';
 import { costOf, parseUsd } from '../src/price.ts';
 import { composePrompt } from '../src/prompt.ts';
-import { answerBytes } from '../src/read-answer.ts';
+import { answerBytes, readUsage } from '../src/read-answer.ts';
 import { requestBody } from '../src/request-body.ts';
 import { FORGERIES } from './forgeries.ts';
 import { completion } from './misbehaving-server.ts';
@@ -100,8 +100,9 @@ t.test('no honest usage of any model costs more than a call of it can', async (t
         { usage: { prompt_tokens: Buffer.byteLength(sent + schema), completion_tokens: model.maxOutputTokens } },
       );
       const maxU = Number(maxCallCostOf(model, paper));
-      if (billedU(model, reply, () => '', bill({ searched: paper.search })) > maxU)
-        throw new Error(`${model.id} can cost more`);
+      const usage = usageOf(model, reply, { searched: paper.search, callMaxU: maxU });
+      if (!usage) throw new Error(`${model.id} is not believed`);
+      if (billedU(model, usage, bill({ searched: paper.search })) > maxU) throw new Error(`${model.id} can cost more`);
     }),
     { numRuns: 1000 },
   );
@@ -111,21 +112,26 @@ t.test('no honest usage of any model costs more than a call of it can', async (t
 t.test('a provider that counts too much is paid by us, never by the customer', async (t) => {
   const model = panels.model('openai/gpt-5.6-sol')!;
   const reply = completion({}, { usage: { prompt_tokens: 4_000_000, completion_tokens: 90_000 } });
-  t.equal(
-    billedU(model, reply, () => '', bill({ reserveU: 61_000 })),
-    61_000,
-  );
+  t.equal(billedU(model, readUsage(reply)!, bill({ reserveU: 61_000 })), 61_000);
+});
+
+t.test('what no call can have come to is not believed', async (t) => {
+  const model = panels.model('openai/gpt-5.6-sol')!;
+  const said = (total_tokens: number) => completion({}, { usage: { prompt_tokens: 400, completion_tokens: 20, total_tokens } });
+  const callMaxU = Number(costOf(model.price, 400, model.maxOutputTokens));
+  const terms = { searched: false, callMaxU };
+  const reasoned = 400 + 3 * model.maxOutputTokens;
+  t.same(usageOf(model, said(reasoned), terms), { inputTokens: 400, outputTokens: reasoned - 400 }, 'reasoning is');
+  for (const total of [400 + 5 * model.maxOutputTokens, 100_000_000]) t.equal(usageOf(model, said(total), terms), null);
 });
 
 t.test('without usage a bill is estimated from the bytes and stays below the reserve', async (t) => {
   const model = panels.model('openai/gpt-5.6-sol')!;
   const reply = completion({ content: 'x'.repeat(400) }, { usage: undefined });
-  const billed = billedU(model, reply, () => 'y'.repeat(4000), bill());
+  const usage = guessedUsage(model, reply, 'y'.repeat(4000));
+  const billed = billedU(model, usage, bill());
   t.ok(billed > 1000 * 5 && billed < 1000 * 5 + 130 * 30, String(billed));
-  t.equal(
-    billedU(model, reply, () => 'y'.repeat(4000), bill({ reserveU: 10 })),
-    10,
-  );
+  t.equal(billedU(model, usage, bill({ reserveU: 10 })), 10);
 });
 
 t.test('an estimate rounds bytes up to tokens, on both sides', async (t) => {
@@ -135,11 +141,7 @@ t.test('an estimate rounds bytes up to tokens, on both sides', async (t) => {
     const answered = completion({ content: 'x'.repeat(401 + more) }, { usage: undefined });
     const tokens = (bytes: number) => (bytes % BYTES_PER_TOKEN === 0 ? 0 : 1) + Math.trunc(bytes / BYTES_PER_TOKEN);
     const expected = costOf(model.price, tokens(4_000 + more), tokens(answerBytes(answered)));
-    t.equal(
-      billedU(model, answered, () => asked, bill()),
-      Number(expected),
-      `${more} bytes more`,
-    );
+    t.equal(billedU(model, guessedUsage(model, answered, asked), bill()), Number(expected), `${more} bytes more`);
   }
 });
 
@@ -147,14 +149,9 @@ t.test('a search is billed once, where one was asked for and has a price', async
   const model = [...panels.models()].find(({ search }) => search && search.feeU > 0n)!;
   const reply = completion({}, { usage: { prompt_tokens: 1_000, completion_tokens: 10 } });
   const tokens = Number(costOf(model.price, 1_000, 10));
-  t.equal(
-    billedU(model, reply, () => '', bill()),
-    tokens,
-  );
-  t.equal(
-    billedU(model, reply, () => '', bill({ searched: true })),
-    tokens + Number(model.search!.feeU),
-  );
+  const usage = readUsage(reply)!;
+  t.equal(billedU(model, usage, bill()), tokens);
+  t.equal(billedU(model, usage, bill({ searched: true })), tokens + Number(model.search!.feeU));
 });
 
 t.test('seats carry what the poll needs, in the order of the panel [§1-cost-estimated-usd]', async (t) => {

@@ -16,7 +16,9 @@ open_holds as materialized (
    where not exists (select from transfers r where r.pending_id = h.id and r.kind in ('post', 'void'))
 ),
 running as materialized (
-  select p.id, least(p.deadline_at, p.run_until) as deadline_at, h.id as hold_id
+  -- A flex poll that a worker left may wait for its deadline.
+  select p.id, case when p.lease_owner is not null and p.lease_until >= now() then least(p.deadline_at, p.run_until)
+                    else p.deadline_at end as deadline_at, h.id as hold_id
     from polls p left join transfers h on h.idem = 'hold:' || p.id where p.status = 'running'
 )
 

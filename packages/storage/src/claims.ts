@@ -1,7 +1,7 @@
 import type { PollSpec } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import { gatherBy } from './gather.ts';
-import { LEASE_MS, leaseEnd, mustEndAt } from './leases.ts';
+import { isOverdue, LEASE_MS, leaseEnd } from './leases.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import type { SpendCeiling } from './provider-spend.ts';
 import { againAfterConflict } from './transaction.ts';
@@ -165,7 +165,7 @@ async function claimSuspect(storage: Storage, { pollId, worker, leaseMs, ceiling
   return row ? toClaim(row) : null;
 }
 
-/** Takes a poll past its deadline from its holder: a worker that hangs cannot keep a poll from ending. */
+/** Takes an overdue poll from its holder: a worker that hangs cannot keep a poll from ending. */
 export async function claimOverdue(
   { db }: Queries,
   pollId: string,
@@ -176,7 +176,7 @@ export async function claimOverdue(
     update polls
        set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, claims = claims + 1,
            lease_until = ${leaseEnd(LEASE_MS)}, spend_again_u = coalesce(spend_again_u, 0)
-     where id = ${pollId} and status = 'running' and ${mustEndAt} < now() - ${graceMs} * interval '1 millisecond'
+     where id = ${pollId} and status = 'running' and ${isOverdue(graceMs)}
     returning ${claimColumns}`.execute(db);
   return rows[0] ? toClaim(rows[0]) : null;
 }

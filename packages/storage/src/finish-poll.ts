@@ -86,6 +86,8 @@ export function pollFinisher(storage: Storage): (poll: FinishedPoll) => Promise<
     together: (polls: readonly FinishedPoll[]) => finishTogether(storage, polls),
     max: 16,
     atOnce: 2,
+    // Ends wait for rows of accounts, which may be locked for seconds; those of other accounts do not wait with them.
+    countedMs: 100,
   });
   return (poll) => (mayShare(poll) ? gathered(poll) : alone(poll));
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { mustEndAt } from './leases.ts';
 import type { Queries } from './open-storage.ts';
 import { type ProviderSpend, readProviderSpend } from './provider-spend.ts';
 import { FREE_POOL } from './system-accounts.ts';
@@ -40,7 +41,7 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
       from (select count(*) filter (where lease_owner is not null and lease_until >= now())::integer as held,
                    count(*) filter (where (lease_owner is null or lease_until < now())
                                         and (lane = 'standard' or lease_epoch > 0))::integer as lapsed,
-                   count(*) filter (where least(deadline_at, run_until) < now())::integer as overdue
+                   count(*) filter (where ${mustEndAt} < now())::integer as overdue
               from polls where status = 'running') p
      cross join (select count(*)::integer as buried from dead_letters where seen_at is null) b
      cross join (select case when topped_up_on = (now() at time zone 'utc')::date then posted_u - held_u end as free_pool_u from balances where account_id = ${FREE_POOL}) f

@@ -11,8 +11,16 @@ import { repeatable } from './transaction.ts';
 export const LEASE_MS = 8_000;
 export const leaseEnd = (leaseMs: number) => sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`;
 
-/** Of a poll whose run has a limit of its own: the end of that, once a worker has claimed it. */
-export const mustEndAt = sql<Date>`least(deadline_at, run_until)`;
+/** A worker must have ended it by then: of a run that has a limit of its own that is its end, as long as a worker has it. */
+export const mustEndAt = sql<Date>`
+  case when lease_owner is not null and lease_until >= now() then least(deadline_at, run_until) else deadline_at end`;
+
+/**
+ * By more than `graceMs`, and twice as long after each claim: while the store takes claims and no ends, the worker that has
+ * the votes keeps trying, and the poll does not use its claims up.
+ */
+export const isOverdue = (graceMs: number) =>
+  sql<boolean>`${mustEndAt} < now() - ${graceMs} * interval '1 millisecond' * 2 ^ greatest(0, least(claims - 1, 10))`;
 
 export interface Lease {
   id: string;
@@ -91,13 +99,13 @@ export async function nextLapse({ db }: Queries, withinMs: number): Promise<numb
   return rows[0]?.ms ?? null;
 }
 
-/** Running polls past their deadline by more than `graceMs`, in which a worker should have ended them itself. */
+/** Running polls that a worker should have ended itself: see `isOverdue`. */
 export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): Promise<FoundPoll[]> {
   return db
     .selectFrom('polls')
     .select(['id', 'lease_epoch as epoch', 'tenant', 'awaited as isAwaited', 'lane'])
     .where('status', '=', 'running')
-    .where(mustEndAt, '<', sql<Date>`now() - ${graceMs} * interval '1 millisecond'`)
+    .where(isOverdue(graceMs))
     .orderBy('deadline_at')
     .limit(limit)
     .execute();

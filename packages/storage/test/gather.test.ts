@@ -65,6 +65,36 @@ t.test('one that cannot be stored leaves the others stored', async (t) => {
   t.same(await checkLedger(storage), []);
 });
 
+t.test('ends that wait for the rows of an account do not keep those of other accounts waiting', async (t) => {
+  const { storage, query } = await open(t);
+  const [locked, free] = [await funded(storage, 20n * USD), await funded(storage, 20n * USD)];
+  const [one, other, third] = [
+    await claimed(storage, locked),
+    await claimed(storage, locked),
+    await claimed(storage, free),
+  ];
+  const finish = pollFinisher(storage);
+  await query('begin');
+  await query('select from balances where account_id = $1 for update', [locked]);
+  const waiting = async () => {
+    const [row] = await query<{ n: number }>(
+      'select count(distinct pid)::int as n from pg_locks where pg_backend_pid() = any(pg_blocking_pids(pid))',
+    );
+    return row!.n;
+  };
+  const ofOne = finish(one);
+  await eventually('the first end waits', async () => (await waiting()) >= 1);
+  const ofOther = finish(other);
+  const order: string[] = [];
+  const both = Promise.all([ofOne, ofOther]).then(() => order.push('locked'));
+  await eventually('so does the second', async () => (await waiting()) >= 1 && !order.includes('locked'));
+  t.match(await finish(third), { outcome: 'stored' });
+  t.same(order, [], 'while both are locked');
+  await query('commit');
+  await both;
+  t.same(await checkLedger(storage), []);
+});
+
 t.test('what its question made fail is charged by itself', async (t) => {
   const { storage, query } = await open(t);
   const accountId = await funded(storage, 20n * USD);

@@ -129,7 +129,15 @@ t.test('a flex poll has the time of its panel from each claim on, within its day
   t.match(await findOverdue(storage, 10, 5_000), [{ id: poll.id, lane: 'flex' }], 'a worker that hangs loses it');
   t.match(await readFleetFigures(storage), { overdue: 1, lapsed: 0 });
   await query(`update polls set lease_until = now() - interval '1 second'`);
-  t.match(await readFleetFigures(storage), { lapsed: 1 }, 'left by a worker, unlike one that no worker has had');
+  t.match(
+    await readFleetFigures(storage),
+    { overdue: 0, lapsed: 1 },
+    'left by a worker, unlike one that no worker has had',
+  );
+  await query(`update polls set run_until = now() - interval '2 minutes'`);
+  t.same(await findOverdue(storage, 10, 5_000), [], 'where it cannot be claimed again yet, it waits');
+  t.equal(await claimOverdue(storage, poll.id, 'another', 5_000), null);
+  t.same(await checkLedger(storage), []);
   const second = await claimPoll(storage, poll.id, 'second');
   t.ok(second!.remainingMs > 44_000, 'the next worker has the whole time again');
   t.ok(await releaseLease(storage, second!));
@@ -137,6 +145,29 @@ t.test('a flex poll has the time of its panel from each claim on, within its day
   await query(`update polls set deadline_at = now() + interval '10 seconds'`);
   t.ok((await claimPoll(storage, poll.id, 'third'))!.remainingMs <= 10_000, 'within its day');
   t.same(await checkLedger(storage), []);
+});
+
+t.test('a poll whose end cannot be stored is taken from its worker ever later', async (t) => {
+  const { storage, query } = await open(t);
+  const request = acceptance(await funded(storage, USD));
+  await acceptPoll(storage, request);
+  const { id } = request.poll;
+  await claimPoll(storage, id, 'first');
+  const overdueBy = (seconds: number) =>
+    query(`update polls set deadline_at = now() - $1 * interval '1 second'`, [seconds]);
+  for (const [seconds, claims] of [
+    [4, null],
+    [6, 2],
+    [9, null],
+    [11, 3],
+    [19, null],
+    [21, 4],
+  ] as const) {
+    await overdueBy(seconds);
+    t.same(await findOverdue(storage, 10, 5_000), claims === null ? [] : [{ id, epoch: claims - 1, tenant: null, isAwaited: false, lane: 'standard' }]);
+    const taken = await claimOverdue(storage, id, 'another', 5_000);
+    t.equal(taken?.claims ?? null, claims, `${seconds} s after its deadline`);
+  }
 });
 
 t.test('a poll past its deadline is taken from its worker and settled', async (t) => {

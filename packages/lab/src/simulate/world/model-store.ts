@@ -146,6 +146,9 @@ export function modelStore(now: () => number): ModelStore {
     return poll;
   }
 
+  const isOverdue = ({ deadlineAt, claims }: PollRow, graceMs: number): boolean =>
+    deadlineAt < now() - graceMs * 2 ** Math.max(0, Math.min(claims - 1, 10));
+
   const leases = (rows: PollRow[], limit: number): FoundPoll[] =>
     rows
       .filter((poll) => poll.status === 'running')
@@ -168,7 +171,7 @@ export function modelStore(now: () => number): ModelStore {
     },
     claimOverdue(pollId, worker, graceMs) {
       const poll = running(pollId);
-      if (!poll || poll.deadlineAt >= now() - graceMs) return null;
+      if (!poll || !isOverdue(poll, graceMs)) return null;
       return take(poll, worker);
     },
     renew(worker, held) {
@@ -213,7 +216,7 @@ export function modelStore(now: () => number): ModelStore {
     },
     findOverdue: (limit, graceMs) =>
       leases(
-        [...polls.values()].filter((poll) => poll.deadlineAt < now() - graceMs),
+        [...polls.values()].filter((poll) => isOverdue(poll, graceMs)),
         limit,
       ),
   };
