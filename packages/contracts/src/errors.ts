@@ -189,7 +189,7 @@ export const ERRORS = {
     status: 422,
     title: 'Poll failed',
     description:
-      'The poll ended without a valid vote. Nothing was charged, unless its question made models fail and the account had used up what it has free of that for the day.',
+      'The poll ended without a valid vote. Nothing was charged, unless its question made models fail and the account had used up what it has free of that for the day. Another poll with the same question may succeed; the same Idempotency-Key finds this one.',
     retryable: true,
     recovery: ['back_off', 'open_documentation'],
   },

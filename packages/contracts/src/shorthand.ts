@@ -35,7 +35,9 @@ const QUOTES: Readonly<Record<string, string>> = {
 };
 
 export function parseShorthand(text: string): Parsed {
-  if (text.length > LIMITS.shorthand) return refuse(`the text may have at most ${LIMITS.shorthand} characters`);
+  // Characters, as schemas count them; only a long text is taken apart for that.
+  if (text.length > LIMITS.shorthand && (text.length > 2 * LIMITS.shorthand || [...text].length > LIMITS.shorthand))
+    return refuse(`the text may have at most ${LIMITS.shorthand} characters`);
   const group = lastGroup(text);
   if (group === null) return { ok: true, value: { question: text.trim(), options: null } };
   if ('issue' in group) return { ok: false, issue: group.issue };

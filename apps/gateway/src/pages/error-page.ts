@@ -30,6 +30,10 @@ function adviceOn({ code, status, retryable }: ErrorEntry): string[] {
       'Wait as many seconds as the Retry-After header says; RateLimit-Reset says when the window ends.',
       'Send fewer requests: one with “Prefer: wait=30” replaces many that poll for a status, and one stream replaces them all.',
     ];
+  if (code === 'poll_failed')
+    return [
+      'Ask again as a new poll: with another Idempotency-Key, or none. The same key, and the same session, find the poll that has failed.',
+    ];
   if (retryable)
     return [
       'Send the same request again with the same Idempotency-Key: no second poll is made, and nothing is charged twice.',
@@ -37,7 +41,7 @@ function adviceOn({ code, status, retryable }: ErrorEntry): string[] {
   if (status === 400)
     return [
       'Read “error” in the answer: it names each field and what would be right. As application/problem+json each field is in “errors”, with a pointer.',
-      'Check a poll without running it: POST /api/poll/dry-run lists everything that is wrong with it.',
+      'Check a poll without running it: POST /api/poll/dry-run says what is wrong with it.',
     ];
   if (status === 402) return ['Ask for less: a lower max_cost_usd, fewer options or the fast panel reserves less.'];
   if (status === 404)

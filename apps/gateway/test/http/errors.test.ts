@@ -93,6 +93,14 @@ t.test(
     t.equal(await typeFor({ 'x-machine-client': 'TRUE' }), PROBLEM);
     for (const value of ['1', 'yes', 'false', '', 'true,true'])
       t.equal(await typeFor({ 'x-machine-client': value }), 'application/json');
+    for (const url of ['/nope', '/models/none', '/result/EP-unknown'])
+      for (const headers of [
+        { accept: 'text/html,*/*', 'x-machine-client': 'true' },
+        { accept: `${PROBLEM}, text/html;q=0.1` },
+      ]) {
+        const answer = await app.inject({ url, headers });
+        t.match([answer.statusCode, answer.headers['content-type']], [404, new RegExp(`^${PROBLEM}`)], url);
+      }
   },
 );
 

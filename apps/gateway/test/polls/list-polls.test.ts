@@ -88,7 +88,9 @@ t.test('ids of others, and of nothing, are refused alike', async (t) => {
     '?close=perhaps',
     '?metadata=x',
     '?created_after=today',
+    '?created_after=2016-12-31T23:59:60Z',
     '?key_id=1',
+    `?key_id=urn:uuid:${line.key_id}`,
   ])
     t.equal((await list(query)).statusCode, 400, query);
   t.match((await list(`?after=${split}&before=${split}`)).json().error, /^before and after/);

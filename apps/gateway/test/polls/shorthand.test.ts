@@ -20,6 +20,7 @@ t.test('a question followed by its options', async (t) => {
     ['Which pipe? [6" pipe, 8" pipe]', 'Which pipe?', ['6" pipe', '8" pipe']],
     ['Which? [" spaced ", B]', 'Which?', [' spaced ', 'B']],
     ['🦊 או 🐺? [🦊, 🐺]', '🦊 או 🐺?', ['🦊', '🐺']],
+    [`Which? [${'🦊'.repeat(3988)}, b]`, 'Which?', ['🦊'.repeat(3988), 'b']],
     ['Which? [__proto__, constructor]', 'Which?', ['__proto__', 'constructor']],
     ['Which? ［A， B］', 'Which?', ['A', 'B']],
     ['哪一个最大？［东京、大阪、京都］', '哪一个最大？', ['东京', '大阪', '京都']],
@@ -54,6 +55,8 @@ t.test('what cannot be read in one way is refused with its place', async (t) => 
     ['Which? [“A, B]', /a quote in the option group/],
     ['Which? [A、B，C]', /two kinds of comma.*\(at character 12\)/],
     [`Which? [${'a'.repeat(4000)}, b]`, /at most 4000/],
+    [`Which? [${'🦊'.repeat(3991)}, b]`, /at most 4000/],
+    [`Which? [${'🦊'.repeat(4001)}, b]`, /at most 4000/],
   ] as const) {
     t.match(read(text), message, text.slice(0, 40));
   }

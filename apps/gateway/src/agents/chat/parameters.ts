@@ -60,7 +60,7 @@ export const REFUSED: Readonly<Record<string, Refused>> = {
     isHarmless: (value) => JSON.stringify(value) === '["text"]',
   },
   service_tier: {
-    why: 'must be "auto" or "default": all polls of a panel have the same price',
+    why: 'must be "auto" or "default": the answer is waited for; POST /api/polls takes flex',
     isHarmless: (value) => value === 'auto' || value === 'default',
   },
   audio: { why: 'is not supported: an answer is one of the options, as text' },

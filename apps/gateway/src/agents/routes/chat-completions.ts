@@ -42,7 +42,7 @@ export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext
         tags: ['Chat'],
         summary: 'Poll as a chat completion',
         description:
-          'For clients of the OpenAI API. System messages and the last message, of the user, are the question. The options are the enum of one string property in `response_format` (`json_schema`) or in the parameters of the tool that `tool_choice` names, or stand in brackets at the end of the text: `Which is larger? [A, B]`. The winner comes back as content, JSON or tool call; a tie is a `refusal`. Parameters of sampling, and `user`, `store` and `metadata`, have no effect; what would change the outcome is refused by name. With `stream` the answer is `chat.completion.chunk` events.',
+          'For clients of the OpenAI API. System messages and the last message, of the user, are the question. The options are the enum of one string property in `response_format` (`json_schema`) or in the parameters of the tool that `tool_choice` names, or stand in brackets at the end of the text: `Which is larger? [A, B]`. The winner comes back as content, JSON or tool call; a tie is a `refusal`. Parameters of sampling, and `user` and `store`, have no effect; `metadata` is kept with the poll of an account; what would change the outcome is refused by name. With `stream` the answer is `chat.completion.chunk` events.',
         security: access.bearerOptional,
         body: Type.Ref(ChatCompletionRequest),
         response: {

@@ -17,7 +17,8 @@ export function authGuide({ baseUrl, config }: Facts): string {
   return `# auth.md: how agents register with EloquentPoll
 
 You are an agent that wants to call ${baseUrl}. No form and no e-mail is needed. Credentials are API keys (\`ep_k_...\`),
-sent as \`Authorization: Bearer <key>\`; they are shown once, and carry no expiry. Everything an account may do, its keys may do.
+sent as \`Authorization: Bearer <key>\`; they are shown once, and do not expire unless \`expires_at\` was asked for. With a key you ask and
+read everything of the account; paying by card, \`GET /api/balance\`, the lists of results and deleting the account take a login.
 
 ${markdownTable(['Way', 'For', 'What happens'], ways)}
 

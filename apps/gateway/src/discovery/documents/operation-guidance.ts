@@ -8,7 +8,8 @@ export interface Guidance {
 }
 
 const STORES_RESULT = 'stores a result that anyone who holds its id can read';
-const CHARGES = 'charges the balance for successful votes, at most max_cost_usd';
+const CHARGES =
+  'charges the balance for votes, and for calls that the question made fail beyond a daily allowance; at most max_cost_usd';
 const POLLING = ['/api/poll', '/api/polls', '/api/poll/stream', '/api/quick-poll'];
 const others = (path: string) => POLLING.filter((one) => one !== path);
 

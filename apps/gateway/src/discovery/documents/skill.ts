@@ -94,7 +94,7 @@ Free polls need no account. Their limits:
 ${freeLimits}
 
 With an API key (\`Authorization: Bearer ep_k_...\`) you choose the panel, see all votes and the confidence, and pay for
-valid votes only: \`POST ${facts.baseUrl}/api/poll\` with \`question\`, \`options\`, \`preset\`, \`confidence_threshold\`, \`max_cost_usd\`.
+votes; refusals and unusable answers are free up to a daily allowance: \`POST ${facts.baseUrl}/api/poll\` with \`question\`, \`options\`, \`preset\`, \`confidence_threshold\`, \`max_cost_usd\`.
 The limits there:
 
 ${paidLimits}

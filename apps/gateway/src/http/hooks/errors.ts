@@ -59,7 +59,7 @@ function occurrenceOf({ code, circumstances }: ApiError, requestId: string): Occ
 }
 
 /** Problem Details are for callers that name them: a wildcard does not, and `q=0` refuses them. */
-function wantsProblem({ headers }: FastifyRequest): boolean {
+export function wantsProblem({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   if (String(headers['x-machine-client']).toLowerCase() === 'true') return true;
   return (headers.accept ?? '').split(',').some((range) => {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

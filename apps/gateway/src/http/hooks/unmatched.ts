@@ -3,6 +3,7 @@ import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
 import { isChatPath } from '../chat-errors.ts';
 import { allowNamed, answerPreflight } from './cross-origin.ts';
+import { wantsProblem } from './errors.ts';
 
 // What no route answers: a preflight of a path that we have, a method that the path does not know, or a path that is
 // not ours. Only such requests pay for the search.
@@ -50,8 +51,12 @@ export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }
 });
 
 /** A browser that looks for a page. */
-export const isForPeople = ({ method, url, headers: { accept = '' } }: FastifyRequest): boolean =>
-  (method === 'GET' || method === 'HEAD') && !url.startsWith('/api/') && !isChatPath(url) && /text\/html/i.test(accept);
+export const isForPeople = ({ method, url, headers }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  !url.startsWith('/api/') &&
+  !isChatPath(url) &&
+  /text\/html/i.test(headers.accept ?? '') &&
+  !wantsProblem({ headers });
 
 /** `/api/polls/:id/status` as a pattern; a parameter is one step of the path. */
 function patternOf(url: string): RegExp {

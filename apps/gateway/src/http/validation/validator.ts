@@ -43,6 +43,10 @@ function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): 
     schemas: [...namedSchemas],
   });
   formats.default(ajv);
+  // The library takes `urn:uuid:` and leap seconds too; Postgres does not take the one, nor JavaScript the other.
+  ajv.addFormat('uuid', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
+  const { validate } = formats.default.get('date-time') as { validate(text: string): boolean };
+  ajv.addFormat('date-time', (text) => validate(text) && !Number.isNaN(Date.parse(text)));
   return ajv;
 }
 

@@ -27,6 +27,6 @@ ${shell(
 )}
 <p>The question has at least 10 characters; there are 2 to 10 options, all different. The poll never costs more than <code>max_cost_usd</code>,
 and stops as soon as its outcome is final or likely enough to stay (<code>confidence_threshold</code>, 0.95 without it).</p>
-<p>What would it cost? <code>POST /api/poll/dry-run</code> takes the same body, runs nothing, and names every mistake at once.</p>
+<p>What would it cost? <code>POST /api/poll/dry-run</code> takes the same body, runs nothing, and says what is wrong with it.</p>
 <p>Next: <a href="/guides/reading-results">Reading a result</a></p>`,
 };

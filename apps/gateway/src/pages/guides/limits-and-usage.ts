@@ -20,7 +20,7 @@ curl -sS --fail-with-body '${baseUrl}/api/usage?group_by=day&format=csv' -H 'Aut
 <li>Beyond the limit a poll is refused: 402 <code>key_budget_reached</code>, with <code>resets_at</code>. The webhook event <code>key.limit_reached</code> is sent once per period.</li>
 <li><code>PATCH /api/keys/{id}</code> changes <code>limit_usd</code>, <code>limit_reset</code>, <code>expires_at</code>, <code>read_only</code> and <code>label</code>, at once.</li>
 <li>A <code>read_only</code> key reads results and usage, and neither asks nor changes anything.</li>
-<li>A key that has a limit, expires or reads only makes and changes no keys and revokes only itself: 403 <code>restricted_key</code>. Use a login or an unrestricted key.</li>
+<li>A key that has a limit or expires makes and changes no keys and revokes only itself: 403 <code>restricted_key</code>. One that reads only does not even that: 403 <code>read_only_key</code>. Use a login or an unrestricted key.</li>
 </ul>
 <h2>Usage</h2>
 <ul>

@@ -17,6 +17,7 @@ import { access } from '../../http/access.ts';
 import { errors, NOT_MODIFIED, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
+import { wantsProblem } from '../../http/hooks/errors.ts';
 import { inAskedForm } from '../../http/hooks/page-markdown.ts';
 import { sendMadeOf, sendPublicText } from '../../http/send-tagged.ts';
 import { RESULT_HEADERS, resultWithId } from '../../polls/read/find-result.ts';
@@ -207,5 +208,7 @@ export async function resultPageRoutes(
 }
 
 /** Browsers accept HTML; other clients get the error in the type that they accept. */
-const readsJson = ({ headers: { accept = '*/*', 'x-machine-client': machine } }: FastifyRequest): boolean =>
-  machine !== undefined || !/text\/html|\*\/\*/i.test(accept);
+const readsJson = ({ headers }: FastifyRequest): boolean =>
+  headers['x-machine-client'] !== undefined ||
+  wantsProblem({ headers }) ||
+  !/text\/html|\*\/\*/i.test(headers.accept ?? '*/*');

@@ -10,7 +10,7 @@ export const isShorthand = (body: unknown): boolean =>
   hasShortField(body) || (hasAny(body, ['question', 'prompt']) && !hasAny(body, ['options']));
 
 /** Whether a body has a field that only the short form knows. */
-export const hasShortField = (body: unknown): boolean => hasAny(body, ['q', 'o', 'poll', 'theme']);
+const hasShortField = (body: unknown): boolean => hasAny(body, ['q', 'o', 'poll', 'theme']);
 
 const hasAny = (body: unknown, names: readonly string[]): boolean =>
   isJsonObject(body) && names.some((name) => name in body);

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
-import { hasShortField } from '../order/any-order.ts';
+import { isShorthand } from '../order/any-order.ts';
 import { dryRun } from '../order/dry-run.ts';
 import { dryRunAny } from '../order/dry-run-any.ts';
 
@@ -19,7 +19,8 @@ export function dryRunRoute(app: FastifyInstance, context: PollsContext): void {
         operationId: 'dryRunPoll',
         tags: ['Polling'],
         summary: 'Check a poll without running it',
-        description: 'Every well-formed JSON answers 200; `errors` says what POST /api/poll would refuse it for.',
+        description:
+          'Every well-formed JSON answers 200; `errors` says what POST /api/poll would refuse it for, or POST /api/polls with `service_tier` `flex`.',
         security: access.bearer,
         body: Type.Ref(DryRunRequest),
         response: {
@@ -29,7 +30,7 @@ export function dryRunRoute(app: FastifyInstance, context: PollsContext): void {
       },
     },
     async (request): Promise<DryRunResult> => {
-      const check = hasShortField(request.body) ? dryRunAny : dryRun;
+      const check = isShorthand(request.body) ? dryRunAny : dryRun;
       return check(context, accountOf(request), request.body);
     },
   );
