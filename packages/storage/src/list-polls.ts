@@ -184,7 +184,8 @@ async function positionOf({ db }: Queries, accountId: string, pollId: string): P
     // As a text: a Date has no microseconds.
     .select(sql<string>`created_at::text`.as('createdAt'))
     .where('id', '=', pollId)
-    .where('account_id', '=', accountId)
+    // One that was deleted since it was on a page is nobody's; its place is still known.
+    .where(sql<boolean>`account_id = ${accountId} or not spec ? 'question'`)
     .executeTakeFirst();
   return row ? { pollId, createdAt: row.createdAt } : null;
 }

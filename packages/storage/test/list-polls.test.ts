@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import t from 'tap';
-import { acceptPoll, listPolls, type PollFilter } from '../src/index.ts';
+import { acceptPoll, claimPoll, emptyPolls, finishPoll, listPolls, type PollFilter } from '../src/index.ts';
 import { scanOf } from '../src/list-polls.ts';
-import { acceptance, funded, newPoll, open, spec, USD, unique } from './fixtures.ts';
+import { acceptance, finished, funded, newPoll, open, spec, USD, unique } from './fixtures.ts';
 
 // slow: 6 s
 
@@ -117,6 +117,22 @@ t.test('polls, keys and positions of others are as if there were none', async (t
   t.match((await listPolls(storage, other, {}, { limit: 1 }))!.lines, [
     { status: 'running', resultId: null, metadata: { env: 'prod' }, costU: null, question: spec.question },
   ]);
+});
+
+t.test('a list goes on after a poll that was deleted meanwhile', async (t) => {
+  const account = await funded(storage, 10n * USD);
+  const ids: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    const poll = newPoll(account, { tenant: account });
+    await acceptPoll(storage, acceptance(account, { poll }));
+    await finishPoll(storage, finished((await claimPoll(storage, poll.id, 'worker'))!));
+    ids.unshift(poll.id);
+  }
+  const page = async (direction: 'older' | 'newer', pollId: string) =>
+    (await listPolls(storage, account, {}, { limit: 9, from: { direction, pollId } }))?.lines.map((line) => line.pollId);
+  t.same(await emptyPolls(storage, [ids[1]!]), [ids[1]]);
+  t.same(await page('older', ids[1]!), ids.slice(2));
+  t.same(await page('newer', ids[1]!), ids.slice(0, 1));
 });
 
 interface Plan {
