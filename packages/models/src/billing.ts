@@ -10,7 +10,7 @@ const PPM = 1_000_000n;
 /** Ours for something that costs `costU` at the provider. `pricePpm` is the list price by the provider's, in millionths. */
 export const listPrice = (costU: bigint, pricePpm: number): bigint => (costU * BigInt(pricePpm) + PPM - 1n) / PPM;
 
-/** Times the most that a call can cost: room for reasoning that a provider does not count against what may be answered. */
+/** Times the most that a call can cost: space for reasoning that a provider does not count against what may be answered. */
 const BELIEVABLE = 4;
 
 interface CallTerms {
@@ -23,7 +23,7 @@ interface CallTerms {
  * Tokens as the provider counted them; null where it did not say, or said more than a call can have, as a proxy does that adds
  * up all calls. Such a number would stop every poll at the ceiling of provider spend.
  */
-export function usageOf(model: Model, reply: unknown, { searched, callMaxU }: CallTerms): Usage | null {
+export function countedUsage(model: Model, reply: unknown, { searched, callMaxU }: CallTerms): Usage | null {
   const usage = readUsage(reply);
   return usage && costOfUsage(model, usage, searched) <= BELIEVABLE * callMaxU ? usage : null;
 }

@@ -1,5 +1,5 @@
 import type { VoteError } from '@eloquentpoll/contracts';
-import { billedU, costOfUsage, guessedUsage, usageOf } from './billing.ts';
+import { billedU, costOfUsage, countedUsage, guessedUsage } from './billing.ts';
 import type { Breaker, BreakerChange } from './breaker.ts';
 import type { CallCosts } from './call-costs.ts';
 import {
@@ -85,7 +85,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       report(breaker.succeeded(now()));
       const { reply } = result;
       const reading = readAnswer(model, reply, prompt.labels);
-      const usage = usageOf(model, reply, { searched: search, callMaxU: request.call.maxU });
+      const usage = countedUsage(model, reply, { searched: search, callMaxU: request.call.maxU });
       costs.ended({
         said: readProviderCost(reply),
         counted: usage && costOfUsage(model, usage, search),

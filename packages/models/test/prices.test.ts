@@ -1,6 +1,6 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
-import { type Bill, BYTES_PER_TOKEN, billedU, guessedUsage, listPrice, usageOf } from '../src/billing.ts';
+import { type Bill, BYTES_PER_TOKEN, billedU, countedUsage, guessedUsage, listPrice } from '../src/billing.ts';
 import { voteMaxU } from '../src/call-costs.ts';
 import { loadPanels, maxCallCostOf, type PollText, promptStyle, seatsFor, typicalCostsFor } from '../src/panels.ts';
 import { costOf, parseUsd } from '../src/price.ts';
@@ -100,7 +100,7 @@ t.test('no honest usage of any model costs more than a call of it can', async (t
         { usage: { prompt_tokens: Buffer.byteLength(sent + schema), completion_tokens: model.maxOutputTokens } },
       );
       const maxU = Number(maxCallCostOf(model, paper));
-      const usage = usageOf(model, reply, { searched: paper.search, callMaxU: maxU });
+      const usage = countedUsage(model, reply, { searched: paper.search, callMaxU: maxU });
       if (!usage) throw new Error(`${model.id} is not believed`);
       if (billedU(model, usage, bill({ searched: paper.search })) > maxU) throw new Error(`${model.id} can cost more`);
     }),
@@ -117,12 +117,18 @@ t.test('a provider that counts too much is paid by us, never by the customer', a
 
 t.test('what no call can have come to is not believed', async (t) => {
   const model = panels.model('openai/gpt-5.6-sol')!;
-  const said = (total_tokens: number) => completion({}, { usage: { prompt_tokens: 400, completion_tokens: 20, total_tokens } });
+  const said = (total_tokens: number) =>
+    completion({}, { usage: { prompt_tokens: 400, completion_tokens: 20, total_tokens } });
   const callMaxU = Number(costOf(model.price, 400, model.maxOutputTokens));
   const terms = { searched: false, callMaxU };
   const reasoned = 400 + 3 * model.maxOutputTokens;
-  t.same(usageOf(model, said(reasoned), terms), { inputTokens: 400, outputTokens: reasoned - 400 }, 'reasoning is');
-  for (const total of [400 + 5 * model.maxOutputTokens, 100_000_000]) t.equal(usageOf(model, said(total), terms), null);
+  t.same(
+    countedUsage(model, said(reasoned), terms),
+    { inputTokens: 400, outputTokens: reasoned - 400 },
+    'reasoning is',
+  );
+  for (const total of [400 + 5 * model.maxOutputTokens, 100_000_000])
+    t.equal(countedUsage(model, said(total), terms), null);
 });
 
 t.test('without usage a bill is estimated from the bytes and stays below the reserve', async (t) => {

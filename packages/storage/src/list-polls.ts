@@ -184,7 +184,7 @@ async function positionOf({ db }: Queries, accountId: string, pollId: string): P
     // As a text: a Date has no microseconds.
     .select(sql<string>`created_at::text`.as('createdAt'))
     .where('id', '=', pollId)
-    // One that was deleted since it was on a page is nobody's; its place is still known.
+    // One that was deleted since it was on a page has no account; its place is still known.
     .where(sql<boolean>`account_id = ${accountId} or not spec ? 'question'`)
     .executeTakeFirst();
   return row ? { pollId, createdAt: row.createdAt } : null;

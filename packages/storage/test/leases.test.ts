@@ -164,7 +164,10 @@ t.test('a poll whose end cannot be stored is taken from its worker ever later', 
     [21, 4],
   ] as const) {
     await overdueBy(seconds);
-    t.same(await findOverdue(storage, 10, 5_000), claims === null ? [] : [{ id, epoch: claims - 1, tenant: null, isAwaited: false, lane: 'standard' }]);
+    t.same(
+      await findOverdue(storage, 10, 5_000),
+      claims === null ? [] : [{ id, epoch: claims - 1, tenant: null, isAwaited: false, lane: 'standard' }],
+    );
     const taken = await claimOverdue(storage, id, 'another', 5_000);
     t.equal(taken?.claims ?? null, claims, `${seconds} s after its deadline`);
   }

@@ -129,7 +129,9 @@ t.test('a list goes on after a poll that was deleted meanwhile', async (t) => {
     ids.unshift(poll.id);
   }
   const page = async (direction: 'older' | 'newer', pollId: string) =>
-    (await listPolls(storage, account, {}, { limit: 9, from: { direction, pollId } }))?.lines.map((line) => line.pollId);
+    (await listPolls(storage, account, {}, { limit: 9, from: { direction, pollId } }))?.lines.map(
+      (line) => line.pollId,
+    );
   t.same(await emptyPolls(storage, [ids[1]!]), [ids[1]]);
   t.same(await page('older', ids[1]!), ids.slice(2));
   t.same(await page('newer', ids[1]!), ids.slice(0, 1));

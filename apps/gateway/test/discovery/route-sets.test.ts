@@ -93,7 +93,11 @@ t.test('who pays is said where it is so', async (t) => {
   });
   for (const name of ['POST /api/batches', 'POST /api/polls', 'POST /api/mcp'])
     t.match(hintsOf(name)['x-agent-hints'].cost, { free: false, typical_usd: Number }, name);
-  t.match(hintsOf('GET /api/polls')['x-agent-hints'].cost, { free: true, max_usd: 0 }, 'its path is that of a paid one');
+  t.match(
+    hintsOf('GET /api/polls')['x-agent-hints'].cost,
+    { free: true, max_usd: 0 },
+    'its path is that of a paid one',
+  );
   // Free without a key, or at no cost whatever else the same form has done.
   const AT_NO_COST = /quick-poll|chat\/completions|dashboard\/batches\/(check$|\{)/;
   for (const { method, path, 'x-agent-hints': hints } of described)

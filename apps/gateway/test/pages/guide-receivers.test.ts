@@ -60,7 +60,8 @@ async function hold(t: Test, port: number, receiver: ChildProcess): Promise<void
   t.equal(await send(BODY, { ...signed('msg_2'), 'webhook-id': 'msg_3' }), 400);
   t.equal(await send(BODY, {}), 400);
   t.equal(await send(BODY, signed('msg_4')), 204);
-  for (const [i, body] of OTHERS.entries()) t.equal(await send(body, signed(`msg_other_${i}`, body)), 204, body.slice(0, 200));
+  for (const [i, body] of OTHERS.entries())
+    t.equal(await send(body, signed(`msg_other_${i}`, body)), 204, body.slice(0, 200));
   await eventually('it has printed', () => handled(printed).length === 2 + OTHERS.length);
   const types = OTHERS.map((body) => JSON.parse(body).type);
   t.same(handled(printed), ['poll.completed', 'poll.completed', ...types], 'each message is dealt with once');

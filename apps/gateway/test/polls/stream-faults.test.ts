@@ -132,18 +132,21 @@ t.test('an idle stream gets a keep-alive every fifteen seconds', async (t) => {
   t.same(stream.comments, ['alive', 'alive']);
 });
 
-t.test('a stream ends a little after the deadline of a poll that still runs, and does not say that it failed', async (t) => {
-  const { begin, pass, context, origin, bearer } = await gateway(t);
-  const { stream, id, worker } = await begin();
-  pass(120);
-  t.equal(context.streams.count(), 1);
-  pass(8 + 15);
-  t.equal(await stream.next(), null);
-  const again = await readStream(t, origin, { ...bearer, 'last-event-id': `${id}:0` });
-  await worker.vote();
-  const response = await worker.end();
-  t.match((await again.all()).at(-1), { event: 'complete', data: response });
-});
+t.test(
+  'a stream ends a little after the deadline of a poll that still runs, and does not say that it failed',
+  async (t) => {
+    const { begin, pass, context, origin, bearer } = await gateway(t);
+    const { stream, id, worker } = await begin();
+    pass(120);
+    t.equal(context.streams.count(), 1);
+    pass(8 + 15);
+    t.equal(await stream.next(), null);
+    const again = await readStream(t, origin, { ...bearer, 'last-event-id': `${id}:0` });
+    await worker.vote();
+    const response = await worker.end();
+    t.match((await again.all()).at(-1), { event: 'complete', data: response });
+  },
+);
 
 t.test('without Postgres a stream does not say that its poll was not run; the next one has the end', async (t) => {
   const { context, origin, bearer, log, pass } = await gateway(t);
