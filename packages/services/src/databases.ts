@@ -12,12 +12,12 @@ export interface OwnDatabase extends AsyncDisposable {
 /** A database for one test or experiment on a server that may hold others; dropped when it is disposed. */
 export async function createDatabase(
   serverUrl: string,
-  { prefix, template }: { prefix: string; template?: string },
+  { prefix, template, owner }: { prefix: string; template?: string; owner?: string },
 ): Promise<OwnDatabase> {
   const name = `${prefix}_${randomBytes(8).toString('hex')}`;
   // Copied files instead of copied pages in the log: less than half the time, for databases that are not kept.
   const origin = template ? ` template ${template} strategy file_copy` : '';
-  await queryOnce(serverUrl, `create database ${name}${origin}`);
+  await queryOnce(serverUrl, `create database ${name}${owner ? ` owner ${owner}` : ''}${origin}`);
   return {
     name,
     url: databaseOn(serverUrl, name),
