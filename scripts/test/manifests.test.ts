@@ -6,7 +6,7 @@ import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import { APP_ROLES } from '@eloquentpoll/storage';
 import { testRedis } from '@eloquentpoll/testkit/redis';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { keysUnder } from '../../packages/bus/src/keys.ts';
 import { settingProblems } from './infra/known-settings.ts';
 import { kustomize, type Manifest, named, schemaOf } from './infra/manifests.ts';
@@ -87,6 +87,43 @@ t.test('every container runs unprivileged, read-only, without capabilities, with
   }
 });
 
+/** The cluster's `restricted`: of a pod, what it and its container are given together. */
+const checkRestricted = (t: Test, pod: Manifest['spec'], container: Manifest['spec'], name: string): void => {
+  t.equal(container?.runAsNonRoot ?? pod?.runAsNonRoot, true, `${name} does not run as root`);
+  t.equal((container?.seccompProfile ?? pod?.seccompProfile)?.type, 'RuntimeDefault', `${name} has a profile`);
+  t.equal(container?.allowPrivilegeEscalation, false, `${name} gets no more privileges`);
+  t.same(container?.capabilities, { drop: ['ALL'] }, `${name} has no capabilities`);
+};
+
+t.test('the namespace takes every pod that the manifests bring, those of the Redis operator too', async (t) => {
+  const all = kustomize('infra/k8s/with-operators');
+  const [namespace] = all.filter(({ kind }) => kind === 'Namespace');
+  t.equal(namespace?.metadata.labels?.['pod-security.kubernetes.io/enforce'], 'restricted');
+  // Poolers have a template too, whose security is CloudNativePG's.
+  const pods = all.filter(
+    ({ apiVersion, spec }) => spec?.template?.spec && !apiVersion.startsWith('postgresql.cnpg.io/'),
+  );
+  t.same(pods.map(({ metadata }) => metadata.name).toSorted(), ['gateway', 'migrate', 'worker']);
+  for (const { metadata, spec } of pods) {
+    const { securityContext, containers, initContainers = [] } = spec.template.spec;
+    for (const container of [...containers, ...initContainers])
+      checkRestricted(t, securityContext, container.securityContext, `${metadata.name}: ${container.name}`);
+  }
+  const clusters = all.filter(({ apiVersion }) => apiVersion.startsWith('redis.redis.opstreelabs.in/'));
+  t.equal(clusters.length, 1);
+  for (const { spec } of clusters) {
+    const parts = [
+      'redisLeader',
+      'redisFollower',
+      'initContainer',
+      ...('redisExporter' in spec ? ['redisExporter'] : []),
+    ];
+    for (const part of parts) checkRestricted(t, spec.podSecurityContext, spec[part].securityContext, part);
+    for (const { name, securityContext } of spec.sidecars ?? [])
+      checkRestricted(t, spec.podSecurityContext, securityContext, name);
+  }
+});
+
 t.test('a process is asked where it answers, and has longer to leave than it takes', async (t) => {
   for (const name of ['gateway', 'worker']) {
     const { spec } = named(manifests, 'Deployment', name);
@@ -161,8 +198,9 @@ t.test('databases by operators: what they are called and hold is what the proces
     t.ok(Number(spec.pgbouncer.parameters.max_prepared_statements) > 0, 'statements are prepared by name');
     const ignored: string[] = spec.pgbouncer.parameters.ignore_startup_parameters.split(',');
     for (const name of ignored) t.ok(postgres.postgresql.parameters[name], `${name} is the server's`);
-    const servers = spec.instances * Number(spec.pgbouncer.parameters.default_pool_size);
-    t.ok(servers < Number(postgres.postgresql.parameters.max_connections), metadata.name);
+    // A pool is one role's; migrations, replicas and the operator come past it.
+    const servers = spec.instances * roles.length * Number(spec.pgbouncer.parameters.default_pool_size);
+    t.ok(servers <= Number(postgres.postgresql.parameters.max_connections) - 20, `${metadata.name}: ${servers}`);
   }
   const [{ selectorType, serviceTemplate }] = postgres.managed.services.additional;
   t.same([selectorType, serviceTemplate.spec.sessionAffinity], ['ro', 'ClientIP'], 'one replica for a gateway');
@@ -177,6 +215,10 @@ t.test('databases by operators: what they are called and hold is what the proces
     kind: 'cluster',
     hosts: [{ host: `${redis.metadata.name}-leader`, port: 6_379 }],
   });
+  const keda = `redis-leader.${redis.metadata.namespace}.svc:6379`;
+  t.ok(readme.includes(`\`redis_address\`: \`${keda}\``), 'KEDA asks from its own namespace');
+  const general = readFileSync(join(root, 'infra/README.md'), 'utf8');
+  t.match(general, /`redis_address` is for KEDA[^`]*`[\w-]+\.eloquentpoll\.svc:6379`/);
   t.ok(readme.includes(`\`${redis.spec.kubernetesConfig.redisSecret.name}\``));
   const settings = named(all, 'ConfigMap', redis.spec.redisLeader.redisConfig.additionalRedisConfig);
   t.match(settings.data?.['redis-additional.conf'], /^maxmemory-policy noeviction$/m);

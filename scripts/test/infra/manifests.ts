@@ -8,7 +8,7 @@ import { parseAllDocuments } from 'yaml';
 export interface Manifest {
   apiVersion: string;
   kind: string;
-  metadata: { name: string };
+  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
   // biome-ignore lint/suspicious/noExplicitAny: the schemas of the kinds are what tests look at
   spec: any;
   data?: Record<string, string>;
