@@ -72,7 +72,7 @@ export const METRICS = {
     type: 'counter',
     on: GATEWAY,
     labels: ['reason'],
-    help: 'Polls that were not accepted: too_many, too_many_of_key, too_late (could not start in time), insufficient and others.',
+    help: 'Polls that were not accepted: too_many, too_late (could not start in time), insufficient, free_spent (nothing left of the day for free polls), free_held (set aside for running ones), free_closed and others.',
   },
   eloquentpoll_polls_not_queued_total: {
     type: 'counter',

@@ -12,10 +12,11 @@ import {
 } from '@eloquentpoll/ops';
 import { SettingError } from '@eloquentpoll/ops/settings';
 import { spendCeiling } from '@eloquentpoll/polls';
-import { type Accepted, findPoll, type Replica, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
+import { findPoll, type Replica, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 import { READ_FROM } from '../http/lagging-reads.ts';
+import { REFUSALS } from '../polls/run/refusals.ts';
 import { consoleHandler } from './console/handler.ts';
 import type { OperatorsContext } from './context.ts';
 import { panelGates } from './panel-gates.ts';
@@ -32,12 +33,6 @@ export interface Ops extends AsyncDisposable {
 /** The part of the app that probes read. */
 type Listening = Pick<FastifyInstance, 'server'>;
 
-/** Shown from the start, so that the first one is an increase. */
-const REFUSALS = [
-  ...(['too_many', 'too_many_of_key', 'too_late', 'over_ceiling'] as const),
-  ...(['insufficient', 'key_limit', 'reused', 'frozen', 'stopped'] as const),
-] satisfies Exclude<Accepted['kind'], 'accepted' | 'joined'>[];
-
 /** Null where OPS_PORT is not set. */
 export async function openOps(context: OperatorsContext, app: Listening): Promise<Ops | null> {
   const { config, metrics, storage, lists, bus, streams } = context;
@@ -50,6 +45,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   for (const panel of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', panel);
   panelGates(context, metrics);
   promiseGauges(context, metrics);
+  // Shown from the start, so that the first one is an increase.
   for (const reason of REFUSALS) metrics.counter('eloquentpoll_polls_refused_total', reason);
   metrics.reading('eloquentpoll_provider_spend_ceiling_usd', () => ceilings(context));
   metrics.reading('eloquentpoll_sse_streams', () => streams.count());

@@ -1,6 +1,8 @@
 import { balanceOf, checkLedger, FREE_POOL } from '@eloquentpoll/storage';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import type { PollsContext } from '../../src/polls/context.ts';
+import { REFUSALS } from '../../src/polls/run/refusals.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
@@ -14,6 +16,9 @@ const AT_ONCE = 15;
 const CAP_U = 20_000n;
 /** What the stand-in's five votes are billed. */
 const SPENT_U = 500n;
+
+const refusals = ({ metrics }: Pick<PollsContext, 'metrics'>): Record<string, number> =>
+  Object.fromEntries(REFUSALS.map((reason) => [reason, metrics.counter('eloquentpoll_polls_refused_total', reason).n]));
 
 t.test('[§1-way-quick-free] a flood of free polls from everywhere costs the day’s budget at the most', async (t) => {
   const { app, context } = await build(t, {
@@ -55,6 +60,8 @@ t.test('[§1-way-quick-free] a flood of free polls from everywhere costs the day
     const isHeld = Number(retryAfter) <= 5;
     t.match(error, isHeld ? /is set aside for running ones/ : /the day's budget for free polls is used up/i);
   }
+  const held = refused.filter(({ retryAfter }) => Number(retryAfter) <= 5).length;
+  t.match(refusals(context), { free_held: held, free_spent: refused.length - held, free_closed: 0, insufficient: 0 });
   const pool = await balanceOf(context.storage, FREE_POOL);
   t.equal(pool?.usageU, BigInt(ran) * SPENT_U, 'what ran was paid by the pool, to the micro-USD');
   t.equal(pool?.heldU, 0n);
@@ -78,4 +85,5 @@ t.test('a cap of nothing closes free polls, and leaves nothing behind', async (t
     t.ok(Number(answer.headers['retry-after']) > 0);
   }
   t.same(await stored(context), before);
+  t.match(refusals(context), { free_closed: 3, free_spent: 0, free_held: 0 }, 'closed is not spent, and no alarm');
 });

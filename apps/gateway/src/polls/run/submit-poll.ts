@@ -13,6 +13,7 @@ import { insufficientFunds } from './insufficient-funds.ts';
 import { keyBudgetReached } from './key-budget-reached.ts';
 import type { PollFollower } from './poll-follower.ts';
 import { preparePoll } from './prepare-poll.ts';
+import { MAX_HELD_RETRY_S, reasonOfRefusal } from './refusals.ts';
 
 // Hold and poll are stored in one transaction; from then on the poll ends, whatever happens to this process. The queue
 // only makes it soon: the workers' sweep finds a poll that was not queued.
@@ -124,7 +125,10 @@ async function accept(
   };
   const accepted = await context.acceptPoll(acceptance);
   span?.end({ outcome: accepted.kind });
-  if (!('pollId' in accepted)) context.metrics.counter('eloquentpoll_polls_refused_total', accepted.kind).n += 1;
+  if (!('pollId' in accepted)) {
+    const refusal = reasonOfRefusal(accepted, context.config.freeDailyCapU);
+    context.metrics.counter('eloquentpoll_polls_refused_total', refusal).n += 1;
+  }
   switch (accepted.kind) {
     case 'accepted':
       context.metrics.counter('eloquentpoll_polls_accepted_total', spec.panel_name).n += 1;
@@ -191,9 +195,6 @@ const cannotStart = (waitMs: number, startWithinMs: number): ApiError =>
 /** Stopping is for minutes, and ends for the whole fleet at once: spread, so that callers do not come back together. */
 const pollsStopped = (): ApiError =>
   new ApiError('polls_stopped', { retryAfterSeconds: 30 + Math.floor(Math.random() * 30) });
-
-/** A pool that is only held answers at most this; see accept_poll.sql. */
-const MAX_HELD_RETRY_S = 5;
 
 const freeBudgetRefusal = (retryAfterSeconds: number): ApiError =>
   new ApiError('rate_limited', {
