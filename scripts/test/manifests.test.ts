@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { openBus } from '@eloquentpoll/bus';
 import { root } from '@eloquentpoll/launch/folders';
 import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
@@ -159,6 +159,22 @@ t.test('KEDA looks at the queue that workers take from', async (t) => {
       slots * 0.7,
       'a worker is 70 % full when the next comes',
     );
+});
+
+t.test('workers of an installation follow its own polls, in whichever namespace it is', async (t) => {
+  const queryOf = (all: Manifest[]) => named(all, 'ScaledObject', 'worker').spec.triggers[0].metadata.query;
+  const counted = (namespace: string) =>
+    `sum(max by (state) (eloquentpoll_queue_jobs{namespace="${namespace}",lane="standard"}))`;
+  t.equal(queryOf(manifests), counted('eloquentpoll'));
+  const copy = t.testdir();
+  for (const part of ['k8s', 'monitoring']) cpSync(join(root, 'infra', part), join(copy, part), { recursive: true });
+  for (const overlay of ['with-operators', 'example']) {
+    const file = join(copy, 'k8s', overlay, 'kustomization.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^namespace: .*$/m, 'namespace: cell-1'));
+    const all = kustomize(relative(root, join(copy, 'k8s', overlay)));
+    t.equal(queryOf(all), counted('cell-1'), overlay);
+    t.equal(named(all, 'Deployment', 'worker').metadata.namespace, 'cell-1');
+  }
 });
 
 t.test('nothing reaches a process that no policy names, and the cloud cannot be asked for credentials', async (t) => {

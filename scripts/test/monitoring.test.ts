@@ -22,12 +22,12 @@ const rules: Rule[] = file.spec.groups.flatMap(({ rules }: { rules: Rule[] }) =>
 const recorded = new Map(rules.flatMap(({ record, expr }) => (record ? [[record, expr]] : [])));
 const board = JSON.parse(readFileSync(join(root, 'infra/monitoring/board.json'), 'utf8'));
 const panels: { title: string; targets?: { expr: string }[] }[] = board.panels;
+const boardExpressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
 /** Put on every series by the scraper. */
 const OF_TARGETS = ['job', 'pod', 'namespace', 'instance'];
 
 t.test('every expression parses and speaks of metrics and labels that exist', async (t) => {
-  const boardExpressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   t.ok(boardExpressions.length > 40 && rules.length > 25);
   for (const expr of [...rules.map((rule) => rule.expr), ...boardExpressions]) t.same(problems(expr), [], expr);
 });
@@ -39,6 +39,22 @@ t.test('what is wrong is found', async (t) => {
   t.match(problems('eloquentpoll_polls_running{model="x"}'), [/no label model/]);
   t.match(problems('rate(eloquentpoll_http_requests_total_bucket[5m])'), [/no metric/]);
 });
+
+t.test(
+  'one Prometheus may watch several cells: every figure and alarm is of one namespace, the board of those chosen',
+  async (t) => {
+    for (const { expr } of rules) t.same(mixing(expr), [], expr);
+    t.match(
+      mixing('max(eloquentpoll_ready) > sum by (job) (eloquentpoll_ready)'),
+      [/^max/, /^sum/],
+      'and others are found',
+    );
+    for (const expr of boardExpressions) {
+      const selectors = expr.match(/(?:eloquentpoll[_:]|nodejs_|process_)[\w:]+/g) ?? [];
+      t.equal(expr.split('{namespace=~"$namespace"').length, selectors.length + 1, expr);
+    }
+  },
+);
 
 t.test('every alarm is graded, explained and leads to a page that says what to do', async (t) => {
   const alarms = rules.filter(({ alert }) => alert);
@@ -90,6 +106,19 @@ function problems(expr: string): string[] {
   if (found.length === 0)
     for (const label of labels)
       if (!known.has(label)) found.push(`none of ${metrics.join(', ')} has label ${label}: no label ${label}`);
+  return found;
+}
+
+/** Aggregations that add up what stands in several namespaces. */
+function mixing(expr: string): string[] {
+  const found: string[] = [];
+  parser.parse(expr).iterate({
+    enter({ type, from, to, node }) {
+      if (type.name !== 'AggregateExpr') return;
+      const kept = node.getChild('AggregateModifier')?.getChild('GroupingLabels')?.getChildren('LabelName') ?? [];
+      if (!kept.some((label) => expr.slice(label.from, label.to) === 'namespace')) found.push(expr.slice(from, to));
+    },
+  });
   return found;
 }
 

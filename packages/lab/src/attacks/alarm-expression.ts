@@ -6,17 +6,17 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { Type } from '@sinclair/typebox';
 import { parse } from 'yaml';
 
-// Evaluates an alarm of the rule file over two scrapes of one process, as Prometheus would over the time between them:
-// as much of its language as alarms about money use, and an error for everything else.
+// Evaluates an alarm of the rule file over two scrapes, as Prometheus would over the time between them: as much of its
+// language as alarms about money and about absence use, and an error for everything else.
 
 type SampleLabels = Readonly<Record<string, string>>;
 
-/** One series at both scrapes. */
+/** One series at both scrapes; `after` is null where its process is gone. */
 export interface SampleSeries {
   readonly name: string;
   readonly labels: SampleLabels;
   readonly before: number;
-  readonly after: number;
+  readonly after: number | null;
 }
 
 type Sample = { labels: SampleLabels; value: number };
@@ -45,13 +45,14 @@ export function firing(alarm: string, series: readonly SampleSeries[]): Sample[]
   const rules = readJson(RuleFile, JSON.stringify(parse(text))).spec.groups.flatMap((group) => group.rules);
   const { expr } = rules.find(({ alert }) => alert === alarm)!;
   const recorded = new Map(rules.flatMap(({ record, expr }) => (record === undefined ? [] : [[record, expr]])));
-  const value = evaluate(expr, { recorded, series });
+  const value = evaluate(expr, { recorded, series, at: 'after' });
   return typeof value === 'number' ? [] : value;
 }
 
 interface World {
   readonly recorded: ReadonlyMap<string, string>;
   readonly series: readonly SampleSeries[];
+  readonly at: 'before' | 'after';
 }
 
 function evaluate(expr: string, world: World): Value {
@@ -73,7 +74,7 @@ function evaluate(expr: string, world: World): Value {
       case 'VectorSelector':
         return instant(node);
       case 'FunctionCall':
-        return increase(node);
+        return call(node);
       case 'AggregateExpr':
         return aggregate(node);
       case 'BinaryExpr':
@@ -83,28 +84,46 @@ function evaluate(expr: string, world: World): Value {
     }
   }
 
-  const seriesOf = (selector: Node): SampleSeries[] => {
+  const wantedBy = (selector: Node): ((labels: SampleLabels) => boolean) => {
     const matchers = selector.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? [];
     const wanted = matchers.map((matcher) => {
       if (text(child(matcher, 'MatchOp')) !== '=') throw new Error(`${text(matcher)} is no equality`);
       return [text(child(matcher, 'LabelName')), text(child(matcher, 'StringLiteral')).slice(1, -1)] as const;
     });
-    const name = text(child(selector, 'Identifier'));
-    return world.series.filter(
-      (one) => one.name === name && wanted.every(([label, value]) => one.labels[label] === value),
-    );
+    return (labels) => wanted.every(([label, value]) => labels[label] === value);
   };
 
-  function instant(node: Node): Value {
+  const seriesOf = (selector: Node): SampleSeries[] => {
+    const name = text(child(selector, 'Identifier'));
+    const isWanted = wantedBy(selector);
+    return world.series.filter((one) => one.name === name && isWanted(one.labels));
+  };
+
+  function instant(node: Node, at = world.at): Sample[] {
     const recorded = world.recorded.get(text(child(node, 'Identifier')));
-    if (recorded !== undefined) return evaluate(recorded, world);
-    return seriesOf(node).map(({ labels, after }) => ({ labels, value: after }));
+    if (recorded !== undefined) {
+      const isWanted = wantedBy(node);
+      return samplesOf(evaluate(recorded, { ...world, at })).filter(({ labels }) => isWanted(labels));
+    }
+    return seriesOf(node).flatMap(({ labels, [at]: value }) => (value === null ? [] : [{ labels, value }]));
   }
 
-  function increase(node: Node): Sample[] {
-    if (text(child(node, 'FunctionIdentifier')) !== 'increase') throw new Error(`${text(node)} is not known here`);
-    const selector = child(child(child(node, 'FunctionCallBody'), 'MatrixSelector'), 'VectorSelector');
-    return seriesOf(selector).map(({ labels, before, after }) => ({ labels, value: after - before }));
+  function call(node: Node): Sample[] {
+    const body = child(node, 'FunctionCallBody');
+    const inRange = () => child(child(body, 'MatrixSelector'), 'VectorSelector');
+    switch (text(child(node, 'FunctionIdentifier'))) {
+      case 'increase':
+        return seriesOf(inRange()).map(({ labels, before, after }) => ({ labels, value: (after ?? before) - before }));
+      case 'present_over_time':
+        return either(instant(inRange(), 'before'), instant(inRange(), 'after'), same).map(({ labels }) => ({
+          labels,
+          value: 1,
+        }));
+      case 'vector':
+        return [{ labels: {}, value: Number(text(body.firstChild!)) }];
+      default:
+        throw new Error(`${text(node)} is not known here`);
+    }
   }
 
   function aggregate(node: Node): Sample[] {
@@ -126,10 +145,12 @@ function evaluate(expr: string, world: World): Value {
   function binary(node: Node): Value {
     const [left, right] = [of(node.firstChild!), of(node.lastChild!)];
     const operator = text(node.firstChild!.nextSibling!);
+    const on = node.getChild('MatchingModifierClause')?.getChild('GroupingLabels')?.getChildren('LabelName').map(text);
     if (operator === 'or') {
-      const [first, second] = [samplesOf(left), samplesOf(right)];
-      return [...first, ...second.filter((one) => !first.some((other) => same(one, other)))];
+      const isSame = on ? (one: Sample, other: Sample) => keyOf(one.labels, on) === keyOf(other.labels, on) : same;
+      return either(samplesOf(left), samplesOf(right), isSame);
     }
+    if (on) throw new Error(`${text(node)} is not known here`);
     const compute = OPERATORS[operator];
     if (!compute) throw new Error(`${operator} is not known here`);
     if (typeof left === 'number') return samplesOf(right).flatMap((one) => compute(left, one.value, one.labels));
@@ -146,6 +167,7 @@ type Compute = (left: number, right: number, labels: SampleLabels) => Sample[];
 const OPERATORS: Readonly<Record<string, Compute>> = {
   '*': (left, right, labels) => [{ labels, value: left * right }],
   '-': (left, right, labels) => [{ labels, value: left - right }],
+  '<': (left, right, labels) => (left < right ? [{ labels, value: left }] : []),
   '>': (left, right, labels) => (left > right ? [{ labels, value: left }] : []),
 };
 
@@ -158,6 +180,11 @@ const keyOf = (labels: SampleLabels, names: readonly string[]): string =>
   JSON.stringify(names.map((name) => [name, labels[name] ?? '']));
 const same = (one: Sample, other: Sample): boolean =>
   keyOf(one.labels, Object.keys(one.labels).toSorted()) === keyOf(other.labels, Object.keys(other.labels).toSorted());
+
+const either = (first: Sample[], second: Sample[], isSame: typeof same): Sample[] => [
+  ...first,
+  ...second.filter((one) => !first.some((other) => isSame(one, other))),
+];
 
 const LINE = /^(\w+)(?:\{([^}]*)\})? (\S+)$/;
 

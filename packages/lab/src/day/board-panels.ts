@@ -51,9 +51,11 @@ export async function readBoard(url: string, span: DaySpan): Promise<BoardSectio
     }
     const { unit = 'short', custom } = fieldConfig?.defaults ?? {};
     const lines = [];
-    for (const { expr, legendFormat = '' } of targets)
-      for (const { labels, points } of await readCurves(url, expr, { ...span, stepS }))
+    for (const { expr, legendFormat = '' } of targets) {
+      const ofAll = expr.replaceAll('$namespace', '.*');
+      for (const { labels, points } of await readCurves(url, ofAll, { ...span, stepS }))
         lines.push({ name: legendOf(legendFormat, labels), points });
+    }
     sections.at(-1)!.panels.push({ title, unit, isStacked: custom?.stacking?.mode === 'normal', lines });
   }
   return sections.filter((section) => section.panels.length > 0);
