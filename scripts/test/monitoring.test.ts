@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { GATEWAY_SETTINGS } from '@eloquentpoll/gateway/settings';
 import { root } from '@eloquentpoll/launch/folders';
 import { METRICS } from '@eloquentpoll/ops/metric-table';
+import { WORKER_SETTINGS } from '@eloquentpoll/worker/settings';
 import { parser } from '@prometheus-io/lezer-promql';
 import t from 'tap';
 import { parse } from 'yaml';
@@ -55,6 +57,29 @@ t.test(
     }
   },
 );
+
+const LONGEST = /^a whole number from \d+ to (\d+)$/;
+
+t.test('no setting that is allowed makes an alarm fire all the time', async (t) => {
+  const secondsOf = (alarm: string, what: string): number => {
+    const { expr } = rules.find(({ alert }) => alert === alarm)!;
+    const [, count, unit = '1'] = new RegExp(`${what}\\S* > (\\d+)(?: \\* (\\d+))?`).exec(expr) ?? [];
+    return Number(count) * Number(unit);
+  };
+  for (const [alarm, what, { reader }] of [
+    ['LedgerUnchecked', 'ledger_checked_timestamp', WORKER_SETTINGS.LEDGER_CHECK_S],
+    ['MoneyNotReconciled', 'source="chain"', GATEWAY_SETTINGS.RECONCILE_TRANSFERS_S],
+    ['MoneyNotReconciled', 'source="card"', GATEWAY_SETTINGS.RECONCILE_MOVEMENTS_S],
+  ] as const) {
+    const longest = Number(LONGEST.exec(reader.form)?.[1]);
+    const firesAfter = secondsOf(alarm, what);
+    // A round takes its time too, and one may fail.
+    t.ok(
+      longest <= firesAfter - 2_400 && longest * 1.2 <= firesAfter,
+      `${alarm} ${what}: ${longest} of ${firesAfter} s`,
+    );
+  }
+});
 
 t.test('every alarm is graded, explained and leads to a page that says what to do', async (t) => {
   const alarms = rules.filter(({ alert }) => alert);

@@ -59,5 +59,6 @@ export const WORKER_SETTINGS = {
     'on',
     'Whether results have a second reading beside the plurality, once enough is on record about the models.',
   ),
-  LEDGER_CHECK_S: withDefault(integer(1, 86_400), 60, 'How often one of the workers checks the ledger.'),
+  // At the most a third of the time after which the alarm LedgerUnchecked fires.
+  LEDGER_CHECK_S: withDefault(integer(1, 1_200), 60, 'How often one of the workers checks the ledger.'),
 } as const;

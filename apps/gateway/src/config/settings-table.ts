@@ -102,13 +102,14 @@ export const GATEWAY_SETTINGS = {
   ),
   RECONCILE_CHECKOUTS_S: withDefault(integer(1, 86_400), 900, 'How often payments without an event are looked up.'),
   RECONCILE_DEPOSITS_S: withDefault(integer(1, 3_600), 60, 'How often unfinished deposits are looked up.'),
+  // The longest of both are well below what the alarm MoneyNotReconciled waits for.
   RECONCILE_TRANSFERS_S: withDefault(
-    integer(60, 86_400),
+    integer(60, 14_400),
     3_600,
     'How often all transfers to X402_PAY_TO are compared with deposits.',
   ),
   RECONCILE_MOVEMENTS_S: withDefault(
-    integer(60, 604_800),
+    integer(60, 108_000),
     86_400,
     "How often all movements of the processor's balance are compared with the ledger.",
   ),
