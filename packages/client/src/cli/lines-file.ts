@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
+import { appendFile, truncate } from 'node:fs/promises';
+import { splitLines, type TextLine } from '../split-lines.ts';
 import { UsageError } from './usage-error.ts';
 
 // A file of JSON lines that an interrupted command left, to be completed.
@@ -13,27 +13,23 @@ export async function cutToWholeLines(
   path: string,
   isKept: (value: Record<string, unknown>) => boolean,
 ): Promise<void> {
-  await using made = await open(path, 'a').catch((error: Error) => {
+  await appendFile(path, '').catch((error: Error) => {
     throw new UsageError(`${path} cannot be written: ${error.message}. Name another file with --out.`);
   });
-  let read = 0;
-  let kept = 0;
-  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-    const value = objectIn(text);
+  let kept: TextLine | null = null;
+  for await (const line of splitLines(createReadStream(path))) {
+    const value = objectIn(line.text);
     if (value === null) break;
-    read += Buffer.byteLength(text) + 1;
-    if (isKept(value)) kept = read;
+    if (isKept(value)) kept = line;
   }
-  await using file = await open(path, 'r+');
-  const { size } = await made.stat();
+  await truncate(path, kept?.endsAt ?? 0);
   // A last line without its end is read as a whole one.
-  if (size < kept) await file.write('\n', size);
-  else await file.truncate(kept);
+  if (kept?.hasEnd === false) await appendFile(path, '\n');
 }
 
-function objectIn(text: string): Record<string, unknown> | null {
+function objectIn(text: string | null): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text ?? '');
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
   } catch {
     return null;

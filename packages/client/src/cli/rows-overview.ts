@@ -1,5 +1,4 @@
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
+import { splitLines } from '../split-lines.ts';
 import { UsageError } from './usage-error.ts';
 
 // What a file of rows holds, counted before it is handed over. The service is who checks the rows.
@@ -19,10 +18,11 @@ export const overviewOf = (rows: Blob, format: 'jsonl' | 'csv'): Promise<RowsOve
 async function ofJsonLines(rows: Blob): Promise<RowsOverview> {
   const found: RowsOverview = { rows: 0, withGold: 0, hasGold: false, options: null };
   let line = 0;
-  for await (const text of createInterface({ input: Readable.from(piecesOf(rows)), crlfDelay: Infinity })) {
+  const pieces: AsyncIterable<Uint8Array> = rows.stream();
+  for await (const { text } of splitLines(pieces)) {
     line++;
-    if (text.trim() === '') continue;
-    const { gold, options } = rowOf(text, line);
+    if (text?.trim() === '') continue;
+    const { gold, options } = rowOf(line === 1 ? withoutMark(text) : text, line);
     found.rows++;
     if (gold !== undefined && gold !== null) found.withGold = (found.withGold ?? 0) + 1;
     found.options ??= Array.isArray(options) ? options.length : null;
@@ -30,9 +30,11 @@ async function ofJsonLines(rows: Blob): Promise<RowsOverview> {
   return { ...found, hasGold: found.withGold !== 0 };
 }
 
-function rowOf(text: string, line: number): { gold?: unknown; options?: unknown } {
+const withoutMark = (text: string | null): string | null => text?.replace(/^\ufeff/, '') ?? null;
+
+function rowOf(text: string | null, line: number): { gold?: unknown; options?: unknown } {
   try {
-    const row: unknown = JSON.parse(text);
+    const row: unknown = JSON.parse(text ?? '');
     if (typeof row === 'object' && row !== null) return row;
   } catch {
     // Said below.

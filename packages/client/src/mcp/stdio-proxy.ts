@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { createInterface } from 'node:readline';
+import { splitLines } from '../split-lines.ts';
 
 // The MCP server of a bundle: hosts that start a process speak over stdin and stdout, one JSON-RPC message a line, and
 // each message is carried to the service over HTTP. Nothing is kept but the version that was negotiated.
@@ -16,16 +16,11 @@ const key = process.env.EP_KEY ?? '';
 const running = new Map<string | number, AbortController>();
 let negotiated: string | undefined;
 
-createInterface({ input: process.stdin })
-  .on('line', (line) => void take(line))
-  .on('close', () => {
-    for (const call of running.values()) call.abort();
-  });
-
-async function take(line: string): Promise<void> {
+async function take(line: string | null): Promise<void> {
+  if (line === null) return refuse('The line is too long.');
   if (line.trim() === '') return;
   const message = parsed(line);
-  if (!message) return write({ jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'The line is not JSON.' } });
+  if (!message) return refuse('The line is not JSON.');
   if (message.method === 'notifications/cancelled') return cancel(message.params?.requestId);
   const { id } = message;
   const call = new AbortController();
@@ -117,7 +112,15 @@ function fail({ id }: Message, message: string): void {
 
 const write = (message: object): void => void process.stdout.write(`${JSON.stringify(message)}\n`);
 
+const refuse = (message: string): void => write({ jsonrpc: '2.0', id: null, error: { code: -32_700, message } });
+
 const reasonOf = (error: unknown): string => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof Error ? cause.message : String(cause);
 };
+
+try {
+  for await (const { text } of splitLines(process.stdin)) void take(text);
+} finally {
+  for (const call of running.values()) call.abort();
+}
