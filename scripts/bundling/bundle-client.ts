@@ -56,13 +56,18 @@ async function compile(into: string): Promise<void> {
   if (!compiled.ok) throw new Error(`the client does not compile: ${compiled.output}`);
 }
 
-/** Without its comments, which the types have. */
+/** Without its comments, which the types have, and without indentation; names stay, for stack traces. */
 async function finish(file: string, baseUrl: string): Promise<void> {
   const line = "export const BASE_URL = 'http://localhost:8080';";
   const source = readFileSync(file, 'utf8');
   if (!source.includes(line)) throw new Error('the client does not say its base URL in the line that is published');
   const named = source.replace(line, () => `export const BASE_URL = ${JSON.stringify(baseUrl)};`);
-  const { code } = await transform(named, { format: 'esm', target: 'es2022', legalComments: 'none' });
+  const { code } = await transform(named, {
+    format: 'esm',
+    target: 'es2022',
+    minifyWhitespace: true,
+    legalComments: 'none',
+  });
   writeFileSync(file, code);
 }
 

@@ -83,7 +83,8 @@ t.test('a login that is refused, and one that is interrupted, keep nothing', asy
 
 t.test('the loopback address takes one answer, with its state, under its own name', async (t) => {
   const state = 's'.repeat(22);
-  await using loopback = await listenForGrant(state);
+  const loopback = await listenForGrant(state);
+  t.teardown(() => loopback.close());
   const ask = (query: object, init: RequestInit = {}, host = '127.0.0.1') =>
     fetch(`http://${host}:${loopback.port}/?${new URLSearchParams({ ...query })}`, init).then(({ status }) => status);
   const code = 'c'.repeat(43);

@@ -10,32 +10,48 @@ import { UsageError } from './usage-error.ts';
 
 // The rows of a batch as they are uploaded: a file that is read again for each attempt, and never as a whole.
 
-export interface BatchInput extends AsyncDisposable {
+interface BatchInput {
   rows: Blob;
   /** Of what the file has in it, whatever its name and time are. */
   hash: string;
+  close(): Promise<void>;
 }
 
-export async function openInput(file: string, format: 'jsonl' | 'csv', terminal: Terminal): Promise<BatchInput> {
+/** A copy that is made of standard input is there until `work` has ended. */
+export async function withInput<T>(
+  file: string,
+  format: 'jsonl' | 'csv',
+  terminal: Terminal,
+  work: (input: Omit<BatchInput, 'close'>) => Promise<T>,
+): Promise<T> {
+  const input = await openInput(file, format, terminal);
+  try {
+    return await work(input);
+  } finally {
+    await input.close();
+  }
+}
+
+async function openInput(file: string, format: 'jsonl' | 'csv', terminal: Terminal): Promise<BatchInput> {
   const hash = createHash('sha256');
   const type = format === 'csv' ? 'text/csv' : 'application/jsonl';
   if (file !== '-') {
     if ((await sizeOf(file)) === 0) throw new UsageError(`${file} is empty.`);
     await pipeline(createReadStream(file), hash, { signal: terminal.signal });
-    return { rows: await openAsBlob(file, { type }), hash: hash.digest('hex'), [Symbol.asyncDispose]: async () => {} };
+    return { rows: await openAsBlob(file, { type }), hash: hash.digest('hex'), close: async () => {} };
   }
   // Standard input comes once; an upload may be repeated.
   const folder = await mkdtemp(join(tmpdir(), 'eloquentpoll-'));
-  const dispose = () => rm(folder, { recursive: true, force: true });
+  const close = () => rm(folder, { recursive: true, force: true });
   try {
     const copy = join(folder, 'rows');
     const { input = process.stdin, signal } = terminal;
     await pipeline(input, counting(hash), createWriteStream(copy, { mode: 0o600 }), { signal });
     if ((await sizeOf(copy)) === 0)
       throw new UsageError('Standard input is empty: cat rows.jsonl | eloquentpoll batch -');
-    return { rows: await openAsBlob(copy, { type }), hash: hash.digest('hex'), [Symbol.asyncDispose]: dispose };
+    return { rows: await openAsBlob(copy, { type }), hash: hash.digest('hex'), close };
   } catch (error) {
-    await dispose();
+    await close();
     throw error;
   }
 }

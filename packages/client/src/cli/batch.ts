@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Batch, BatchRowError, BatchRun, NotRunReason } from '../eloquentpoll.ts';
-import { openInput } from './batch-input.ts';
+import { withInput } from './batch-input.ts';
 import { batchView } from './batch-progress.ts';
 import { printResults, writeResults } from './batch-results.ts';
 import { type BatchState, readState, stateFile, writeState } from './batch-state.ts';
@@ -51,23 +51,24 @@ export async function beginBatch(invocation: Invocation, command: MakingCommand,
     return polls.batchRun(source.id);
   }
   const { file, format } = source;
-  await using input = await openInput(file, format, terminal);
-  const content = createHash('sha256')
-    .update(`${input.hash} ${format} ${JSON.stringify(terms)}`)
-    .digest('hex');
-  const begun = state?.service === service && state.content === content ? state : null;
-  if (begun?.batch_id && !again) {
-    if (!invocation.json) print(terminal.err, `These rows are ${begun.batch_id} already. To ask them anew: --again`);
-    return polls.batchRun(begun.batch_id);
-  }
-  if (!begun || begun.batch_id) refuseToMix(out);
-  const nonce = again ? `-${randomBytes(6).toString('hex')}` : '';
-  const idempotencyKey = begun?.batch_id === null ? begun.idempotency_key : `rows-${content}${nonce}`;
-  const next = { service, content, idempotency_key: idempotencyKey };
-  keep({ ...next, batch_id: null });
-  const run = await polls.batch(input.rows, terms, { idempotencyKey, format, signal: terminal.signal });
-  keep({ ...next, batch_id: run.id });
-  return run;
+  return withInput(file, format, terminal, async (input) => {
+    const content = createHash('sha256')
+      .update(`${input.hash} ${format} ${JSON.stringify(terms)}`)
+      .digest('hex');
+    const begun = state?.service === service && state.content === content ? state : null;
+    if (begun?.batch_id && !again) {
+      if (!invocation.json) print(terminal.err, `These rows are ${begun.batch_id} already. To ask them anew: --again`);
+      return polls.batchRun(begun.batch_id);
+    }
+    if (!begun || begun.batch_id) refuseToMix(out);
+    const nonce = again ? `-${randomBytes(6).toString('hex')}` : '';
+    const idempotencyKey = begun?.batch_id === null ? begun.idempotency_key : `rows-${content}${nonce}`;
+    const next = { service, content, idempotency_key: idempotencyKey };
+    keep({ ...next, batch_id: null });
+    const run = await polls.batch(input.rows, terms, { idempotencyKey, format, signal: terminal.signal });
+    keep({ ...next, batch_id: run.id });
+    return run;
+  });
 }
 
 function refuseToMix(out: string): void {

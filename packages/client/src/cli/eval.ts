@@ -1,6 +1,6 @@
 import type { BatchReport, BatchRun } from '../eloquentpoll.ts';
 import { beginBatch, exitOfBatch, followBatch, type MakingCommand, outOf, saveResults, summaryOf } from './batch.ts';
-import { openInput } from './batch-input.ts';
+import { withInput } from './batch-input.ts';
 import { readState } from './batch-state.ts';
 import { reportLines } from './eval-report.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
@@ -41,11 +41,11 @@ async function isWanted(invocation: Invocation, command: MakingCommand, out: str
   if (source.kind === 'batch' || source.file === '-') return true;
   const state = out === '-' ? null : readState(out);
   if (state?.batch_id && state.service === siteUrl && !command.again) return true;
-  await using input = await openInput(source.file, source.format, terminal);
-  const overview = await overviewOf(input.rows, source.format);
+  const { file, format } = source;
+  const overview = await withInput(file, format, terminal, ({ rows }) => overviewOf(rows, format));
   if (!overview.hasGold) {
-    const where = source.format === 'csv' ? 'a column gold' : 'a field "gold" in its rows';
-    throw new UsageError(`${source.file} has no right answers to judge by: add ${where}, or run it with batch.`);
+    const where = format === 'csv' ? 'a column gold' : 'a field "gold" in its rows';
+    throw new UsageError(`${file} has no right answers to judge by: add ${where}, or run it with batch.`);
   }
   if (!json) print(terminal.err, await costLine(invocation, command, overview));
   if (command.yes || json || !terminal.ask) return true;

@@ -15,21 +15,11 @@ const TIMEOUT_MS = 10 * 60_000;
  */
 export async function loginCommand(invocation: Invocation, { browser }: { browser: boolean }): Promise<Exit> {
   const { polls, terminal, json, siteUrl } = invocation;
-  const { env, out, err, signal } = terminal;
+  const { env, out, signal } = terminal;
   const earlier = readStoredKey(env, siteUrl);
-  const state = randomBytes(16).toString('base64url');
   const verifier = randomBytes(32).toString('base64url');
   const challenge = createHash('sha256').update(verifier).digest('base64url');
-  await using loopback = await listenForGrant(state);
-  const name =
-    hostname()
-      .replace(/[^\w .-]/g, '-')
-      .slice(0, 40) || 'this computer';
-  const query = new URLSearchParams({ port: String(loopback.port), state, challenge, name });
-  const url = `${siteUrl}/dashboard/grant?${query}`;
-  print(err, `Allow it in the browser if the page shows the code ${confirmationOf(challenge)}:`, linkOf(terminal, url));
-  if (browser) await terminal.openBrowser?.(url);
-  const answer = await within(TIMEOUT_MS, loopback.answer, signal);
+  const answer = await askInBrowser(invocation, challenge, browser);
   if ('refused' in answer) throw refused('The login was refused in the browser.');
   const { id, key, key_prefix } = await polls.redeemGrant({ code: answer.code, verifier }, { signal });
   const file = storeKey(env, siteUrl, { id, key });
@@ -39,6 +29,29 @@ export async function loginCommand(invocation: Invocation, { browser }: { browse
     json ? JSON.stringify({ id, key_prefix, file }) : `Logged in at ${siteUrl}. The key ${key_prefix}… is in ${file}`,
   );
   return EXIT.winner;
+}
+
+async function askInBrowser(
+  { terminal, siteUrl }: Invocation,
+  challenge: string,
+  browser: boolean,
+): Promise<GrantAnswer> {
+  const state = randomBytes(16).toString('base64url');
+  const loopback = await listenForGrant(state);
+  try {
+    const name =
+      hostname()
+        .replace(/[^\w .-]/g, '-')
+        .slice(0, 40) || 'this computer';
+    const query = new URLSearchParams({ port: String(loopback.port), state, challenge, name });
+    const url = `${siteUrl}/dashboard/grant?${query}`;
+    const shown = confirmationOf(challenge);
+    print(terminal.err, `Allow it in the browser if the page shows the code ${shown}:`, linkOf(terminal, url));
+    if (browser) await terminal.openBrowser?.(url);
+    return await within(TIMEOUT_MS, loopback.answer, terminal.signal);
+  } finally {
+    loopback.close();
+  }
 }
 
 /** Shown by the terminal and the page, so that its owner knows that they belong together. */
@@ -75,10 +88,13 @@ async function revoke(siteUrl: string, { id, key }: StoredKey, signal: AbortSign
 
 async function within(ms: number, answer: Promise<GrantAnswer>, signal: AbortSignal): Promise<GrantAnswer> {
   signal.throwIfAborted();
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(refused('The login was not finished in the browser in time.')), ms);
-  const stop = () => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
+  let timer: NodeJS.Timeout | undefined;
+  let stop = () => {};
+  const late = new Promise<never>((_answered, reject) => {
+    timer = setTimeout(() => reject(refused('The login was not finished in the browser in time.')), ms);
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
   try {
     return await Promise.race([answer, late]);
   } finally {

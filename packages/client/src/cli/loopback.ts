@@ -6,19 +6,25 @@ import type { AddressInfo } from 'node:net';
 
 export type GrantAnswer = { code: string } | { refused: true };
 
-export interface Loopback extends AsyncDisposable {
+export interface Loopback {
   port: number;
   /** Once a request with the right state has come. */
   answer: Promise<GrantAnswer>;
+  close(): void;
 }
 
+const HERE = 'http://127.0.0.1';
+
 export async function listenForGrant(state: string): Promise<Loopback> {
-  const { promise: answer, resolve } = Promise.withResolvers<GrantAnswer>();
+  let take: (found: GrantAnswer) => void = () => {};
+  const answer = new Promise<GrantAnswer>((done) => {
+    take = done;
+  });
   let port = 0;
   const server = createServer((request, response) => {
     const found = readAnswer(request, port, state);
     reply(response, found);
-    if (found) resolve(found);
+    if (found) take(found);
   });
   await new Promise<void>((done, failed) => {
     server.once('error', failed);
@@ -28,7 +34,7 @@ export async function listenForGrant(state: string): Promise<Loopback> {
   return {
     port,
     answer,
-    async [Symbol.asyncDispose]() {
+    close() {
       server.close();
       // The page that was just answered may still be on its way.
       server.closeIdleConnections();
@@ -40,8 +46,9 @@ export async function listenForGrant(state: string): Promise<Loopback> {
 /** null for requests that are not the service's redirect: another page, another host name, or a guess. */
 function readAnswer({ method, url = '', headers }: IncomingMessage, port: number, state: string): GrantAnswer | null {
   if (method !== 'GET' || headers.host !== `127.0.0.1:${port}`) return null;
-  const query = URL.parse(url, 'http://127.0.0.1')?.searchParams;
-  if (!query || !isSame(query.get('state') ?? '', state)) return null;
+  if (!URL.canParse(url, HERE)) return null;
+  const { searchParams: query } = new URL(url, HERE);
+  if (!isSame(query.get('state') ?? '', state)) return null;
   if (query.get('error') !== null) return { refused: true };
   const code = query.get('code') ?? '';
   return /^[\w-]{20,200}$/.test(code) ? { code } : null;

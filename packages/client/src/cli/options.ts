@@ -36,7 +36,7 @@ export function readSettings(values: Values, env: NodeJS.ProcessEnv): CliSetting
     session: (values.session ?? env.EP_SESSION)?.trim() || undefined,
     json: values.json ?? false,
   };
-  if (settings.url !== undefined && !/^https?:$/.test(URL.parse(settings.url)?.protocol ?? '')) {
+  if (settings.url !== undefined && !isHttp(settings.url)) {
     throw new UsageError('--url (or EP_URL) must be an address such as https://polls.example.com.');
   }
   for (const secret of [settings.key, settings.session]) {
@@ -44,6 +44,8 @@ export function readSettings(values: Values, env: NodeJS.ProcessEnv): CliSetting
   }
   return settings;
 }
+
+const isHttp = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
 const ANYWHERE = ['json', 'url', 'key', 'session'] as const;
 
