@@ -1462,7 +1462,10 @@ class AsyncEloquentPoll:
 
         while True:
             before = cursor
-            async for line in _lines(self._service, begin):
+        def is_new(line: Mapping[str, Any]) -> bool:
+            return line.get("type") == "cursor" and line.get("cursor") != cursor
+
+            async for line in _lines(self._service, begin, is_new):
                 part.append(line)
                 if line.get("type") not in ("cursor", "end"):
                     continue
@@ -1709,14 +1712,25 @@ class AsyncBatchRun:
     async def wait(
         self, *, on_progress: Callable[[Batch], None] | None = None, timeout: float = BATCH_TIMEOUT_S
     ) -> Batch:
-        """Waits for its end. `on_progress` is called every few seconds."""
+        """Waits for its end. `on_progress` is called every few seconds. A failure that may pass, such as a restart of the
+        service, only delays the news."""
         deadline = time.monotonic() + timeout
         while True:
             asked = time.monotonic()
+        missed = 0
             left = deadline - asked
             headers = {} if on_progress else {"Prefer": f"wait={max(1, min(MAX_WAIT_S, int(left)))}"}
             call = replace(self._call("GET", timeout=max(0.001, min(left, TIMEOUT_S + MAX_WAIT_S))), headers=headers)
-            batch = cast(Batch, await self._service.body(call))
+            try:
+                batch = cast(Batch, await self._service.body(call))
+            except EloquentPollError as error:
+                pause = _pause_without_news(missed, error)
+                if pause is None or time.monotonic() + pause >= deadline:
+                    raise
+                await self._service.net.sleep(pause)
+                missed += 1
+                continue
+            missed = 0
             if on_progress:
                 on_progress(batch)
             if batch["ended_at"] is not None:
@@ -1731,7 +1745,7 @@ class AsyncBatchRun:
         """What became of its rows, in any order: of a batch that runs those that have ended. A broken connection is resumed."""
         seen: set[int] = set()
         call = replace(self._call("GET", "/results", timeout), usual=BATCH_TIMEOUT_S)
-        async for row in _lines(self._service, lambda: call):
+        async for row in _lines(self._service, lambda: call, lambda row: row.get("line") not in seen):
             result = cast(BatchResult, row)
             if result["line"] not in seen:
                 seen.add(result["line"])
@@ -2372,6 +2386,15 @@ def _unreachable(cause: OSError) -> EloquentPollError:
     error.__cause__ = cause
     return error
 
+def _pause_without_news(missed: int, error: EloquentPollError) -> float | None:
+    """Seconds until a long wait looks again, longer after each look in vain; None where the error does not pass."""
+    if not error.retryable:
+        return None
+    # The power has a bound, so that it stays a number.
+    half = min(MAX_BACKOFF_S, BATCH_NEWS_S * 2 ** min(missed, 10)) / 2
+    return max(error.retry_after or 0, half) + random.random() * half
+
+
 
 def _bad_response(message: str, response: _Response) -> EloquentPollError:
     request_id = response.headers.get("x-request-id")
@@ -2706,8 +2729,11 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
         attempt += 1
 
 
-async def _lines(service: _Service, begin: Callable[[], _Call]) -> AsyncGenerator[dict[str, Any], None]:
-    """JSON lines as they come. Where a connection breaks, `begin` says how to go on."""
+async def _lines(
+    service: _Service, begin: Callable[[], _Call], is_new: Callable[[dict[str, Any]], bool]
+) -> AsyncGenerator[dict[str, Any], None]:
+    """JSON lines as they come. Where a connection breaks, `begin` says how to go on; attempts are counted from the last line
+    that is new, so that an answer that always breaks at the same place has an end."""
     call = begin()
     deadline = await service.begin(call)
     attempt = 0
@@ -2725,7 +2751,8 @@ async def _lines(service: _Service, begin: Callable[[], _Call]) -> AsyncGenerato
                     value = _json_object(line.decode("utf-8", "replace"))
                     if not value:
                         raise _bad_response("A line is not a JSON object.", response)
-                    attempt = 0
+                    if is_new(value):
+                        attempt = 0
                     yield value
             if not rest:
                 return

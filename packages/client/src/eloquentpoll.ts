@@ -1301,10 +1301,11 @@ export class EloquentPoll {
       return { path: '/api/export', query: search({ cursor }), usualMs: EXPORT_TIMEOUT_MS, ...options };
     };
     for (let before = cursor; ; before = cursor) {
-      for await (const line of streamLines<ExportLine>(this.#service, next)) {
+      for await (const line of streamLines(this.#service, next, isNew)) {
         part.push(line);
         if (line.type !== 'cursor' && line.type !== 'end') continue;
         if (typeof line.cursor === 'string') cursor = line.cursor;
+    const isNew = (line: ExportLine) => line.type === 'cursor' && line.cursor !== cursor;
         yield* part.splice(0);
         if (line.type === 'end') return;
       }
@@ -1513,16 +1514,25 @@ export class BatchRun {
     return this.#service.body<Batch>({ ...this.#to(), ...options });
   }
 
-  /** Waits for its end. */
+  /** Waits for its end. A failure that may pass, such as a restart of the service, only delays the news. */
   async wait({ onProgress, ...options }: BatchWaitOptions = {}): Promise<Batch> {
     const deadline = startDeadline(options.signal, options.timeoutMs ?? BATCH_TIMEOUT_MS);
     try {
-      for (;;) {
+      for (let missed = 0; ; ) {
         const asked = performance.now();
         const headers: Record<string, string> = onProgress ? {} : { Prefer: `wait=${MAX_WAIT_S}` };
         const timeoutMs = TIMEOUT_MS + MAX_WAIT_S * 1_000;
         const call: Call = { ...this.#to(), headers, timeoutMs, signal: deadline.signal };
-        const batch = await this.#service.body<Batch>(call);
+        let batch: Batch;
+        try {
+          batch = await this.#service.body<Batch>(call);
+        } catch (error) {
+          const pause = pauseWithoutNews(missed++, error);
+          if (pause === null || pause >= deadline.leftMs()) throw error;
+          await sleep(pause, deadline.signal);
+          continue;
+        }
+        missed = 0;
         onProgress?.(batch);
         if (batch.ended_at !== null) return batch;
         const pause = BATCH_NEWS_MS - (performance.now() - asked);
@@ -1537,8 +1547,9 @@ export class BatchRun {
   async *results(options: CallOptions = {}): AsyncGenerator<BatchResult, void> {
     const seen = new Set<number>();
     const call: Call = { ...this.#to('/results'), usualMs: BATCH_TIMEOUT_MS, ...options };
-    for await (const row of streamLines<BatchResult>(this.#service, () => call)) {
-      if (seen.has(row.line)) continue;
+    const isNew = ({ line }: BatchResult) => !seen.has(line);
+    for await (const row of streamLines(this.#service, () => call, isNew)) {
+      if (!isNew(row)) continue;
       seen.add(row.line);
       yield row;
     }
@@ -1834,6 +1845,13 @@ async function bodyOf(response: Response, signal: AbortSignal): Promise<unknown>
 async function textOf(response: Response, signal: AbortSignal): Promise<string> {
   if (!response.body) return '';
   let text = '';
+/** Milliseconds until a long wait looks again, longer after each look in vain; null where the error does not pass. */
+function pauseWithoutNews(missed: number, error: unknown): number | null {
+  if (!(error instanceof EloquentPollError) || !error.retryable) return null;
+  const halfMs = Math.min(MAX_BACKOFF_MS, BATCH_NEWS_MS * 2 ** missed) / 2;
+  return Math.max((error.retryAfterSeconds ?? 0) * 1_000, halfMs) + Math.random() * halfMs;
+}
+
   try {
     for await (const piece of textPieces(response.body)) {
       text += piece;
@@ -2101,8 +2119,15 @@ function unlessAborted(work: Promise<unknown>, signal: AbortSignal | undefined):
 
 // --------------------------------------------------------------------------------------------------------- streams
 
-/** JSON lines as they come. Where a connection breaks, `next` says how to go on. */
-async function* streamLines<T>(service: Service, next: () => Call): AsyncGenerator<T, void> {
+/**
+ * JSON lines as they come. Where a connection breaks, `next` says how to go on; attempts are counted from the last line that
+ * is new, so that an answer that always breaks at the same place has an end.
+ */
+async function* streamLines<T>(
+  service: Service,
+  next: () => Call,
+  isNew: (line: T) => boolean,
+): AsyncGenerator<T, void> {
   let call = next();
   const deadline = await service.begin(call);
   try {
@@ -2120,7 +2145,7 @@ async function* streamLines<T>(service: Service, next: () => Call): AsyncGenerat
             if (line === '') continue;
             const value = objectIn(line) as T | null;
             if (value === null) throw badResponse('A line is not JSON.', response);
-            attempt = 0;
+            if (isNew(value)) attempt = 0;
             yield value;
           }
         }

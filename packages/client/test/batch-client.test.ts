@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type BatchRow, EloquentPoll } from '../src/eloquentpoll.ts';
-import { batch, batchResult, jsonLines, serve, withoutWaiting } from './service.ts';
+import { batch, batchResult, isBackoff, jsonLines, serve, withoutWaiting } from './service.ts';
 
 const ROW = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
 
@@ -70,6 +70,44 @@ t.test('wait() follows a batch to its end; it can be canceled, reported on and d
   );
 });
 
+/** All but the time that one look may take. */
+const isPause = (ms: number): boolean => isBackoff(ms) && !(ms > 54_000 && ms < 55_000);
+
+t.test('wait() waits out what may pass, longer each time, until there is news', async (t) => {
+  const waits = withoutWaiting(t, isPause);
+  const { url } = await serve(t, (_asked, response, nth) => {
+    if (nth === 9) return batch(1, 3);
+    if (nth === 11) return batch(3, 3);
+    if (nth % 2 === 0 && nth < 8) return void response.socket?.destroy();
+    if (nth === 8) response.setHeader('retry-after', '90');
+    response.statusCode = nth === 8 ? 429 : 503;
+    return { error: 'Away', code: 'service_unavailable', retryable: true };
+  });
+  const run = new EloquentPoll({ baseUrl: url, maxRetries: 0, pace: false }).batchRun('pb_1');
+  t.match(await run.wait(), { status: 'completed' });
+  const bounds = [...[2, 4, 8, 16, 30, 30, 30].map((most) => [most / 2, most] as const), [90, 105] as const];
+  const isWithin = (ms: number | undefined, [least, most]: readonly [number, number]) =>
+    t.ok(ms !== undefined && ms >= least * 1_000 && ms <= most * 1_000, `${ms} ms is ${least} to ${most} s`);
+  for (const [i, bound] of bounds.entries()) isWithin(waits[i], bound);
+  isWithin(waits.at(-1), [1, 2]);
+});
+
+t.test('wait() gives up at once on what does not pass, and when a pause would outlast its time', async (t) => {
+  withoutWaiting(t, isPause);
+  const refusal = { error: 'Refused', code: 'refused', retryable: false };
+  const { url, asked } = await serve(t, ({ path }, response) => {
+    const isAway = path.endsWith('pb_away');
+    response.writeHead(isAway ? 503 : 401, { 'retry-after': '5' });
+    return { ...refusal, retryable: isAway };
+  });
+  const polls = new EloquentPoll({ baseUrl: url, maxRetries: 0, pace: false });
+  await t.rejects(polls.batchRun('pb_1').wait(), { code: 'refused', status: 401 });
+  await t.rejects(polls.batchRun('pb_away').wait({ timeoutMs: 4_000 }), { code: 'refused', status: 503 });
+  t.equal(asked.length, 2);
+  const enough = AbortSignal.abort(new Error('enough'));
+  await t.rejects(polls.batchRun('pb_away').wait({ signal: enough }), { message: 'enough' });
+});
+
 t.test('results are read as they come, and none twice after a broken connection', async (t) => {
   withoutWaiting(t);
   const { url, asked } = await serve(t, (_asked, response, nth) => {
@@ -82,6 +120,27 @@ t.test('results are read as they come, and none twice after a broken connection'
   for await (const { line } of new EloquentPoll({ baseUrl: url }).batchRun('pb_1').results()) found.push(line);
   t.same(found, [1, 2, 3]);
   t.equal(asked.length, 2);
+});
+
+t.test('results that always break at the same place have an end; while lines are new they go on', async (t) => {
+  withoutWaiting(t);
+  const { url, asked } = await serve(t, ({ path }, response) => {
+    const nth = asked.filter((one) => one.path === path).length;
+    response.writeHead(200, { 'content-type': 'application/jsonl' });
+    const lines = Array.from({ length: path.includes('pb_cut') ? 2 : nth }, (_, i) => batchResult(i + 1));
+    if (lines.length === 6) return void response.end(jsonLines(lines));
+    return void response.write(jsonLines(lines), () => response.socket?.destroy());
+  });
+  const polls = new EloquentPoll({ baseUrl: url });
+  const found: number[] = [];
+  const read = async (id: string) => {
+    for await (const { line } of polls.batchRun(id).results()) found.push(line);
+  };
+  await t.rejects(read('pb_cut'), { code: 'network_error' });
+  t.same(found.splice(0), [1, 2]);
+  t.equal(asked.length, 3, 'the first one and two retries');
+  await read('pb_grows');
+  t.same(found, [1, 2, 3, 4, 5, 6]);
 });
 
 t.test('leaving the loop of results closes the connection, and nonsense is an error', async (t) => {

@@ -6,7 +6,7 @@ import { EXIT } from '../src/cli/exit-codes.ts';
 import { run } from '../src/cli/run.ts';
 import { ROWS, rowsIn, threeRows, used } from './commands.ts';
 import { pipes, screen, terminal } from './screen.ts';
-import { type Answering, batch, batchResult, jsonLines, serve, withoutWaiting } from './service.ts';
+import { type Answering, batch, batchResult, isBackoff, jsonLines, serve, withoutWaiting } from './service.ts';
 
 // `batch` at a service that answers as each test has it; with the real one in packages/lab/test/batch-client.test.ts.
 
@@ -180,4 +180,40 @@ t.test('results of two batches are not mixed', async (t) => {
   t.equal((await used(t, ['batch', 'pb_1', '--out', out])).exit, EXIT.winner, 'its own are completed');
   t.match(await used(t, ['batch', 'pb_2', '--out', out]), { exit: EXIT.usage, err: /has other results/, asked: [] });
   t.same(linesOf(out), [1, 2, 3]);
+});
+
+t.test('whatever ends the wait, the way to go on is said, except of a batch that is not there', async (t) => {
+  const hint = 'The batch goes on, and its answers are charged. To go on with it:\n';
+  const failing = (status: number, code: string): Answering => {
+    return (_asked, response, nth) => {
+      if (nth === 1 && status !== 404) return batch(1, 3);
+      response.statusCode = status;
+      return { error: 'Not now', code, retryable: false };
+    };
+  };
+  const refused = await used(t, ['watch', 'pb_1'], failing(401, 'invalid_api_key'));
+  t.equal(refused.exit, EXIT.refused);
+  t.match(
+    refused.err,
+    `${hint}  eloquentpoll watch pb_1\nTo stop it: eloquentpoll cancel pb_1\neloquentpoll: Not now\n`,
+  );
+  const failed = await used(t, ['batch', 'pb_1', '--out', '-'], failing(500, 'internal_error'));
+  t.equal(failed.exit, EXIT.unavailable);
+  t.match(failed.err, `${hint}  eloquentpoll batch pb_1\n`);
+  const missing = await used(t, ['watch', 'pb_1'], failing(404, 'batch_not_found'));
+  t.equal(missing.err, 'eloquentpoll: Not now\n');
+  const json = await used(t, ['watch', 'pb_1', '--json'], failing(401, 'invalid_api_key'));
+  t.match(JSON.parse(json.err), { code: 'invalid_api_key' });
+});
+
+t.test('a service that is away while a batch is followed is waited for', async (t) => {
+  withoutWaiting(t, (ms) => isBackoff(ms) && ms <= 30_000);
+  const { exit, out, err } = await used(t, ['watch', 'pb_1'], (_asked, response, nth) => {
+    if (nth === 1 || nth > 8) return batch(nth === 1 ? 1 : 3, 3);
+    if (nth % 2 === 0) return void response.socket?.destroy();
+    response.statusCode = 503;
+    return { error: 'Away', code: 'service_unavailable', retryable: true };
+  });
+  t.equal(exit, EXIT.winner, err);
+  t.match(out, /^pb_1 completed: 3 of 3 rows answered\n/);
 });

@@ -40,6 +40,23 @@ t.test('an export that broke off goes on after its last cursor', async (t) => {
   t.match(await used(t, ['export', '--out', out]), { err: `${out} was complete already.\n`, asked: [] });
 });
 
+t.test('an export that always breaks at the same place has an end', async (t) => {
+  withoutWaiting(t);
+  const out = join(t.testdir(), 'export.jsonl');
+  const first = [{ type: 'account' }, { type: 'cursor', cursor: 'c1' }];
+  const { exit, asked } = await used(t, ['export', '--out', out], ({ path }, response) => {
+    response.writeHead(200, { 'content-type': 'application/jsonl' });
+    const lines = path.includes('cursor=c1') ? [{ type: 'poll', id: 1 }] : first;
+    return void response.write(jsonLines(lines), () => response.socket?.destroy());
+  });
+  t.equal(exit, EXIT.unavailable);
+  t.same(
+    asked.map(({ path }) => path),
+    ['/api/export', ...Array.from({ length: 2 }, () => '/api/export?cursor=c1')],
+  );
+  t.equal(readFileSync(out, 'utf8'), jsonLines(first));
+});
+
 t.test('delete asks first, and does not where it is said to', async (t) => {
   const deleting: Answering = ({ path }) => ({ deleted: true, id: path });
   const ask = (answer: string) => ({ ask: async () => answer });

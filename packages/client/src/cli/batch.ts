@@ -1,7 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { Batch, BatchRowError, BatchRun, NotRunReason } from '../eloquentpoll.ts';
+import {
+  type Batch,
+  type BatchRowError,
+  type BatchRun,
+  EloquentPollError,
+  type NotRunReason,
+} from '../eloquentpoll.ts';
 import { withInput } from './batch-input.ts';
 import { batchView } from './batch-progress.ts';
 import { printResults, writeResults } from './batch-results.ts';
@@ -80,10 +86,14 @@ export async function followBatch(invocation: Invocation, run: BatchRun, name: s
   const { terminal } = invocation;
   const view = batchView(invocation);
   try {
+    // A service that cannot be reached at all is not waited for.
+    const batch = await run.status({ signal: terminal.signal });
+    view.show(batch);
+    if (batch.ended_at !== null) return batch;
     return await run.wait({ onProgress: view.show, signal: terminal.signal });
   } catch (error) {
     view.end();
-    if (terminal.signal.aborted) {
+    if (goesOn(error, invocation)) {
       const program = programOf(terminal);
       print(terminal.err, 'The batch goes on, and its answers are charged. To go on with it:');
       print(terminal.err, `  ${program} ${name} ${run.id}`, `To stop it: ${program} cancel ${run.id}`);
@@ -92,6 +102,12 @@ export async function followBatch(invocation: Invocation, run: BatchRun, name: s
   } finally {
     view.end();
   }
+}
+
+/** A batch that is not there does not go on, and an error as JSON is all that standard error has. */
+function goesOn(error: unknown, { terminal, json }: Invocation): boolean {
+  if (terminal.signal.aborted) return true;
+  return !json && !(error instanceof EloquentPollError && error.status === 404);
 }
 
 export const saveResults = (
