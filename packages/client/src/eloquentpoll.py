@@ -1388,8 +1388,10 @@ class AsyncEloquentPoll:
         return cast(SessionStatuses, await self._service.body(_Call("GET", "/api/polls/status", query=query, timeout=timeout)))
 
     async def delete_poll(self, poll_id: str, *, timeout: float | None = None) -> Deleted:
-        """Deletes a poll that has ended, with its result, by either of its ids: its public addresses answer 404 at once."""
-        call = _Call("DELETE", "/api/results/{}", (poll_id,), timeout=timeout)
+        """Deletes a poll that has ended, with its result, by either of its ids: its public addresses answer 404 at once. Where
+        only the answer was lost, and it was named by its result, `session_id` is empty."""
+        gone = {"deleted": True, "session_id": poll_id if poll_id.startswith("ps_") else ""}
+        call = _Call("DELETE", "/api/results/{}", (poll_id,), gone=gone, timeout=timeout)
         return cast(Deleted, await self._service.body(call))
 
     async def batch(
@@ -1460,11 +1462,11 @@ class AsyncEloquentPoll:
             part.clear()
             return _Call("GET", "/api/export", query=_query(cursor=cursor), timeout=timeout, usual=EXPORT_TIMEOUT_S)
 
-        while True:
-            before = cursor
         def is_new(line: Mapping[str, Any]) -> bool:
             return line.get("type") == "cursor" and line.get("cursor") != cursor
 
+        while True:
+            before = cursor
             async for line in _lines(self._service, begin, is_new):
                 part.append(line)
                 if line.get("type") not in ("cursor", "end"):
@@ -1580,7 +1582,7 @@ class AsyncEloquentPoll:
         return cast(WebhookEndpoint, await self._service.body(call))
 
     async def remove_webhook_endpoint(self, endpoint_id: str, *, timeout: float | None = None) -> Removed:
-        call = _Call("DELETE", f"{ENDPOINTS}/{{}}", (endpoint_id,), timeout=timeout)
+        call = _Call("DELETE", f"{ENDPOINTS}/{{}}", (endpoint_id,), gone={"removed": True}, timeout=timeout)
         return cast(Removed, await self._service.body(call))
 
     async def webhook_secret(self, endpoint_id: str = "account", *, timeout: float | None = None) -> WebhookSecret:
@@ -1715,9 +1717,9 @@ class AsyncBatchRun:
         """Waits for its end. `on_progress` is called every few seconds. A failure that may pass, such as a restart of the
         service, only delays the news."""
         deadline = time.monotonic() + timeout
+        missed = 0
         while True:
             asked = time.monotonic()
-        missed = 0
             left = deadline - asked
             headers = {} if on_progress else {"Prefer": f"wait={max(1, min(MAX_WAIT_S, int(left)))}"}
             call = replace(self._call("GET", timeout=max(0.001, min(left, TIMEOUT_S + MAX_WAIT_S))), headers=headers)
@@ -1761,7 +1763,8 @@ class AsyncBatchRun:
 
     async def delete(self, *, timeout: float | None = None) -> BatchDeleted:
         """Deletes a batch that has ended, with its rows and results."""
-        return cast(BatchDeleted, await self._service.body(self._call("DELETE", timeout=timeout)))
+        call = replace(self._call("DELETE", timeout=timeout), gone={"batch_id": self.id, "deleted": True})
+        return cast(BatchDeleted, await self._service.body(call))
 
     def _call(self, method: Literal["GET", "POST", "DELETE"], what: str = "", timeout: float | None = None) -> _Call:
         return _Call(method, f"/api/batches/{{}}{what}", (self.id,), timeout=timeout)
@@ -2087,6 +2090,8 @@ class _Call:
     accept: str = "application/json, application/problem+json"
     once: bool = False
     """Not idempotent: retried only if the service refused it."""
+    gone: Mapping[str, object] | None = None
+    """Of a deletion: the body where a repeated call finds nothing, because an earlier one may have deleted it."""
     timeout: float | None = None
     """With its waits and retries. Without it a call has its `usual` time once the budgets let it begin."""
     usual: float = TIMEOUT_S
@@ -2159,6 +2164,7 @@ class _Service:
     async def call(self, call: _Call) -> _Answer:
         deadline = await self.begin(call)
         attempt = 0
+        may_be_done = False
         while True:
             try:
                 response = await self.send(call, attempt, deadline)
@@ -2172,6 +2178,10 @@ class _Service:
                 error = _unreachable(cause)
             except EloquentPollError as refused:
                 error = refused
+            # A 404 without a code is of a proxy whose service is away.
+            if call.gone and may_be_done and error.status == 404 and error.code != "http_404":
+                return _Answer(200, {}, dict(call.gone))
+            may_be_done = may_be_done or error.status not in REFUSED
             delay = _delay_before(attempt, error, once=call.once) if attempt < self.max_retries else None
             # No time is left for the wait: raise the error.
             if delay is None or time.monotonic() + delay >= deadline:
@@ -2376,6 +2386,15 @@ def _delay_before(
     return asked + random.random() * min(MAX_BACKOFF_S, first * 2**attempt)
 
 
+def _pause_without_news(missed: int, error: EloquentPollError) -> float | None:
+    """Seconds until a long wait looks again, longer after each look in vain; None where the error does not pass."""
+    if not error.retryable:
+        return None
+    # The power has a bound, so that it stays a number.
+    half = min(MAX_BACKOFF_S, BATCH_NEWS_S * 2 ** min(missed, 10)) / 2
+    return max(error.retry_after or 0, half) + random.random() * half
+
+
 def _late(call: _Call) -> EloquentPollError:
     timeout = call.usual if call.timeout is None else call.timeout
     return EloquentPollError(f"There was no answer within {timeout:g} s.", code="timeout", retryable=True)
@@ -2385,15 +2404,6 @@ def _unreachable(cause: OSError) -> EloquentPollError:
     error = EloquentPollError(f"The service cannot be reached: {cause}", code="network_error", retryable=True)
     error.__cause__ = cause
     return error
-
-def _pause_without_news(missed: int, error: EloquentPollError) -> float | None:
-    """Seconds until a long wait looks again, longer after each look in vain; None where the error does not pass."""
-    if not error.retryable:
-        return None
-    # The power has a bound, so that it stays a number.
-    half = min(MAX_BACKOFF_S, BATCH_NEWS_S * 2 ** min(missed, 10)) / 2
-    return max(error.retry_after or 0, half) + random.random() * half
-
 
 
 def _bad_response(message: str, response: _Response) -> EloquentPollError:

@@ -1174,9 +1174,14 @@ export class EloquentPoll {
     return this.#service.body<ResultDetail>({ path: '/api/results/{}', ids: [resultId], ...options });
   }
 
-  /** Deletes a poll that has ended, with its result, by either of its ids: its public addresses answer 404 at once. */
+  /**
+   * Deletes a poll that has ended, with its result, by either of its ids: its public addresses answer 404 at once. Where only
+   * the answer was lost, and it was named by its result, `session_id` is empty.
+   */
   async deletePoll(pollId: string, options: CallOptions = {}): Promise<PollDeleted> {
-    return this.#service.body<PollDeleted>({ method: 'DELETE', path: '/api/results/{}', ids: [pollId], ...options });
+    const gone: PollDeleted = { deleted: true, session_id: pollId.startsWith('ps_') ? pollId : '' };
+    const call: Call = { method: 'DELETE', path: '/api/results/{}', ids: [pollId], gone, ...options };
+    return this.#service.body<PollDeleted>(call);
   }
 
   /** The signed statement of a result; with its price where the key is its owner's. */
@@ -1300,12 +1305,12 @@ export class EloquentPoll {
       part = [];
       return { path: '/api/export', query: search({ cursor }), usualMs: EXPORT_TIMEOUT_MS, ...options };
     };
+    const isNew = (line: ExportLine) => line.type === 'cursor' && line.cursor !== cursor;
     for (let before = cursor; ; before = cursor) {
       for await (const line of streamLines(this.#service, next, isNew)) {
         part.push(line);
         if (line.type !== 'cursor' && line.type !== 'end') continue;
         if (typeof line.cursor === 'string') cursor = line.cursor;
-    const isNew = (line: ExportLine) => line.type === 'cursor' && line.cursor !== cursor;
         yield* part.splice(0);
         if (line.type === 'end') return;
       }
@@ -1369,7 +1374,8 @@ export class EloquentPoll {
   }
 
   async removeWebhookEndpoint(endpointId: string, options: CallOptions = {}): Promise<{ removed: boolean }> {
-    const call: Call = { method: 'DELETE', path: `${ENDPOINTS}/{}`, ids: [endpointId], ...options };
+    const gone = { removed: true };
+    const call: Call = { method: 'DELETE', path: `${ENDPOINTS}/{}`, ids: [endpointId], gone, ...options };
     return this.#service.body<{ removed: boolean }>(call);
   }
 
@@ -1567,7 +1573,8 @@ export class BatchRun {
 
   /** Deletes a batch that has ended, with its rows and results. */
   async delete(options: CallOptions = {}): Promise<BatchDeleted> {
-    return this.#service.body<BatchDeleted>({ method: 'DELETE', ...this.#to(), ...options });
+    const gone: BatchDeleted = { batch_id: this.id, deleted: true };
+    return this.#service.body<BatchDeleted>({ method: 'DELETE', ...this.#to(), gone, ...options });
   }
 
   #to(what = ''): Pick<Call, 'path' | 'ids'> {
@@ -1669,6 +1676,8 @@ interface Call extends CallOptions {
   accept?: string;
   /** Not idempotent: retried only if the service refused it. */
   once?: boolean;
+  /** Of a deletion: the body where a repeated call finds nothing, because an earlier one may have deleted it. */
+  gone?: object;
   /** Of the call without a `timeoutMs`, once it may begin. */
   usualMs?: number;
   /** What the service counts it with; without it with calls of the same method and path. */
@@ -1768,12 +1777,16 @@ function createService(options: ClientOptions): Service {
   async function call(call: Call): Promise<Answer> {
     const deadline = await begin(call);
     const accept = call.accept ?? 'application/json, application/problem+json';
+    let mayBeDone = false;
     try {
       for (let attempt = 0; ; attempt++) {
         try {
           const response = await send(call, attempt, deadline, accept);
           return { status: response.status, headers: response.headers, body: await bodyOf(response, deadline.signal) };
         } catch (error) {
+          if (call.gone && mayBeDone && isNotThere(error))
+            return { status: 200, headers: new Headers(), body: call.gone };
+          mayBeDone ||= !isRefusal(error);
           const delay = attempt < maxRetries ? delayBefore(attempt, error, call) : null;
           // No time is left for the wait: throw the error.
           if (delay === null || delay >= deadline.leftMs()) throw error;
@@ -1810,6 +1823,13 @@ const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 /** Statuses of requests that had no effect. */
 const REFUSED = new Set([425, 429]);
 
+const isRefusal = (error: unknown): boolean =>
+  error instanceof EloquentPollError && error.status !== null && REFUSED.has(error.status);
+
+/** By the service: a proxy whose service is away says no code. */
+const isNotThere = (error: unknown): boolean =>
+  error instanceof EloquentPollError && error.status === 404 && error.code !== 'http_404';
+
 /** Milliseconds until the next attempt, with full jitter and not before Retry-After; null for none. */
 function delayBefore(
   attempt: number,
@@ -1819,10 +1839,17 @@ function delayBefore(
   if (!(error instanceof EloquentPollError) || !error.retryable) return null;
   // The poll has run and failed; only the caller can decide to ask again.
   if (error.code === 'timeout' || error.code === 'poll_failed') return null;
-  if (once && !REFUSED.has(error.status ?? 0)) return null;
+  if (once && !isRefusal(error)) return null;
   const asked = (error.retryAfterSeconds ?? 0) * 1_000;
   if (asked > MAX_BACKOFF_MS) return null;
   return asked + Math.random() * Math.min(MAX_BACKOFF_MS, firstMs * 2 ** attempt);
+}
+
+/** Milliseconds until a long wait looks again, longer after each look in vain; null where the error does not pass. */
+function pauseWithoutNews(missed: number, error: unknown): number | null {
+  if (!(error instanceof EloquentPollError) || !error.retryable) return null;
+  const halfMs = Math.min(MAX_BACKOFF_MS, BATCH_NEWS_MS * 2 ** missed) / 2;
+  return Math.max((error.retryAfterSeconds ?? 0) * 1_000, halfMs) + Math.random() * halfMs;
 }
 
 function networkError(cause: unknown, signal: AbortSignal): unknown {
@@ -1845,13 +1872,6 @@ async function bodyOf(response: Response, signal: AbortSignal): Promise<unknown>
 async function textOf(response: Response, signal: AbortSignal): Promise<string> {
   if (!response.body) return '';
   let text = '';
-/** Milliseconds until a long wait looks again, longer after each look in vain; null where the error does not pass. */
-function pauseWithoutNews(missed: number, error: unknown): number | null {
-  if (!(error instanceof EloquentPollError) || !error.retryable) return null;
-  const halfMs = Math.min(MAX_BACKOFF_MS, BATCH_NEWS_MS * 2 ** missed) / 2;
-  return Math.max((error.retryAfterSeconds ?? 0) * 1_000, halfMs) + Math.random() * halfMs;
-}
-
   try {
     for await (const piece of textPieces(response.body)) {
       text += piece;

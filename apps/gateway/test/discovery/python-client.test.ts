@@ -8,12 +8,22 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { findPython } from '@eloquentpoll/services/python-program';
 import t from 'tap';
-import { batch, batchResult, complete, RESULT, serve, sse, started } from '../../../../packages/client/test/service.ts';
+import {
+  batch,
+  batchResult,
+  complete,
+  jsonLines,
+  RESULT,
+  serve,
+  sse,
+  started,
+} from '../../../../packages/client/test/service.ts';
 import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
 import { build } from '../fixtures/build.ts';
 import {
   batches,
   faultyCalls,
+  lostAnswers,
   parsedEvents,
   shapes,
   verifiedWebhooks,
@@ -281,6 +291,75 @@ t.test('a batch is uploaded from a file or from values, and its results are read
     t.match(sent?.path, '?max_cost_usd=2&skip_invalid=true&metadata%5Ba%5D=b');
     t.equal(sent?.headers['idempotency-key'], lost?.headers['idempotency-key']);
     t.match(refused, { body: 'question,options\n', headers: { 'content-type': 'text/csv' } });
+  }
+});
+
+t.test('what passes is waited out, and a deletion whose answer was lost is one', async (t) => {
+  for (const KIND of ['blocking', 'asyncio']) {
+    const { url, asked } = await serve(t, ({ method, path }, response) => {
+      const nth = asked.filter((one) => one.path === path).length;
+      const json = (status: number, body: object, headers: Record<string, string> = {}) => {
+        response.writeHead(status, { 'content-type': 'application/json', ...headers });
+        return body;
+      };
+      const away = { error: 'Away', code: 'service_unavailable', retryable: true };
+      const broken = (lines: readonly object[]) => {
+        response.writeHead(200, { 'content-type': 'application/jsonl' });
+        return void response.write(jsonLines(lines), () => response.socket?.destroy());
+      };
+      if (method === 'DELETE') {
+        if (nth === 1 && /lost|proxy/.test(path)) return void response.socket?.destroy();
+        if (nth === 1 && path.includes('busy')) return json(429, away);
+        if (path.includes('proxy')) return void response.writeHead(404).end('<h1>Not found</h1>');
+        return json(404, { error: 'There is none.', code: 'result_not_found', retryable: false });
+      }
+      if (path.endsWith('pb_refused')) return json(401, { error: 'No', code: 'invalid_api_key', retryable: false });
+      if (path.endsWith('pb_late')) return json(503, away, { 'retry-after': '5' });
+      if (path.endsWith('pb_away')) {
+        if (nth === 9) return json(200, batch(1, 3));
+        if (nth === 11) return json(200, batch(3, 3));
+        if (nth % 2 === 0 && nth < 8) return void response.socket?.destroy();
+        return nth === 8 ? json(429, away, { 'retry-after': '90' }) : json(503, away);
+      }
+      if (path.endsWith('pb_cut/results')) return broken([1, 2].map((line) => batchResult(line)));
+      if (path.endsWith('pb_grows/results')) {
+        const lines = Array.from({ length: nth }, (_, i) => batchResult(i + 1));
+        if (nth < 6) return broken(lines);
+        response.writeHead(200, { 'content-type': 'application/jsonl' });
+        return void response.end(jsonLines(lines));
+      }
+      if (path.includes('cursor=c1')) return broken([{ type: 'poll', id: 1 }]);
+      return broken([{ type: 'account' }, { type: 'cursor', cursor: 'c1' }]);
+    });
+    const { waits, ...said } = (await python(lostAnswers, { BASE: url, KIND })) as { waits: number[] };
+    const missing = ['result_not_found', 404];
+    t.same(
+      said,
+      {
+        lost: [
+          [{ deleted: true, session_id: 'ps_lost' }],
+          [{ deleted: true, session_id: '' }],
+          [{ removed: true }],
+          [{ batch_id: 'pb_lost', deleted: true }],
+        ],
+        busy: [missing, missing, missing, missing],
+        missing: [missing, missing, missing, missing],
+        proxy: Array.from({ length: 4 }, () => ['http_404', 404]),
+        ended: 'completed',
+        refused: ['invalid_api_key', 401],
+        late: ['service_unavailable', 503],
+        pb_cut: ['network_error', [1, 2]],
+        pb_grows: ['whole', [1, 2, 3, 4, 5, 6]],
+        export: ['network_error', ['account', 'cursor']],
+      },
+      KIND,
+    );
+    const isWithin = (seconds: number | undefined, least: number, most: number) =>
+      t.ok(seconds !== undefined && seconds >= least && seconds <= most, `${seconds} s is ${least} to ${most}`);
+    for (const [i, most] of [2, 4, 8, 16, 30, 30, 30].entries()) isWithin(waits[i], most / 2, most);
+    isWithin(waits[7], 90, 105);
+    isWithin(waits.at(-1), 1, 2);
+    t.equal(asked.filter(({ path }) => path.endsWith('pb_cut/results')).length, 3, 'the first one and two retries');
   }
 });
 
