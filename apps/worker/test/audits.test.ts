@@ -5,6 +5,7 @@ import {
   AUDIT_POOL,
   acceptPoll,
   balanceOf,
+  cancelPoll,
   checkLedger,
   closeAccount,
   createAccount,
@@ -125,14 +126,20 @@ async function bench(t: Test) {
       running.push(auditing);
       return auditing;
     },
-    /** Accepted, run and answered; what was asked until then is forgotten. */
-    async answered(spec: PollSpec = BY_RECORD, context = worker(`w${accepted}`)) {
+    /** Accepted, run and answered; what was asked until then is forgotten. Canceled once so many models were asked. */
+    async answered(spec: PollSpec = BY_RECORD, context = worker(`w${accepted}`), canceledAfter?: number) {
       const n = String(++accepted);
       const id = `${pollIdsOfMonth(new Date())}${n.padStart(22, 'a')}`;
       const resultId = `${newResultId().slice(0, 'EP-2026-01-01-'.length)}${n.padStart(16, 'a')}`;
       const poll = { id, resultId, accountId, spec, deadlineMs: 60_000, entryPoint: 'test', auditVersion: 'v1' };
       await acceptPoll(storage, { poll, holdU: 21_000n });
-      await runPoll(context, (await tryClaim(context, id))!, new AbortController().signal);
+      const ended = runPoll(context, (await tryClaim(context, id))!, new AbortController().signal);
+      if (canceledAfter !== undefined) {
+        await eventually('so many models are asked', () => asked.length >= canceledAfter);
+        await cancelPoll(storage, accountId, id);
+        context.leases.look(id);
+      }
+      await ended;
       asked.splice(0);
       const heard = (await findResult(storage, resultId))!.detail.votes.length;
       return { id, resultId, heard };
@@ -184,6 +191,33 @@ t.test(
 
     await eventually('it is learned', async () => (await readTrackRecord(bed.storage, 'v1'))?.audits === 401);
     t.same((await readTrackRecord(bed.storage, 'v1'))?.state.situations['3 3 4'], [1, 1]);
+  },
+);
+
+t.test(
+  'models whose calls a cancellation aborted were not heard: the audit asks them, and the panel decides',
+  async (t) => {
+    const bed = await bench(t);
+    const twoAnswer: Context['ask'] = ({ seat }, { signal }) =>
+      seat < 2
+        ? Promise.resolve(vote(seat))
+        : new Promise((resolve) => {
+            signal.addEventListener('abort', () => resolve(vote(seat, null, 'aborted')), { once: true });
+          });
+    const allAtOnce: PollSpec = { ...BY_RECORD, panel_name: 'fast', confidence_threshold: 1 };
+    const { id, resultId } = await bed.answered(allAtOnce, bed.worker('canceled', twoAnswer), SEATS);
+    const { detail } = (await findResult(bed.storage, resultId))!;
+    t.equal(detail.votes.filter(({ error }) => error === 'aborted').length, SEATS - 2, 'all seven were asked');
+    t.same(await bed.audits(), [], 'no row without them');
+    const jobs = await bed.query('select max_u::integer from audit_jobs');
+    t.same(jobs, [{ max_u: (SEATS - 2) * 3_000 }], 'what they may cost is covered');
+
+    bed.audit(bed.worker('audits', async ({ seat }) => vote(seat, 1)));
+    await eventually('the audit is stored', async () => (await bed.audits()).length === 1);
+    const [row] = await bed.audits();
+    t.match(row, { pollId: id, stoppedAt: 2, votes: [0, 0, 1, 1, 1, 1, 1], winner: 1, reason: null });
+    t.equal(row!.said.length, 2);
+    t.same(bed.asked.toSorted(), [2, 3, 4, 5, 6]);
   },
 );
 
