@@ -554,7 +554,12 @@ class WrongStops(TypedDict):
     high: float | None
 
 
-class BatchThreshold(TypedDict):
+class PollsAsAsked(TypedDict):
+    accuracy: MeasuredShare
+    cost_usd: float
+
+
+class _BatchThreshold(TypedDict):
     """A threshold replayed from the votes; figures are None where votes that were not asked would be needed."""
 
     confidence_threshold: float | None
@@ -569,6 +574,11 @@ class BatchThreshold(TypedDict):
     panel_agreement: MeasuredShare | None
     difference: PairedDifference | None
     """Against the same polls as they were asked."""
+
+
+class BatchThreshold(_BatchThreshold, total=False):
+    as_asked: PollsAsAsked
+    """These polls as they were asked, where those of order_unknown are left out."""
 
 
 class PanelFigures(TypedDict):
@@ -619,7 +629,7 @@ class BatchCalibration(TypedDict):
     bands: list[CalibrationBand]
 
 
-class BatchReportPanel(PanelFigures):
+class _BatchReportPanel(PanelFigures):
     preset: PanelName
     confidence_threshold: ThresholdRange
     calibration: BatchCalibration
@@ -627,6 +637,11 @@ class BatchReportPanel(PanelFigures):
     """The most accurate first."""
     thresholds: list[BatchThreshold]
     """As asked, then others from low to high."""
+
+
+class BatchReportPanel(_BatchReportPanel, total=False):
+    order_unknown: int
+    """Polls without a known order of their votes: left out of thresholds, but for the first."""
 
 
 class BatchReport(PanelFigures):

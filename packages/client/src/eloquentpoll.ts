@@ -514,6 +514,8 @@ export interface BatchThreshold {
   panel_agreement: MeasuredShare | null;
   /** Against the same polls as they were asked. */
   difference: PairedDifference | null;
+  /** These polls as they were asked, where those of `order_unknown` are left out. */
+  as_asked?: { accuracy: MeasuredShare; cost_usd: number };
 }
 
 /** A model alone. */
@@ -533,6 +535,8 @@ export interface BatchModel {
 export interface BatchReportPanel extends PanelFigures {
   preset: PanelName;
   confidence_threshold: { min: number; max: number };
+  /** Polls without a known order of their votes: left out of `thresholds`, but for the first. */
+  order_unknown?: number;
   calibration: BatchCalibration;
   /** The most accurate first. */
   models: BatchModel[];

@@ -39,6 +39,7 @@ const REPORT = {
       preset: 'fast',
       confidence_threshold: { min: 0.95, max: 0.95 },
       ...FIGURES,
+      order_unknown: 2,
       calibration: { polls: 20, unknown: 0, states: 60, error: 0.031, brier: 0.12, bands: [CALIBRATED] },
       models: [
         {
@@ -143,6 +144,7 @@ Thresholds, replayed from the votes
   threshold  accuracy     cost  calls saved  wrong stops  against as asked
   as asked      80.0%  $0.5000        20.0%       1 of 8                 -
   0.99              -        -            -            -                 -
+  but for the first without 2 polls: the order of the votes is not known
 
 Calibration: what was said (┊) of the whole panel and how often it came true (█)
   error 3.1%, Brier 0.120, over 20 polls

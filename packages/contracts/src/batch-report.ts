@@ -66,7 +66,8 @@ export const BatchCalibration = Type.Object(
     polls: Type.Integer({ minimum: 0, description: 'Polls of which it is known what the whole panel elects.' }),
     unknown: Type.Integer({
       minimum: 0,
-      description: 'Polls that ended before that was known. More than 1 in 100, and the figures below are null.',
+      description:
+        'Polls that ended before that was known, and those of `order_unknown`. More than 1 in 100, and the figures below are null.',
     }),
     states: Type.Integer({ minimum: 0, description: 'Moments at which a poll had a leader that could still change.' }),
     error: nullable(
@@ -137,6 +138,12 @@ export const BatchThreshold = Type.Object(
     difference: Type.Union([Type.Ref(PairedDifference), Type.Null()], {
       description: 'Against the same polls as they were asked.',
     }),
+    as_asked: Type.Optional(
+      Type.Object(
+        { accuracy: Share, cost_usd: Usd },
+        { description: 'These polls as they were asked, where those of `order_unknown` are left out.' },
+      ),
+    ),
   },
   { $id: 'BatchThreshold' },
 );
@@ -169,6 +176,13 @@ export const BatchReportPanel = Type.Object(
     preset: literals(PANEL_NAMES),
     confidence_threshold: Type.Object({ min: Probability, max: Probability }, { description: 'Of its polls.' }),
     ...panelFigures,
+    order_unknown: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Polls that changed their worker on the way, so that the order of their votes is not known. They are left out of `thresholds`, but for the first; more than 1 in 100, and the figures of the others are null. Missing where there are none.',
+      }),
+    ),
     calibration: Type.Ref(BatchCalibration),
     models: Type.Array(Type.Ref(BatchModel), { description: 'Each model alone, the most accurate first.' }),
     thresholds: Type.Array(Type.Ref(BatchThreshold), {

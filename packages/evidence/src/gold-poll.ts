@@ -27,11 +27,11 @@ export interface GoldPoll {
   /** As it was run. */
   readonly rules: Rules;
   readonly seats: readonly GoldSeat[];
-  /** In the order in which they were heard. */
+  /** In the order in which they were heard, where it has its course. */
   readonly votes: readonly GoldVote[];
   /** Why it ended; null for its deadline. */
   readonly reason: TerminationReason | null;
-  /** False where its confidence on the way cannot be worked out any more. */
+  /** False where the order of its votes is not known any more, nor what was said on the way. */
   readonly hasCourse: boolean;
   readonly answer: number;
 }
@@ -64,10 +64,9 @@ export function goldCourse({ rules, seats, votes }: GoldPoll): GoldCourse {
 export const asAsked = (poll: GoldPoll, course: GoldCourse): StoppedPoll =>
   stoppedAfter(poll, course, poll.votes.length);
 
-/** What it would have come to at this threshold; null where it had stopped before, or that cannot be known. */
+/** What a poll with its course would have come to at this threshold; null where it had stopped before. */
 export function stoppedAt(poll: GoldPoll, course: GoldCourse, threshold: number): StoppedPoll | null {
   if (threshold === poll.rules.threshold) return asAsked(poll, course);
-  if (!poll.hasCourse) return null;
   const at = course.steps.findIndex((step) => step.highestStop !== null && step.highestStop >= threshold);
   if (at >= 0) return stoppedAfter(poll, course, at + 1);
   return poll.reason === 'confidence' ? null : asAsked(poll, course);

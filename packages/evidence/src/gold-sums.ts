@@ -50,6 +50,12 @@ export interface ModelSums {
   typicalCost: number;
 }
 
+/** Polls that cannot be replayed, because the order of their votes is not known: as they were asked. */
+export interface WithoutCourse {
+  readonly stops: StopSums;
+  readonly models: Record<string, Pick<ModelSums, 'polls' | 'asked' | 'cost'>>;
+}
+
 export interface PanelSums extends AnswerSums {
   lowest: number;
   highest: number;
@@ -58,7 +64,10 @@ export interface PanelSums extends AnswerSums {
   readonly forecasts: ForecastSums;
   bands: BandTally;
   readonly models: Record<string, ModelSums>;
+  /** Of the polls that have their course. */
   readonly thresholds: Record<string, ThresholdSums>;
+  /** Missing where there are none. */
+  withoutCourse?: WithoutCourse;
 }
 
 export const noAnswers = (): AnswerSums => ({
@@ -99,8 +108,26 @@ export function addGoldPoll(panel: PanelSums, all: AnswerSums, poll: GoldPoll): 
   addModels(panel.models, poll, asked);
   panel.lowest = Math.min(panel.lowest, poll.rules.threshold);
   panel.highest = Math.max(panel.highest, poll.rules.threshold);
+  if (!poll.hasCourse) {
+    panel.withoutCourse ??= { stops: noStops(), models: {} };
+    addWithoutCourse(panel.withoutCourse, poll, asked);
+    return;
+  }
   for (const threshold of REPLAYED_THRESHOLDS)
     addThreshold(panel.thresholds[threshold]!, asked, stoppedAt(poll, course, threshold));
+}
+
+function addWithoutCourse({ stops, models }: WithoutCourse, { seats, votes }: GoldPoll, asked: StoppedPoll): void {
+  addStop(stops, asked);
+  for (const { model } of seats) {
+    models[model] ??= { polls: 0, asked: 0, cost: 0 };
+    models[model].polls += 1;
+  }
+  for (const { seat, cost } of votes) {
+    const sums = models[seats[seat]!.model]!;
+    sums.asked += 1;
+    sums.cost += cost;
+  }
 }
 
 function addAnswer(sums: AnswerSums, { votes }: GoldPoll, { steps }: GoldCourse, asked: StoppedPoll): void {
@@ -170,9 +197,16 @@ function addThreshold(sums: ThresholdSums, asked: StoppedPoll, stopped: StoppedP
   sums.lost += Number(!here && before);
 }
 
-/** What asking every model would have cost: votes that were not asked are put at what their model costs on average. */
-export const fullCost = (models: Readonly<Record<string, ModelSums>>): number =>
-  Object.values(models).reduce((sum, { polls, asked, cost, typicalCost }) => {
-    const each = asked > 0 ? cost / asked : typicalCost / polls;
+/**
+ * What asking every model would have cost, in all polls or in those `of` some: votes that were not asked are put at what
+ * their model costs on average in all.
+ */
+export const fullCost = (
+  models: Readonly<Record<string, ModelSums>>,
+  of: Readonly<WithoutCourse['models']> = models,
+): number =>
+  Object.entries(of).reduce((sum, [model, { polls, asked, cost }]) => {
+    const all = models[model]!;
+    const each = all.asked > 0 ? all.cost / all.asked : all.typicalCost / all.polls;
     return sum + cost + (polls - asked) * each;
   }, 0);

@@ -85,7 +85,7 @@ t.test('a poll that its deadline ended would have ended there at any threshold t
   t.match(thresholds['0.99'], { unknown: 0, stops: { calls: 3, right: 1, early: 1, judged: 0 } });
 });
 
-t.test('what a track record said is replayed; where it is not known any more, other thresholds are not', async (t) => {
+t.test('what a track record said is replayed', async (t) => {
   const record = { panelSize: 7, situations: new Map(), isAlarmed: false };
   const rules = { ...RULES, record };
   const votes = [0, 0, 0, 0].map((option, seat) => ({ seat, option, billedU: 0n, cost: 10 }));
@@ -93,12 +93,22 @@ t.test('what a track record said is replayed; where it is not known any more, ot
   const asked = { rules, seats: SEATS, reason: 'mathematical_lock' as const, hasCourse: true, answer: 0 };
   t.equal(counted({ ...asked, votes }).thresholds['0.9']!.stops.calls, 3);
   t.equal(counted({ ...asked, votes: braked }).thresholds['0.9']!.stops.calls, 4, 'half of such polls went wrong');
-  const unclear = counted({ ...asked, votes, hasCourse: false });
-  t.match(unclear.thresholds['0.9'], { unknown: 1 });
-  t.match(unclear.thresholds['0.95'], { unknown: 0, stops: { calls: 4 } }, 'its own is as it was');
-  t.equal(unclear.foretold, 0);
   const alarmed = { ...rules, record: { ...record, isAlarmed: true } };
   t.equal(counted({ ...asked, rules: alarmed, votes }).thresholds['0.6']!.stops.calls, 4, 'only a proof stopped it');
+});
+
+t.test('a poll without its course is left out of every threshold, and counted with what it came to', async (t) => {
+  const known = poll([0, 1, 2, 3, 0, 1, 2]);
+  const unclear = poll([1, 0, 0, 0, 0, 0, 0], { hasCourse: false, rules: { ...RULES, threshold: 1 } });
+  t.match([known.votes.length, unclear], [7, { reason: 'mathematical_lock' }]);
+  const { thresholds, withoutCourse, stops, models, foretold } = counted(known, unclear, unclear);
+  const paid = (one: GoldPoll) => one.votes.reduce((sum, { cost }) => sum + cost, 0);
+  for (const sums of Object.values(thresholds)) t.ok(sums.unknown + sums.stops.polls === 1, 'the other one alone');
+  t.match(withoutCourse?.stops, { polls: 2, right: 2, cost: 2 * paid(unclear) });
+  t.match(stops, { polls: 3, right: 2, cost: paid(known) + 2 * paid(unclear) });
+  t.equal(foretold, 1, 'what its states said is not known');
+  t.equal(fullCost(models) - fullCost(models, withoutCourse?.models), fullCost(counted(known).models));
+  t.equal(counted(known).withoutCourse, undefined);
 });
 
 t.test('ties and polls without votes are answers that are not right', async (t) => {

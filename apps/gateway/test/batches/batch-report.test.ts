@@ -16,7 +16,7 @@ t.test('a batch with right answers is uploaded, run and reported; the page shows
   const { accountId, bearer } = await keyWith(100);
   const cookie = await sessionFor(accountId);
   // The first two models of a panel say Lions, the others Herons.
-  await standInWorker(t, context, { lane: 'flex', opinion: (seat) => (seat < 2 ? 0 : 1) });
+  await standInWorker(t, context, { lane: 'flex', opinion: (seat) => (seat < 2 ? 0 : 1), notesArrivals: true });
   const requests = Array.from({ length: ROWS }, (_, i) => ({
     ...{ question: `Which are best, ${i}?`, options: OPTIONS, preset: PRESETS[i % 2], confidence_threshold: 1 },
     ...(i < 200 ? { gold: OPTIONS[i % 4 === 0 ? 2 : 1] } : {}),

@@ -1,9 +1,14 @@
-import type { BatchReport, PanelName } from '@eloquentpoll/contracts';
+import type { BatchReport, PanelName, Timing } from '@eloquentpoll/contracts';
 import type { GoldPoll } from '@eloquentpoll/evidence';
+import { pollResponse, pollState } from '@eloquentpoll/polls';
 import { newPoll, received, stopReason } from '@eloquentpoll/voting';
 import t from 'tap';
 import { buildReport } from '../../src/batches/report/build-report.ts';
+import { countedRow } from '../../src/batches/report/gold-poll-of.ts';
 import { addJudged, noRows } from '../../src/batches/report/report-sums.ts';
+import { panelSections } from '../../src/pages/dashboard/report/panel-section.ts';
+import { madeUpSpec } from '../fixtures/made-up-result.ts';
+import { voteFor } from '../fixtures/stand-in-worker.ts';
 
 const MODELS = [...'abcdefg'];
 
@@ -82,6 +87,68 @@ t.test('what had stopped before is not replayed, and how to learn it is said', a
   t.match(text, /Nothing is known of broad with a threshold of \S+ or more: 200 polls had stopped before/);
   t.match(text, /Ask the same rows with a threshold of 1/);
 });
+
+t.test('a poll without arrivals has no order of its votes, whatever its panel', async (t) => {
+  const spec = madeUpSpec({}, 3);
+  const votes = spec.seats.map((_, seat) => voteFor(spec, seat, 1));
+  const reason = 'roster_exhausted' as const;
+  const times = { gatherMs: 1, totalMs: 1, arrivals: [] };
+  const response = pollResponse({ resultId: 'EP', spec, state: pollState(spec, votes), reason, votes, ...times });
+  const hasCourse = (arrivals: NonNullable<Timing['arrivals']>) => {
+    const end = { reason, trackRecord: null, asking: null, votesU: null };
+    const poll = { spec, votes: response.votes, arrivals, ...end };
+    const row = countedRow({ line: 1, gold: spec.options[1]!, outcome: 'success', isCanceled: false, poll });
+    return row.kind === 'judged' && row.poll.hasCourse;
+  };
+  t.equal(hasCourse(votes.map(() => ({ at_ms: 1, confidence: null }))), true);
+  t.equal(hasCourse([]), false);
+});
+
+t.test('polls whose votes have no known order: a few are left out, and each comparison is without them', async (t) => {
+  const unordered = { ...poll('1101111', 1), hasCourse: false };
+  const ordered: Rows = [
+    ['broad', 400, poll('0000000', 1)],
+    ['broad', 100, poll('1101111', 1)],
+  ];
+  const few: Rows = [...ordered, ['broad', 5, unordered]];
+  const [without, withFew] = [await recommendationOf(...ordered), await recommendationOf(...few)];
+  t.match(withFew, { kind: 'change', confidence_threshold: 0.6, cost_saved: without.cost_saved });
+  t.equal(withFew.text.split('\n')[0], without.text.split('\n')[0], 'with the same figures');
+  t.match(withFew.text, /Other thresholds are compared without these polls: 5 polls changed their worker on the way/);
+  const [panel] = (await reportOf(few)).panels;
+  const [plain] = (await reportOf(ordered)).panels;
+  t.match(panel, { polls: 505, order_unknown: 5 });
+  t.notOk('order_unknown' in plain!);
+  const [asAsked, ...replayed] = panel!.thresholds;
+  t.equal(asAsked!.accuracy!.of, 505);
+  const { accuracy, cost_usd } = plain!;
+  t.same(
+    replayed,
+    plain!.thresholds.slice(1).map((one) => ({ ...one, as_asked: { accuracy, cost_usd } })),
+  );
+  t.match(String(panelSections([panel!])), /Other thresholds are without 5 of 505 polls: another worker took over/);
+});
+
+t.test(
+  'more than one poll in a hundred without a known order: other thresholds are not known, for that reason',
+  async (t) => {
+    const report = await reportOf([
+      ['broad', 200, poll('0000000', 1)],
+      ['broad', 3, { ...poll('0000000', 1), hasCourse: false }],
+    ]);
+    const [panel] = report.panels;
+    const [asAsked, ...replayed] = panel!.thresholds;
+    t.equal(asAsked!.accuracy!.of, 203);
+    t.ok(replayed.every(({ unknown, accuracy, as_asked }) => unknown === 0 && accuracy === null && !as_asked));
+    const text = report.recommendation.sentences.join('\n');
+    t.match(text, /Nothing is known of broad with other thresholds: 3 polls changed their worker on the way/);
+    t.notMatch(text, /stopped before/);
+    const page = String(panelSections([panel!]));
+    t.match(page, /Not known: the order of the votes is not known of 3 of 203 polls\./);
+    t.match(page, /Not known: 3 polls changed their worker on the way/);
+    t.notMatch(page, /stopped before/);
+  },
+);
 
 t.test('presets: the cheapest of those that may be as right as the best', async (t) => {
   const rows: Rows = [

@@ -23,7 +23,7 @@ const site = await openSite(t, { checkout }, { deposits });
 const { app, context } = site;
 const opinion: Opinion = (seat) => (seat === 2 ? null : seat % 3 === 0 ? 1 : 0);
 await standInWorker(t, context, { announcesVotes: true, opinion });
-await standInWorker(t, context, { lane: 'flex', opinion });
+await standInWorker(t, context, { lane: 'flex', opinion, notesArrivals: true });
 const runner = keepBatchesRunning(context, 100);
 t.teardown(() => runner[Symbol.asyncDispose]());
 

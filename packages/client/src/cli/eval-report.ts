@@ -38,12 +38,15 @@ export function reportLines(report: BatchReport, columns: number, ink: TextStyle
 }
 
 function panelLines(panel: BatchReportPanel, isNamed: boolean, columns: number, ink: TextStyle): string[] {
-  const { calibration, models, thresholds } = panel;
+  const { calibration, models, thresholds, order_unknown: unordered = 0 } = panel;
   const of = isNamed ? ` of ${panel.preset}` : '';
   const { error, brier, polls } = calibration;
   return [
     ...section(`Models alone${of}`, modelTable(models, columns), ink),
     ...section(`Thresholds${of}, replayed from the votes`, thresholdTable(thresholds, columns), ink),
+    ...(unordered === 0
+      ? []
+      : [`  but for the first without ${plural(unordered, 'poll')}: the order of the votes is not known`]),
     ...section(
       `Calibration${of}: what was said (┊) of the whole panel and how often it came true (█)`,
       bars(ofCalibration(calibration), columns),

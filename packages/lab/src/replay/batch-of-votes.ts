@@ -3,7 +3,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BatchReport, PollSpec, Vote } from '@eloquentpoll/contracts';
 import { batchReport } from '@eloquentpoll/gateway/batch-report';
-import { newBatchId, newPollId, newResultId, pollResponse, pollState, withVote } from '@eloquentpoll/polls';
+import {
+  newBatchId,
+  newPollId,
+  newResultId,
+  type PollOutcome,
+  pollResponse,
+  pollState,
+  withVote,
+} from '@eloquentpoll/polls';
 import {
   acceptBatchPolls,
   addBatchRows,
@@ -19,7 +27,7 @@ import {
   type Storage,
   startBatch,
 } from '@eloquentpoll/storage';
-import { stopReason, type TerminationReason } from '@eloquentpoll/voting';
+import { standing, stopReason, type TerminationReason } from '@eloquentpoll/voting';
 import { makerOf } from './families.ts';
 import type { RecordedPoll } from './recorded-poll.ts';
 
@@ -91,17 +99,19 @@ async function runPoll(
   recorded: RecordedPoll,
 ): Promise<void> {
   const votes: Vote[] = [];
+  const arrivals: PollOutcome['arrivals'] = [];
   let state = pollState(spec);
   let reason: TerminationReason | null = null;
   for (let seat = 0; reason === null; seat++) {
     const vote = voteOf(recorded, seat);
     votes.push(vote);
     state = withVote(state, vote);
+    arrivals.push({ at_ms: 0, confidence: standing(state).confidence });
     reason = stopReason(state);
   }
   const claim = await claimPoll(storage, id, 'replay');
   if (!claim) throw new Error(`poll ${id} is another worker's`);
-  const response = pollResponse({ resultId, spec, state, reason, votes, gatherMs: 0, totalMs: 0, arrivals: [] });
+  const response = pollResponse({ resultId, spec, state, reason, votes, gatherMs: 0, totalMs: 0, arrivals });
   const { outcome } = await finishPoll(storage, { id, epoch: claim.epoch, votes, response });
   if (outcome !== 'stored') throw new Error(`poll ${id} is not stored: ${outcome}`);
 }

@@ -25,7 +25,6 @@ function goldPollOf(judged: JudgedPoll, answer: number): GoldPoll {
     typicalCost: ((seat.call_typical_u ?? 0) * (spec.price_ppm ?? 1_000_000)) / 1_000_000,
   }));
   const places = new Map(spec.seats.map(({ model_id }, seat) => [model_id, seat]));
-  const hasArrivals = arrivals.length === votes.length;
   return {
     rules: { ...rulesOf({ ...spec, question: '' }), ...recordRulesOf(judged) },
     seats,
@@ -35,7 +34,8 @@ function goldPollOf(judged: JudgedPoll, answer: number): GoldPoll {
       outcomes: outcomesAt(judged, i),
     })),
     reason,
-    hasCourse: hasArrivals || spec.track_record === undefined,
+    // Missing where a worker took the poll over: then the votes are in the order of their seats, whatever the panel.
+    hasCourse: arrivals.length === votes.length,
     answer,
   };
 }

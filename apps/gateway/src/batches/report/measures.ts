@@ -19,6 +19,9 @@ export function measuredMean(moments: Moments): MeasuredMean {
   };
 }
 
+/** Figures are given although something is not known of so many polls; with more of them they could mislead. */
+export const MAX_UNKNOWN_SHARE = 0.01;
+
 /** What one right answer costs, at the share of right answers and at the ends of its interval. */
 export function costPerRight(costU: number, { of, share, low, high }: MeasuredShare): MeasuredMean {
   const at = (value: number | null) => (value ? toUsd(costU / (of * value)) : null);

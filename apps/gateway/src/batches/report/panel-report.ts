@@ -10,7 +10,15 @@ import {
   type RightSums,
   savedOf,
 } from '@eloquentpoll/evidence';
-import { costPerRight, difference, measuredMean, measuredShare, rounded, toUsd } from './measures.ts';
+import {
+  costPerRight,
+  difference,
+  MAX_UNKNOWN_SHARE,
+  measuredMean,
+  measuredShare,
+  rounded,
+  toUsd,
+} from './measures.ts';
 import { thresholdsOf } from './threshold-report.ts';
 
 type AnswerFigures = Omit<
@@ -41,6 +49,7 @@ const rightByBand = (bands: readonly RightSums[], edges: readonly number[]) =>
 export function reportPanel(preset: PanelName, sums: PanelSums): BatchReportPanel {
   return {
     preset,
+    ...(sums.withoutCourse && { order_unknown: sums.withoutCourse.stops.polls }),
     confidence_threshold: { min: sums.lowest, max: sums.highest },
     ...answerFigures(sums),
     calibration: calibrationOf(sums),
@@ -52,8 +61,6 @@ export function reportPanel(preset: PanelName, sums: PanelSums): BatchReportPane
 }
 
 /** Polls whose end is not known are those that agreed early: without more than a few of them figures would mislead. */
-const MAX_UNKNOWN_SHARE = 0.01;
-
 function calibrationOf({ stops, foretold, forecasts, bands }: PanelSums): BatchCalibration {
   const unknown = stops.polls - foretold;
   const known = { polls: foretold, unknown };

@@ -72,9 +72,9 @@ interface Choice {
 /** The lowest threshold that is shown to lose at most the margin. */
 function cheaperThreshold({ thresholds: [asked, ...others] }: BatchReportPanel): Choice | null {
   for (const option of others) {
-    const { cost_usd, difference } = option;
-    if (cost_usd === null || !asked!.cost_usd || difference?.low == null || difference.low < -MARGIN) continue;
-    const saved = 1 - cost_usd / asked!.cost_usd;
+    const { cost_usd, difference, as_asked: { cost_usd: asAsked } = asked! } = option;
+    if (cost_usd === null || !asAsked || difference?.low == null || difference.low < -MARGIN) continue;
+    const saved = 1 - cost_usd / asAsked;
     if (saved >= MIN_SAVED) return { option, saved: Math.round(saved * 1e4) / 1e4 };
   }
   return null;
@@ -107,9 +107,10 @@ function moreAccurateText({ thresholds }: BatchReportPanel, chosen: BatchThresho
 
 function differenceText(panel: BatchReportPanel, { option, saved }: Choice): string {
   const { mean, low, high } = option.difference!;
+  const { accuracy } = option.as_asked ?? panel;
   return (
     `With a threshold of ${option.confidence_threshold}, ${panel.preset} would have cost ${percentText(saved, 0)} less ` +
-    `and been right in ${sharePercent(option.accuracy!)} instead of ${percentText(panel.accuracy.share!)}: ` +
+    `and been right in ${sharePercent(option.accuracy!)} instead of ${percentText(accuracy.share!)}: ` +
     `a difference of ${points(mean!)}, 95% interval ${rangeOf(low!, high!, points)}.`
   );
 }
@@ -117,22 +118,36 @@ function differenceText(panel: BatchReportPanel, { option, saved }: Choice): str
 function keepText(panel: BatchReportPanel): string {
   const threshold = commonThreshold(panel);
   const asAsked = threshold === null ? 'as it was asked' : `with its threshold of ${threshold}`;
+  const asAskedUsd = ({ as_asked: { cost_usd } = panel }: BatchThreshold) => cost_usd;
   const open = panel.thresholds.find(
-    ({ confidence_threshold, cost_usd, difference }) =>
-      confidence_threshold !== null && cost_usd !== null && cost_usd < panel.cost_usd && difference!.low! < -MARGIN,
+    (one) =>
+      one.confidence_threshold !== null &&
+      one.cost_usd !== null &&
+      one.cost_usd < asAskedUsd(one) &&
+      one.difference!.low! < -MARGIN,
   );
   const why = open
-    ? ` A threshold of ${open.confidence_threshold} would have cost ${percentText(1 - open.cost_usd! / panel.cost_usd, 0)} less, but may be right up to ${points(-open.difference!.low!)} less often, as far as these rows show.`
+    ? ` A threshold of ${open.confidence_threshold} would have cost ${percentText(1 - open.cost_usd! / asAskedUsd(open), 0)} less, but may be right up to ${points(-open.difference!.low!)} less often, as far as these rows show.`
     : '';
   return `Keep ${panel.preset} ${asAsked}: it was right in ${sharePercent(panel.accuracy)}.${why}`;
 }
 
-function unknownText({ preset, thresholds }: BatchReportPanel): string[] {
+function unknownText(panel: BatchReportPanel): string[] {
+  const { preset, thresholds } = panel;
   const first = thresholds.find(({ unknown }) => unknown > 0);
-  if (first === undefined) return [];
+  if (first === undefined) return orderText(panel);
   return [
+    ...orderText(panel),
     `Nothing is known of ${preset} with a threshold of ${first.confidence_threshold} or more: ${count(first.unknown, 'poll')} had stopped before, and votes that were not asked cannot be replayed. Ask the same rows with a threshold of 1 to compare all of them.`,
   ];
+}
+
+function orderText({ preset, order_unknown: polls = 0, thresholds }: BatchReportPanel): string[] {
+  if (polls === 0) return [];
+  const of = `${count(polls, 'poll')} changed ${polls === 1 ? 'its' : 'their'} worker on the way, so that the order of the votes is not known`;
+  return thresholds.some(({ unknown, accuracy }) => unknown === 0 && accuracy === null)
+    ? [`Nothing is known of ${preset} with other thresholds: ${of}. Ask the same rows again to compare thresholds.`]
+    : [`Other thresholds are compared without these polls: ${of}.`];
 }
 
 /** A single model that was beyond doubt right more often than the panel, on polls in which both answered. */

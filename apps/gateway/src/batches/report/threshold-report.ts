@@ -1,16 +1,28 @@
 import type { BatchThreshold } from '@eloquentpoll/contracts';
 import { fullCost, type PanelSums, REPLAYED_THRESHOLDS, savedOf, type ThresholdSums } from '@eloquentpoll/evidence';
-import { costPerRight, difference, measuredShare, rounded, toUsd } from './measures.ts';
+import { costPerRight, difference, MAX_UNKNOWN_SHARE, measuredShare, rounded, toUsd } from './measures.ts';
 
-/** As the polls were asked, then each replayed threshold. */
-export function thresholdsOf({ stops, thresholds, models }: PanelSums): BatchThreshold[] {
-  const fullU = fullCost(models);
+/** As the polls were asked, then each replayed threshold, of the polls whose votes have a known order. */
+export function thresholdsOf({ stops, thresholds, models, withoutCourse }: PanelSums): BatchThreshold[] {
   const asked: ThresholdSums = { unknown: 0, stops, gained: 0, lost: 0 };
+  const fullU = fullCost(models);
+  const leftOut = withoutCourse?.stops.polls ?? 0;
+  const replayedU = withoutCourse ? fullU - fullCost(models, withoutCourse.models) : fullU;
+  const sameAsAsked = withoutCourse && asAskedBut(stops, withoutCourse.stops);
   return [
     thresholdReport(null, asked, fullU),
-    ...REPLAYED_THRESHOLDS.map((threshold) => thresholdReport(threshold, thresholds[threshold]!, fullU)),
+    ...REPLAYED_THRESHOLDS.map((threshold) => {
+      const sums = thresholds[threshold]!;
+      if (leftOut > MAX_UNKNOWN_SHARE * stops.polls) return notKnown(threshold, sums.unknown);
+      return { ...thresholdReport(threshold, sums, replayedU), ...(sameAsAsked && { as_asked: sameAsAsked }) };
+    }),
   ];
 }
+
+const asAskedBut = (all: PanelSums['stops'], leftOut: PanelSums['stops']): NonNullable<BatchThreshold['as_asked']> => ({
+  accuracy: measuredShare(all.right - leftOut.right, all.polls - leftOut.polls),
+  cost_usd: toUsd(all.cost - leftOut.cost),
+});
 
 function thresholdReport(threshold: number | null, sums: ThresholdSums, fullU: number): BatchThreshold {
   const { unknown, stops, gained, lost } = sums;

@@ -1,4 +1,4 @@
-import type { BatchCalibration, BatchReportPanel } from '@eloquentpoll/contracts';
+import type { BatchReportPanel } from '@eloquentpoll/contracts';
 import { tabs } from '../../components.ts';
 import { whole } from '../../figures.ts';
 import { type Html, html } from '../../html.ts';
@@ -32,7 +32,7 @@ ${thresholdTable(panel)}
 ${heading('Each model alone')}
 ${modelTable(panel)}
 ${heading('Confidence against the whole panel')}
-${calibrationSection(panel.calibration)}`;
+${calibrationSection(panel)}`;
 }
 
 function askedText({ confidence_threshold: { min, max } }: BatchReportPanel): string {
@@ -41,14 +41,18 @@ function askedText({ confidence_threshold: { min, max } }: BatchReportPanel): st
   return `These polls stopped at a confidence of ${min} to ${max}, as their rows said.`;
 }
 
-function calibrationSection({ polls, unknown, bands, error }: BatchCalibration): Html {
-  if (error === null)
-    return html`<p>${
-      unknown > 0
-        ? `Not known: ${whole(unknown)} polls stopped before it was certain what the whole panel would elect, and those are the ones that agreed. Ask the same rows with a threshold of 1, and this shows how far confidence can be trusted on them.`
-        : 'No poll had a leader that could still change.'
-    }</p>`;
-  return html`<p>What ${whole(polls)} polls said while they could still change, and how often the whole panel then elected the leader of that moment.${unknown > 0 ? ` ${whole(unknown)} more ended before that was known.` : ''} On average the two are ${(100 * error).toFixed(1)} points apart.</p>
+function calibrationSection({ calibration, order_unknown: unordered = 0 }: BatchReportPanel): Html {
+  const { polls, unknown, bands, error } = calibration;
+  if (error === null) return html`<p>${notKnownText(unknown - unordered, unordered)}</p>`;
+  return html`<p>What ${whole(polls)} polls said while they could still change, and how often the whole panel then elected the leader of that moment.${unknown > 0 ? ` Of ${whole(unknown)} more that is not known.` : ''} On average the two are ${(100 * error).toFixed(1)} points apart.</p>
 <div class="beside">${bandPlot(bands)}
 ${bandTable(bands)}</div>`;
+}
+
+function notKnownText(stopped: number, unordered: number): string {
+  if (stopped > 0)
+    return `Not known: ${whole(stopped)} polls stopped before it was certain what the whole panel would elect, and those are the ones that agreed. Ask the same rows with a threshold of 1, and this shows how far confidence can be trusted on them.`;
+  if (unordered > 0)
+    return `Not known: ${whole(unordered)} polls changed their worker on the way, so that the order of their votes is not known. Ask the same rows again, and this shows how far confidence can be trusted on them.`;
+  return 'No poll had a leader that could still change.';
 }

@@ -6,18 +6,20 @@ import { measured, perRight, signedPoints } from './measured.ts';
 
 const COLUMNS = 8;
 
-export const thresholdTable = ({ thresholds, polls }: BatchReportPanel): Html =>
+export const thresholdTable = ({ thresholds, polls, order_unknown: unordered = 0 }: BatchReportPanel): Html =>
   html`${table(
     'What each threshold would have come to',
     html`<tr><th scope="col">Threshold</th><th scope="col" class="number">Right</th><th scope="col" class="number">Against as asked</th><th scope="col" class="number">Cost per right answer</th><th scope="col" class="number">Cost saved</th><th scope="col" class="number">Votes saved</th><th scope="col" class="number">Stopped early</th><th scope="col" class="number">Wrong stops</th></tr>`,
-    thresholds.map((one) => row(one, polls)),
+    thresholds.map((one) => row(one, polls, unordered)),
   )}
-<p class="muted small">Cost and votes saved are against asking every model; a vote that was not asked is put at what its model cost on average here. A wrong stop is one on another answer than the whole panel's, right or not; of a poll that stopped on its confidence that is not known. Differences are in points, poll by poll.</p>`;
+<p class="muted small">Cost and votes saved are against asking every model; a vote that was not asked is put at what its model cost on average here. A wrong stop is one on another answer than the whole panel's, right or not; of a poll that stopped on its confidence that is not known. Differences are in points, poll by poll.${unordered === 0 ? '' : ` Other thresholds are without ${ofPolls(unordered, polls)}: another worker took over on the way, and the order of the votes is not known.`}</p>`;
 
-function row(one: BatchThreshold, polls: number): Html {
+const ofPolls = (some: number, polls: number): string => `${whole(some)} of ${whole(polls)} polls`;
+
+function row(one: BatchThreshold, polls: number, unordered: number): Html {
   const name = one.confidence_threshold === null ? 'As asked' : String(one.confidence_threshold);
   if (one.accuracy === null)
-    return html`<tr><th scope="row">${name}</th><td class="muted" colspan="${COLUMNS - 1}">Not known: ${whole(one.unknown)} of ${whole(polls)} polls had stopped before.</td></tr>
+    return html`<tr><th scope="row">${name}</th><td class="muted" colspan="${COLUMNS - 1}">Not known: ${one.unknown > 0 ? `${ofPolls(one.unknown, polls)} had stopped before` : `the order of the votes is not known of ${ofPolls(unordered, polls)}`}.</td></tr>
 `;
   return html`<tr><th scope="row">${name}</th><td class="number">${measured(one.accuracy)}</td><td class="number">${one.confidence_threshold === null ? '' : differenceCell(one.difference!)}</td><td class="number">${perRight(one.cost_per_right_usd!)}</td><td class="number">${percent(one.cost_saved, 1)}</td><td class="number">${percent(one.calls_saved, 1)}</td><td class="number">${percent(one.stopped_early!.share, 1)}</td><td class="number">${stopsCell(one.wrong_stops!)}</td></tr>
 `;
