@@ -63,7 +63,10 @@ const figures = {
 
 const Certificate = Type.Object({
   audits: Count,
-  stops: Count,
+  stops: Type.Integer({
+    minimum: 0,
+    description: 'Of these, stops on confidence; of panels that only a lock stops early, those.',
+  }),
   wrong: Count,
   evidence_kept: Evidence('the promise being kept'),
   evidence_rise: Evidence('more wrong stops than promised since some moment'),

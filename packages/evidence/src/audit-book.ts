@@ -12,6 +12,7 @@ import {
   received,
   standing,
   stopReason,
+  type TerminationReason,
   type TrackRecord,
 } from '@eloquentpoll/voting';
 import type { Trials } from './e-value.ts';
@@ -44,7 +45,7 @@ export interface AuditBook {
   forget(audit: HeardPoll): void;
   readonly record: TrackRecord;
   readonly certificates: Certificates;
-  /** Early stops, and wrong ones. */
+  /** Stops on confidence, and wrong ones. */
   readonly stops: Trials;
   readonly state: AuditState;
 }
@@ -96,6 +97,13 @@ const situationsOf = ({ situations }: AuditState): Map<string, Outcomes> =>
 const entriesOf = (situations: ReadonlyMap<string, Outcomes>): [string, [number, number]][] =>
   [...situations].map(([situation, { polls, won }]) => [situation, [polls, won]]);
 
+/**
+ * A lock is no stop that could be wrong: locks are audited without a call, and would hide wrong stops where jobs expire.
+ * Only a panel that a lock stops before it has votes enough for its confidence has no other stops, and is certified by them.
+ */
+const isStop = (reason: TerminationReason | null, { panelSize, minVotes }: AuditRules): boolean =>
+  reason === 'confidence' || (reason === 'mathematical_lock' && panelSize < 2 * minVotes);
+
 /** What this rule would have done, and whether the whole panel then elected the same. */
 function judged({ optionCount, families, votes }: AuditedPoll, rules: AuditRules, record: TrackRecord): Judgement {
   const { threshold, minVotes } = rules;
@@ -104,7 +112,7 @@ function judged({ optionCount, families, votes }: AuditedPoll, rules: AuditRules
   let stoppedOn: number | null | undefined;
   for (const [seat, option] of votes.entries()) {
     poll = received(poll, { seat, option, billedU: 0n });
-    if (stoppedOn === undefined && seat + 1 < seats.length && stopReason(poll) !== null)
+    if (stoppedOn === undefined && seat + 1 < seats.length && isStop(stopReason(poll), rules))
       stoppedOn = standing(poll).leader;
   }
   if (stoppedOn === undefined) return 'asked_all';

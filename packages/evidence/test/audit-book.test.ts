@@ -102,10 +102,34 @@ t.test('a book goes on where its state says, and its state is plain JSON', async
   t.same(parts.record, whole.record);
 });
 
-t.test('a lock ends a poll with seats unheard: a stop that is right', async (t) => {
+/** Locked with two seats unheard, and never sure enough before. */
+const LOCKED = audit([0, 1, 0, 1, 0, 0, 0]);
+
+t.test('a lock ends a poll with seats unheard: it is audited, and no stop that could be wrong', async (t) => {
   const book = auditBook(RULES);
-  book.enter(audit([0, 1, 0, 0, 1, 0, 0]));
-  t.same(book.stops, { trials: 1, hits: 0 });
+  book.enter(LOCKED);
+  t.same(book.stops, { trials: 0, hits: 0 });
+  t.equal(book.certificates.manyOptions.audits, 1);
+  t.equal(book.record.situations.get('1 1 4')?.won, 1, 'the record learns from it');
+});
+
+t.test('a panel so small that nothing but a lock stops it early is certified by its locks', async (t) => {
+  const book = auditBook({ ...RULES, panelSize: 5 });
+  const five = { optionCount: 4, families: FAMILIES.slice(0, 5) };
+  for (let i = 0; i < 300; i++) book.enter({ ...five, votes: i % 2 ? [0, 0, 0, 1, 1] : [0, 1, 0, 0] });
+  t.same(book.stops, { trials: 300, hits: 0 });
+  t.equal(book.certificates.manyOptions.isCertified, true);
+});
+
+t.test('wrong stops raise the alarm as soon among many locks as without them', async (t) => {
+  const [alone, diluted] = [withoutMemory(), withoutMemory()];
+  for (let i = 0; i < 60; i++) {
+    for (const book of [alone, diluted]) book.enter(i % 4 === 0 ? MISLED : UNANIMOUS);
+    for (let locks = 0; locks < 3; locks++) diluted.enter(LOCKED);
+  }
+  t.same(alone.stops, { trials: 60, hits: 15 });
+  t.same(diluted.stops, alone.stops);
+  t.equal(diluted.certificates.manyOptions.isAlarmed, true);
 });
 
 t.test('what a book remembers of stops is bounded, and it still sees a model turn bad', async (t) => {
