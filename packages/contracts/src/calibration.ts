@@ -48,8 +48,8 @@ export const CalibrationStops = Type.Object(
       minimum: 0,
       description: 'The most that may be wrong: one minus the threshold of each of these polls, summed.',
     }),
-    evidence_kept: Evidence('the promise being kept'),
-    evidence_broken: Evidence('the promise being broken'),
+    evidence_kept: Evidence('the promise being kept, the least of those of each threshold'),
+    evidence_broken: Evidence('the promise being broken, the mean of those of each threshold'),
   },
   { $id: 'CalibrationStops', description: 'Polls that stopped because their confidence reached their threshold.' },
 );

@@ -69,29 +69,38 @@ export interface StopFigures {
   readonly wrong: number;
   /** The most that may be wrong: each stop may be with one minus its threshold. */
   readonly allowed: number;
-  /** E-values: against "more are wrong than promised", and against "no more are wrong than promised". */
+  /** E-values: against "more are wrong than promised at some threshold", and against "no more are at any". */
   readonly evidenceKept: number;
   readonly evidenceBroken: number;
 }
 
-/** Bets on different thresholds are on different polls: their evidence multiplies, and holds at every look. */
+/**
+ * Each threshold is a promise of its own: broken is shown by the mean of their e-values, which is one, and kept only where
+ * it is for each. A product would let many sound stops at a lax threshold hide wrong ones at a strict one.
+ */
 export function stopFigures({ stops }: Pick<SaidTally, 'stops'>): StopFigures {
-  let figures: StopFigures = { polls: 0, said: 0, wrong: 0, allowed: 0, evidenceKept: 1, evidenceBroken: 1 };
+  let figures = { polls: 0, said: 0, wrong: 0, allowed: 0 };
+  const kept: number[] = [];
+  const broken: number[] = [];
   for (const [threshold, [polls, said, cameTrue]] of Object.entries(stops)) {
     const limit = 1 - Number(threshold);
     const seen = { trials: polls, hits: polls - cameTrue };
-    const isOpen = limit > 0 && limit < 1;
     figures = {
       polls: figures.polls + polls,
       said: figures.said + said,
       wrong: figures.wrong + seen.hits,
       allowed: figures.allowed + limit * polls,
-      evidenceKept: figures.evidenceKept * (isOpen ? capped(evidenceBelow(limit, seen)) : 1),
-      evidenceBroken: figures.evidenceBroken * (isOpen ? capped(evidenceAbove(limit, seen)) : 1),
     };
+    if (polls === 0 || limit <= 0 || limit >= 1) continue;
+    kept.push(capped(evidenceBelow(limit, seen)));
+    broken.push(capped(evidenceAbove(limit, seen)));
   }
-  return figures;
+  return { ...figures, evidenceKept: kept.length === 0 ? 1 : Math.min(...kept), evidenceBroken: meanOf(broken) };
 }
+
+/** Without any there is no evidence. */
+const meanOf = (values: readonly number[]): number =>
+  values.length === 0 ? 1 : values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** A bet may end once it has won this much: the numbers stay finite. */
 const capped = (evidence: number): number => Math.min(1e9, evidence);

@@ -53,6 +53,18 @@ t.test('wrong stops against the promise of each threshold, with evidence for and
   t.same(stopFigures(EMPTY_SAID), { polls: 0, said: 0, wrong: 0, allowed: 0, evidenceKept: 1, evidenceBroken: 1 });
 });
 
+t.test('sound stops at a lax threshold hide no broken promise at a strict one, and certify none', async (t) => {
+  const wrong = { ...stopped, winner: 1 };
+  const strict = [...new Array<SaidPoll>(32).fill(stopped), ...new Array<SaidPoll>(8).fill(wrong)];
+  const lax = new Array<SaidPoll>(400).fill({ ...stopped, stoppedFor: 0.5 });
+  const [alone, both] = [stopFigures(total(strict)), stopFigures(total([...strict, ...lax]))];
+  t.ok(alone.evidenceBroken > 2 * STRONG_EVIDENCE && alone.evidenceKept < 1);
+  t.ok(both.evidenceBroken >= STRONG_EVIDENCE, String(both.evidenceBroken));
+  t.equal(both.evidenceKept, alone.evidenceKept, 'the promise that is kept least');
+  const sound = stopFigures(total([...new Array<SaidPoll>(300).fill(stopped), ...lax]));
+  t.ok(sound.evidenceKept >= STRONG_EVIDENCE && sound.evidenceBroken < 1);
+});
+
 t.test('sums of any polls, added in any grouping, are the bands of all their states', async (t) => {
   const poll = fc
     .record({

@@ -309,7 +309,7 @@ export const METRICS = {
     type: 'gauge',
     on: GATEWAY,
     labels: ['panel', 'side'],
-    help: 'E-value that the promise about wrong stops is kept, and that it is broken: 20 is strong evidence, at whatever moment it is read.',
+    help: 'E-value that the promise about wrong stops is kept, the least of those of each threshold, and that it is broken, their mean with those of the replay of the gate: 20 is strong evidence, at whatever moment it is read.',
   },
   eloquentpoll_audits_total: {
     type: 'counter',

@@ -64,7 +64,7 @@ function stopCards(stops: CalibrationStops): Html {
 }
 
 function promiseText({ evidence_kept: kept, evidence_broken: broken }: CalibrationStops): string {
-  const scale = `From ${STRONG_EVIDENCE} on evidence counts as strong, at whatever moment one looks.`;
+  const scale = `Each threshold is judged by itself. From ${STRONG_EVIDENCE} on evidence counts as strong, at whatever moment one looks.`;
   if (broken >= STRONG_EVIDENCE)
     return `Evidence that more stops are wrong than promised: ${evidence(broken)}. ${scale}`;
   const tooFew = kept >= STRONG_EVIDENCE ? '' : ' There are too few audits to be sure.';
