@@ -60,6 +60,57 @@ t.test('a receipt whose votes two workers received holds by what the track recor
   }
 });
 
+t.test(
+  'a published result with other odds than the receipt is refused, an older one without them is not',
+  async (t) => {
+    const signer = receiptSigner(Buffer.alloc(32, 7));
+    type Published = Receipted['response'];
+    type Odds = Pick<Published, 'confidence' | 'chances' | 'track_record'>;
+    const other = (chance: number | null) => (chance === null ? 0.5 : chance > 0.5 ? chance / 2 : chance + 0.25);
+    const forgeries: readonly ((odds: Odds) => Partial<Odds> | null)[] = [
+      ({ confidence }) => ({ confidence: other(confidence) }),
+      ({ chances }) => (chances ? { chances: chances.with(0, other(chances[0]!)) } : null),
+      ({ track_record }) => ({ track_record: { audits: (track_record?.audits ?? 0) + 1, same_leader: 1 } }),
+    ];
+    const withArrival = (response: Published, at: number, change: Partial<Odds>): Published => {
+      const arrivals = response.timing.arrivals!;
+      return {
+        ...response,
+        timing: { ...response.timing, arrivals: arrivals.with(at, { ...arrivals[at]!, ...change }) },
+      };
+    };
+    const polls = Array.from({ length: 60 }, (_, i) => drawnPoll(`published ${i}`));
+    t.ok(
+      polls.some(({ response }) => response.track_record),
+      'some have a record',
+    );
+    let refused = 0;
+    for (const [i, poll] of polls.entries()) {
+      const { response } = poll;
+      const receipt = JSON.stringify({ ...signer.sign(statementText(poll)), proof: null, price: receiptPrice(poll) });
+      const stateOf = async (result: Published) => {
+        const { parts } = await verifyReceipt(receipt, { keys: signer.keys, result });
+        return parts.find(({ name }) => name === 'result')?.state;
+      };
+      t.equal(await stateOf(response), 'holds');
+      const { chances: _chances, track_record: _record, ...older } = withoutArrivals(response);
+      t.equal(await stateOf(older), 'holds', 'as before odds were kept');
+      const arrivals = response.timing.arrivals ?? [];
+      const at = i % Math.max(1, arrivals.length);
+      for (const forge of forgeries) {
+        const [final, onTheWay] = [forge(response), arrivals[at] && forge(arrivals[at])];
+        const forged = [
+          ...(final ? [{ ...response, ...final }] : []),
+          ...(onTheWay ? [withArrival(response, at, onTheWay)] : []),
+        ];
+        for (const result of forged) t.equal(await stateOf(result), 'fails');
+        refused += forged.length;
+      }
+    }
+    t.ok(refused > 3 * polls.length, 'finally and on the way');
+  },
+);
+
 const withoutArrivals = ({ timing, ...response }: Receipted['response']): Receipted['response'] => {
   const { arrivals: _arrivals, ...times } = timing;
   return { ...response, timing: times };

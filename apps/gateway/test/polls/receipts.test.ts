@@ -65,6 +65,9 @@ t.test('a receipt is a JWS that another library verifies, and everything in it h
     tally: { A: 9, B: 0 },
     models_skipped: 7,
     confidence: 0.999,
+    chances: result!.chances!.toReversed(),
+    track_record: { audits: 500, same_leader: 480 },
+    timing: { arrivals: [{ confidence: 0.999 }] },
     simulated: !result!.simulated,
     winning_option: 'B',
   };

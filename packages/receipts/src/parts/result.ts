@@ -2,8 +2,14 @@ import { questionHash } from '../hashes.ts';
 import { fails, holds, type PartState, unchecked } from '../part.ts';
 import type { Statement } from '../receipt.ts';
 
+interface PublishedOdds {
+  readonly confidence?: number | null | undefined;
+  readonly chances?: readonly number[] | undefined;
+  readonly track_record?: { readonly audits: number; readonly same_leader: number } | undefined;
+}
+
 /** A result as it is published, as far as a receipt speaks of it. */
-export interface PublishedResult {
+export interface PublishedResult extends PublishedOdds {
   readonly poll_id: string;
   readonly question: string | null;
   readonly options: readonly string[];
@@ -13,7 +19,6 @@ export interface PublishedResult {
   readonly confidence_threshold: number | null;
   readonly tally: Readonly<Record<string, number>>;
   readonly models_skipped: number;
-  readonly confidence?: number | null | undefined;
   readonly simulated?: boolean | undefined;
   readonly termination_reason: string | null;
   readonly votes: readonly {
@@ -21,6 +26,7 @@ export interface PublishedResult {
     readonly chosen_option: string | null;
     readonly error: string | null;
   }[];
+  readonly timing?: { readonly arrivals?: readonly PublishedOdds[] | undefined } | undefined;
 }
 
 /** The published result says what the receipt says. */
@@ -43,8 +49,27 @@ export async function checkResult(statement: Statement, result: PublishedResult 
     result.models_skipped === decision.skipped &&
     (result.confidence ?? null) === decision.confidence &&
     result.termination_reason === decision.reason;
-  return isSame ? holds('The published result says the same.') : fails('The published outcome is another.');
+  if (!isSame) return fails('The published outcome is another.');
+  if (!areIn(decision, result)) return fails('The published odds are others.');
+  const wrong = (result.timing?.arrivals ?? []).findIndex((odds, i) => !areIn(statement.votes[i], odds));
+  if (wrong >= 0) return fails(`The published odds after vote ${wrong + 1} are others.`);
+  return holds('The published result says the same.');
 }
+
+type SignedOdds = Partial<Pick<Statement['decision'], 'confidence' | 'chances' | 'record'>>;
+
+/** What is published is what was signed; results from before the odds of every option were kept have fewer. */
+function areIn(signed: SignedOdds | undefined, { confidence, chances, track_record }: PublishedOdds): boolean {
+  const isSigned = (published: unknown, given: unknown) =>
+    published === undefined || JSON.stringify(published) === JSON.stringify(given);
+  return (
+    isSigned(confidence, signed?.confidence) &&
+    isSigned(chances, signed?.chances) &&
+    isSigned(countsOf(track_record), countsOf(signed?.record))
+  );
+}
+
+const countsOf = (record: PublishedOdds['track_record']) => record && [record.audits, record.same_leader];
 
 const votesOf = ({ votes }: PublishedResult) =>
   votes.map(({ model_id, chosen_option, error }) => [model_id, chosen_option, error]);
