@@ -58,7 +58,7 @@ export const keyRecoveryActions = ({ takesDeposits }: Pick<HttpContext, 'takesDe
 
 /** The token of a bearer; another scheme counts as no credentials. */
 export function bearerOf(header: string | undefined): string | null {
-  const [, token] = /^bearer(?: +(.*))?$/i.exec(header ?? '') ?? [null, null];
+  const [, token] = /^bearer(?: +([^ ].*)?)?$/i.exec(header ?? '') ?? [null, null];
   return token === null ? null : (token ?? '');
 }
 

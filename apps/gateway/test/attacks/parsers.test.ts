@@ -1,33 +1,42 @@
 import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
+import { readGrantRequest } from '../../src/accounts/keys/key-grant.ts';
 import { sealer } from '../../src/accounts/login/login-cookie.ts';
 import { readAddress } from '../../src/accounts/wallets/address.ts';
 import { signerOf } from '../../src/accounts/wallets/signer.ts';
-import { readCall, rpcIdOf } from '../../src/agents/a2a/read-call.ts';
+import { readCall, refuseUnknownVersion, rpcIdOf } from '../../src/agents/a2a/read-call.ts';
 import { readName } from '../../src/agents/a2a/task-ids.ts';
 import { pollOfMessage } from '../../src/agents/a2a/task-input.ts';
 import { readMessages } from '../../src/agents/chat/messages.ts';
 import { readChatRequest } from '../../src/agents/chat/read-request.ts';
 import { readSchema } from '../../src/agents/chat/schema-choice.ts';
 import { rankIntents } from '../../src/agents/intents/match-intents.ts';
+import { acceptsAnything } from '../../src/agents/mcp/serve.ts';
 import { operationOf } from '../../src/agents/mcp/tools.ts';
+import { acceptsCsv } from '../../src/batches/routes/batch-results.ts';
 import { bearerOf } from '../../src/http/access.ts';
 import { ApiError } from '../../src/http/api-error.ts';
+import { codingFor } from '../../src/http/compressed.ts';
 import { keyOf } from '../../src/http/hooks/idempotency-key.ts';
 import { requestId, traceparentOf } from '../../src/http/hooks/request-ids.ts';
 import { prefersMarkdown } from '../../src/http/prefers-markdown.ts';
+import { namesTag } from '../../src/http/send-tagged.ts';
+import { prefersEventStream, requireEventStream } from '../../src/http/sse/open-event-stream.ts';
 import { preferredWait } from '../../src/http/validation/preferred-wait.ts';
+import { readPollsFilter } from '../../src/pages/dashboard/polls-filter.ts';
 import { readPayment } from '../../src/payments/usdc/read-payment.ts';
 import { readAnyOrder } from '../../src/polls/order/any-order.ts';
 import { fullScale, times } from './full-scale.ts';
 
-// slow: 3 s
+// slow: 6 s
 
 // Everything here takes text from strangers and is pure. Whatever it is given it answers or refuses in our words, and
 // it takes no longer than the text is long.
 
 const { open } = sealer(['a secret of at least 32 characters long']);
+
+const accepting = (accept: string) => ({ headers: { accept } }) as Parameters<typeof requireEventStream>[0];
 
 const TEXTS: Record<string, (text: string) => unknown> = {
   'poll shorthand': parseShorthand,
@@ -44,6 +53,15 @@ const TEXTS: Record<string, (text: string) => unknown> = {
   trace: traceparentOf,
   'preferred wait': (text) => preferredWait(text, 30),
   'accepted types': prefersMarkdown,
+  'accepted codings': (text) => codingFor(text, 5_000),
+  'accepted stream': (text) => requireEventStream(accepting(text)),
+  'preferred stream': (text) => prefersEventStream(accepting(text)),
+  'accepted table': (text) => acceptsCsv(accepting(text)),
+  'accepted by a client of MCP': acceptsAnything,
+  'known tags': (text) => namesTag(text, '"x"'),
+  'version of A2A': refuseUnknownVersion,
+  'label of the history': (label) => readPollsFilter({ label }),
+  'request for a grant': (text) => readGrantRequest(() => text),
   'task id': (text) => readName(text, 'id'),
 };
 
@@ -217,4 +235,44 @@ t.test('a long text is read to its end, 64 KB of it at full scale', async (t) =>
     }
   }
   t.pass('no long text makes it throw anything but a refusal');
+});
+
+/** What a header or parameter begins with before it goes on with blanks. */
+const BEGINNINGS = [
+  '',
+  'a',
+  '0',
+  '"',
+  'W/"',
+  'wait',
+  'wait=',
+  'wait="',
+  'wait=1',
+  'wait="1"',
+  'wait=1;',
+  'Bearer',
+  'gzip;',
+  'text/markdown;',
+  'text/event-stream',
+  'text/csv',
+  '*/*;',
+  '*/*;q=0',
+  'key',
+  'key=',
+  '1.',
+  '0x',
+];
+/** A parser that tries each length of one run with each of another takes minutes. */
+const RUN = 600_000;
+
+t.test('a long run of blanks or digits before something that does not belong there is read at once', async (t) => {
+  for (const beginning of BEGINNINGS) {
+    for (const filling of [' ', '0']) {
+      for (const end of ['x', '\n']) {
+        const given = beginning + filling.repeat(RUN) + end;
+        for (const parse of Object.values(TEXTS)) await refusesInOurWords(parse, given);
+      }
+    }
+  }
+  t.pass('no such text makes it hang, or throw anything but a refusal');
 });

@@ -14,6 +14,9 @@ t.test('[§A6-status-prefer-wait] a preference is read as RFC 7240 writes it', a
     ['Wait=10', 10],
     ['WAIT = 10', 10],
     ['wait="10"', 10],
+    ['\twait\t=\t"10"\t;\tx', 10],
+    ['wait=10 ; x', 10],
+    ['wait=10 ', 10],
     ['respond-async, wait=10', 10],
     ['respond-async,wait=10, handling=lenient', 10],
     ['wait=10; foo="a,b"; bar', 10],
@@ -25,6 +28,12 @@ t.test('[§A6-status-prefer-wait] a preference is read as RFC 7240 writes it', a
     ['wait=soon, wait=9', null],
     ['wait', null],
     ['wait=', null],
+    ['wait= ', null],
+    ['wait=""', null],
+    ['wait="" ; x', null],
+    ['wait=; x', null],
+    ['wait ; x', null],
+    ['wait=1 0', null],
     ['wait=-1', null],
     ['wait=1.5', null],
     ['wait=1e3', null],
@@ -44,6 +53,9 @@ t.test('any header is read, in time that grows with its length only', async (t) 
     ',"\\'.repeat(5_000),
     `wait=${';'.repeat(16_000)}`,
     ' '.repeat(16_000),
+    // As long as it takes to see it: where each length of one run is tried with each of another, this takes minutes.
+    ...['wait', 'wait=', 'wait="', 'wait=1', 'wait="1"'].map((start) => `${start}${' '.repeat(600_000)}x`),
+    `wait=${'1'.repeat(600_000)}x`,
   ];
   for (const header of hard) preferredWait(header, 30);
   fc.assert(

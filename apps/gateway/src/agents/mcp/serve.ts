@@ -183,7 +183,7 @@ function asWebRequest({ headers, method, url }: FastifyRequest, signal: AbortSig
 }
 
 /** The library requires both media types literally; a client without Accept, or with a wildcard, accepts them. */
-const acceptsAnything = (accept = '*/*'): boolean =>
+export const acceptsAnything = (accept = '*/*'): boolean =>
   accept.split(',').some((range) => /^\s*\*\/\*/.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/.test(range));
 
 const HOP_BY_HOP = new Set(['connection', 'content-length', 'expect', 'host', 'keep-alive', 'transfer-encoding']);

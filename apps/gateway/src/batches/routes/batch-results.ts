@@ -64,7 +64,7 @@ export function batchResultsRoute(app: FastifyInstance, context: BatchesContext)
   );
 }
 
-const acceptsCsv = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
+export const acceptsCsv = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   /(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept);
 
 async function* jsonlOf({ storage }: BatchesContext, batch: StoredBatch): AsyncGenerator<string> {

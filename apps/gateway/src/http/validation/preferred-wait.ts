@@ -3,7 +3,8 @@
 
 /** What one preference looks like, up to the comma; commas inside quotes belong to it. */
 const PREFERENCE = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g;
-const WAIT = /^\s*wait\s*(?:=\s*("?)(\d*)\1)?\s*(;.*)?$/is;
+/** No two runs of blanks are adjacent: of a header that does not end well, every way to part them would be tried. */
+const WAIT = /^\s*wait\s*(?:=\s*("?)(\d+)\1\s*)?(;.*)?$/is;
 
 /** Whole seconds, at most `maxS`; null without a usable preference. */
 export function preferredWait(prefer: string | undefined, maxS: number): number | null {

@@ -88,8 +88,9 @@ function dayOf(text = ''): Date | undefined {
 }
 
 function pairOf(text = ''): Metadata | undefined {
-  const [, key, value] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/s.exec(text) ?? [];
-  return key === undefined || value === undefined ? undefined : { [key]: value };
+  const at = text.indexOf('=');
+  const key = text.slice(0, Math.max(0, at)).trim();
+  return key === '' ? undefined : { [key]: text.slice(at + 1).trim() };
 }
 
 const positionOf = (text = ''): string | undefined => (isPollId(text) ? text : undefined);

@@ -64,8 +64,8 @@ export function runStatusRoute(app: FastifyInstance, context: PollsContext): voi
     async (request, reply) => {
       const { include } = request.query;
       const known = request.headers['if-none-match'];
-      const seconds = preferredWait(request.headers.prefer, MAX_WAIT_S);
       let run = await readOwnRun(context, await authorizeRun(context, request, request.params.id));
+      const seconds = preferredWait(request.headers.prefer, MAX_WAIT_S);
       if (seconds !== null) reply.header('preference-applied', `wait=${seconds}`);
       const isNews = ({ status, tag }: RunView): boolean =>
         status !== 'running' || (known !== undefined && !namesTag(known, tag));
