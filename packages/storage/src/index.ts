@@ -143,6 +143,7 @@ export { type Claim, claimOverdue, claimPoll, DEATHS_BEFORE_SUSPECT, pollClaimer
 export { storageTime } from './clock.ts';
 export { closeBooks } from './close-books.ts';
 export { type Controls, readControls, setControl } from './controls.ts';
+export { isCredentialOpen, type PresentedCredential } from './credentials.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
 export { deletePoll, emptyExpiredPolls, emptyPolls, type PollDeletion } from './delete-polls.ts';
 export { repeatDeletions } from './deleted-runs.ts';

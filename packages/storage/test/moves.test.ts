@@ -33,6 +33,7 @@ import {
   insertKey,
   insertLogin,
   insertWebhookEndpoint,
+  isCredentialOpen,
   listKeys,
   listSavedPanels,
   listWebhookEndpoints,
@@ -210,6 +211,7 @@ t.test('an account that moves takes everything along, and back, whatever step it
   await t.test('the source says where everything is', async (t) => {
     t.equal(await findKeyByHash(a.storage, rich.hash), null);
     t.equal(await findLogin(a.storage, rich.loginId), null);
+    t.notOk(await isCredentialOpen(a.storage, accountId, { loginId: rich.loginId }));
     t.equal(await findResult(a.storage, rich.polls[0]!.resultId), null);
     await t.rejects(refuseMovedName(a.storage, nameOfKey(rich.hash)), movingTo('1'));
     await t.rejects(refuseMovedLogin(a.storage, rich.loginId), movingTo('1'));
@@ -236,6 +238,7 @@ t.test('an account that moves takes everything along, and back, whatever step it
     rich.polls.push(await endedPoll(b, accountId, rich.keyId));
     t.match(await findKeyByHash(b.storage, rich.hash), { accountId, keyId: rich.keyId });
     t.match(await findLogin(b.storage, rich.loginId), { accountId });
+    t.ok(await isCredentialOpen(b.storage, accountId, { loginId: rich.loginId, keyId: rich.keyId }));
     const day = (await findReceiptSource(b.storage, rich.polls[0]!.resultId))!.day;
     t.equal(day, new Date().toISOString().slice(0, 10));
     t.same(await deletePoll(b.storage, accountId, rich.polls[1]!.id), {

@@ -1,15 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listKeys } from '@eloquentpoll/storage';
+import { closeLogins, freezeAccount, inTransaction, listKeys, revokeAllKeys } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
+import { closeEverywhere } from '../../src/accounts/close-everywhere.ts';
+import { revokeEverything } from '../../src/accounts/keys/revoke-everything.ts';
 import { browser } from '../fixtures/browser.ts';
-import { build } from '../fixtures/build.ts';
+import { build, type Gateway } from '../fixtures/build.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { realProvider } from '../fixtures/real-provider.ts';
 import { logIn } from '../fixtures/signed-in.ts';
+import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
-// slow: 4 s
+// slow: 5 s
 
 // A login of the command line: what the page sends where, and who gets a key for it.
 
@@ -21,6 +25,16 @@ function attempt(more: Partial<Record<string, string>> = {}) {
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const query = new URLSearchParams({ port: '49152', state: token(16), challenge, name: 'lap top', ...more });
   return { verifier, query, path: `/dashboard/grant?${query}` };
+}
+
+type Session = Record<'cookie' | 'origin', string>;
+
+/** What a program has after its user has allowed it in the browser with this session. */
+async function allowed({ app }: Gateway, session: Session): Promise<{ code: string; verifier: string }> {
+  const { verifier, query } = attempt();
+  const payload = `${query}&answer=allow`;
+  const sent = await app.inject({ method: 'POST', url: '/dashboard/grant', headers: { ...session, ...FORM }, payload });
+  return { code: new URL(String(sent.headers.location)).searchParams.get('code') ?? '', verifier };
 }
 
 t.test('allowed once, the code is worth one key for the one with the verifier', async (t) => {
@@ -71,6 +85,86 @@ t.test('allowed once, the code is worth one key for the one with the verifier', 
   t.equal((await redeem({ code: lateCode, verifier: late.verifier })).statusCode, 401, 'expired');
   t.equal((await listKeys(context.storage, accountId)).length, 2);
   t.notMatch(log.join(''), new RegExp(`${code}|ep_k_\\w{38}`));
+});
+
+t.test('a code is worth nothing once the login that allowed it has ended, in any way', async (t) => {
+  const gateway = await build(t, { rateLimits: NO_LOGIN_LIMIT });
+  const { app, context, keyWith, sessionFor } = gateway;
+  const { storage } = context;
+  const redeem = (payload: object) => app.inject({ method: 'POST', url: '/api/keys/redeem', payload });
+  const unknown = (await redeem({ code: token(49), verifier: token(32) })).json();
+
+  interface Caller {
+    accountId: string;
+    bearer: { authorization: string };
+    session: Session;
+  }
+  const ends: Record<string, (caller: Caller) => Promise<unknown>> = {
+    'all keys and logins are revoked': async ({ bearer }) =>
+      app.inject({ method: 'DELETE', url: '/api/keys', headers: bearer }),
+    'an operator revokes them': ({ accountId }) => revokeEverything(context, accountId),
+    'its browser logs out': async ({ session: { cookie } }) =>
+      app.inject({ url: '/api/auth/logout', headers: { cookie } }),
+    'it expires': ({ accountId }) =>
+      gateway.asOwner(`update logins set expires_at = now() where account_id = '${accountId}'`),
+    'the account is frozen': ({ accountId }) => freezeAccount(storage, accountId),
+    'the account is deleted': ({ accountId }) => closeEverywhere(context, accountId),
+  };
+  for (const [what, end] of Object.entries(ends)) {
+    const { accountId, bearer } = await keyWith(0);
+    const session = await sessionFor(accountId);
+    const [granted, other] = [await allowed(gateway, session), await allowed(gateway, await sessionFor(accountId))];
+    await end({ accountId, bearer, session });
+    const answer = await redeem(granted);
+    t.match([answer.statusCode, answer.json()], [401, { ...unknown, request_id: String }], what);
+    t.notOk(
+      (await listKeys(storage, accountId)).some(({ label }) => label.startsWith('eloquentpoll on')),
+      what,
+    );
+    const isOnlyOne = what === 'its browser logs out';
+    t.equal((await redeem(other)).statusCode, isOnlyOne ? 201 : 401, `${what}, and another one of the account`);
+  }
+
+  const owner = walletOwner(gateway);
+  const [login] = (await owner.verify()).cookies;
+  const session = { cookie: `${login?.name}=${login?.value}`, origin: context.config.baseUrl };
+  const granted = await allowed(gateway, session);
+  t.equal((await owner.rotate()).statusCode, 200);
+  t.equal((await redeem(granted)).statusCode, 401, 'its wallet rotates the keys');
+});
+
+t.test('what is revoked in this moment makes no key: a code, a login or a key', async (t) => {
+  const gateway = await build(t);
+  const { app, context, keyWith, sessionFor } = gateway;
+  const { accountId, bearer } = await keyWith(0);
+  const session = await sessionFor(accountId);
+  const granted = await allowed(gateway, session);
+  const post = async (url: string, payload: object, headers: object = {}) =>
+    (await app.inject({ method: 'POST', url, payload, headers: { ...headers } })).json();
+  const waiting = async () => {
+    const rows = await gateway.asOwner(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return Array.isArray(rows) && rows.length === 3;
+  };
+
+  const { answers } = await inTransaction(context.storage, async (tx) => {
+    await revokeAllKeys(tx, accountId);
+    await closeLogins(tx, accountId);
+    const answers = Promise.all([
+      post('/api/keys/redeem', granted),
+      post('/api/keys', { label: 'by login' }, session),
+      post('/api/keys', { label: 'by key' }, bearer),
+    ]);
+    await eventually('all three wait for the account', waiting);
+    return { answers };
+  });
+  t.match(await answers, [
+    { code: 'login_failed' },
+    { code: 'authentication_required' },
+    { code: 'authentication_required' },
+  ]);
+  t.equal((await listKeys(context.storage, accountId)).length, 1, 'the one of before');
 });
 
 t.test('a code that was allowed in another cell leads a router there', async (t) => {

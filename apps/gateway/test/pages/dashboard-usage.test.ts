@@ -12,7 +12,7 @@ const { app, context, keyWith, sessionFor } = gateway;
 await standInWorker(t, context, { opinion: (seat, { question }) => (question.includes('split') ? seat % 2 : 0) });
 const { accountId, bearer } = await keyWith(1);
 const session = await sessionFor(accountId);
-const { key: second, id: secondId } = await createKey(context, { accountId, label: '<i>night</i>, =1+1' });
+const { key: second, id: secondId } = await createKey(context, { accountId, label: '<i>night</i>, =1+1' }, {});
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const ask = (headers: Record<string, string>, payload: object = {}) =>
   app.inject({

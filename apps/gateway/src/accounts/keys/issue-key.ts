@@ -2,8 +2,10 @@ import type { NewKey } from '@eloquentpoll/contracts';
 import {
   insertKey,
   inTransaction,
+  isCredentialOpen,
   type KeyLimitTerms,
   MAX_ACTIVE_KEYS,
+  type PresentedCredential,
   type Queries,
   type StoredApiKey,
   TooManyKeys,
@@ -52,5 +54,19 @@ export const toNewKey = (issued: IssuedKey): NewKey => ({
   warning: KEY_SHOWN_ONCE,
 });
 
-export const createKey = ({ config, storage }: AccountsContext, terms: KeyTerms): Promise<IssuedKey> =>
-  inTransaction(storage, (tx) => issueKey(config, tx, terms));
+/**
+ * Creates a key for who came with `by`, unless that was ended meanwhile: then throws what `refusal` makes. So no key is
+ * made by a credential that was revoked together with all others.
+ */
+export const createKey = (
+  { config, storage }: AccountsContext,
+  terms: KeyTerms,
+  by: PresentedCredential,
+  refusal = (): ApiError => new ApiError('authentication_required'),
+): Promise<IssuedKey> =>
+  inTransaction(storage, async (tx) => {
+    const issued = await issueKey(config, tx, terms);
+    // Now that the account's row is locked: what revokes everything has either committed, or will find the new key.
+    if (!(await isCredentialOpen(tx, terms.accountId, by))) throw refusal();
+    return issued;
+  });

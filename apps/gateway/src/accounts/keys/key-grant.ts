@@ -21,6 +21,8 @@ export interface GrantRequest {
 
 interface Grant {
   accountId: string;
+  /** Of the browser where it was allowed: what ends it ends the permission. */
+  loginId: string;
   challenge: string;
   label: string;
 }
@@ -47,10 +49,13 @@ export function confirmationOf({ challenge }: GrantRequest): string {
 }
 
 /** The code that stands for the permission; it is stored as a hash. */
-export async function createGrant(context: AccountsContext, accountId: string, request: GrantRequest): Promise<string> {
-  const { bus, config } = context;
+export async function createGrant(
+  { bus, config }: AccountsContext,
+  { accountId, loginId }: Pick<Grant, 'accountId' | 'loginId'>,
+  request: GrantRequest,
+): Promise<string> {
   const code = newCode(config);
-  const grant: Grant = { accountId, challenge: request.challenge, label: labelOfGrant(request) };
+  const grant: Grant = { accountId, loginId, challenge: request.challenge, label: labelOfGrant(request) };
   await bus.redis.set(nameOf(bus.prefix, code), JSON.stringify(grant), 'EX', LIFETIME_S);
   return code;
 }
@@ -63,7 +68,7 @@ export async function takeGrant(
   { bus, config }: AccountsContext,
   code: string,
   verifier: string,
-): Promise<Pick<Grant, 'accountId' | 'label'> | null> {
+): Promise<Pick<Grant, 'accountId' | 'loginId' | 'label'> | null> {
   const stored = await bus.redis.getdel(nameOf(bus.prefix, code));
   if (stored === null) refuseOtherCell(config, code);
   const grant = stored === null ? null : readGrant(stored);
@@ -72,9 +77,10 @@ export async function takeGrant(
 
 /** null for what another release wrote. */
 function readGrant(stored: string): Grant | null {
-  const { accountId, challenge, label } = Object(JSON.parse(stored)) as Record<string, unknown>;
-  if (typeof accountId !== 'string' || typeof challenge !== 'string' || typeof label !== 'string') return null;
-  return { accountId, challenge, label };
+  const { accountId, loginId, challenge, label } = Object(JSON.parse(stored)) as Record<string, unknown>;
+  if (typeof accountId !== 'string' || typeof loginId !== 'string') return null;
+  if (typeof challenge !== 'string' || typeof label !== 'string') return null;
+  return { accountId, loginId, challenge, label };
 }
 
 type OfCell = Pick<Config, 'cell' | 'keyPepper'>;

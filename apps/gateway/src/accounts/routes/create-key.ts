@@ -34,7 +34,8 @@ export function createKeyRoute(app: FastifyInstance, context: AccountsContext): 
     async (request, reply): Promise<NewKey> => {
       requireUnrestricted(request.principal);
       const { label = '', ...rest } = request.body;
-      const issued = await createKey(context, { accountId: accountOf(request), ...readKeyTerms(rest), label });
+      const terms = { accountId: accountOf(request), ...readKeyTerms(rest), label };
+      const issued = await createKey(context, terms, request.principal ?? {});
       reply.code(201);
       return toNewKey(issued);
     },

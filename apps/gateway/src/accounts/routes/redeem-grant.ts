@@ -19,7 +19,7 @@ export function redeemGrantRoute(app: FastifyInstance, context: AccountsContext)
         tags: ['Account'],
         summary: 'Redeem a command-line login',
         description:
-          'The code comes from /dashboard/grant by the browser; it is good for two minutes and one attempt. The verifier is the text whose SHA-256 was the challenge of that page.',
+          'The code comes from /dashboard/grant by the browser; it is good for two minutes and one attempt, and only while the login that allowed it is open. The verifier is the text whose SHA-256 was the challenge of that page.',
         security: access.none,
         body: Type.Ref(GrantRedemption),
         response: {
@@ -30,10 +30,14 @@ export function redeemGrantRoute(app: FastifyInstance, context: AccountsContext)
     },
     async ({ body: { code, verifier } }, reply): Promise<NewKey> => {
       const grant = await takeGrant(context, code, verifier);
-      if (!grant) throw new ApiError('login_failed', { detail: 'The code is unknown, used or late. Log in again.' });
-      const issued = await createKey(context, grant);
+      if (!grant) throw unusable();
+      const { accountId, loginId, label } = grant;
+      const issued = await createKey(context, { accountId, label }, { loginId }, unusable);
       reply.code(201);
       return toNewKey(issued);
     },
   );
 }
+
+const unusable = (): ApiError =>
+  new ApiError('login_failed', { detail: 'The code is unknown, used or late. Log in again.' });

@@ -87,10 +87,11 @@ export async function dashboardKeyRoutes(
           .code(400)
           .send(await listPage(accountId, { fields, ...typed }));
       const { label, limit, expiresAt, isReadOnly } = typed;
-      const { key } = await createKey(context, {
+      const terms = {
         ...{ accountId, label, isReadOnly, expiresAt: expiresAt ?? undefined },
         ...(limit.limitU !== null && { limit }),
-      });
+      };
+      const { key } = await createKey(context, terms, principal);
       return page(reply).code(201).send(newKeyPage(baseUrl, { key, isReadOnly }));
     },
   );

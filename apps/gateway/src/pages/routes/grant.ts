@@ -75,10 +75,11 @@ export async function grantRoutes(
     async ({ principal, body }, reply) => {
       const request = readGrantRequest((name) => valuesOf(body, name)[0]);
       if (!request) throw malformed();
-      if (!principal) return page(reply).code(401).send(signInPage(facts));
+      const { accountId, loginId } = principal ?? {};
+      if (accountId === undefined || loginId === undefined) return page(reply).code(401).send(signInPage(facts));
       const allowed = valuesOf(body, 'answer')[0] === 'allow';
       const answer = allowed
-        ? { code: await createGrant(context, principal.accountId, request) }
+        ? { code: await createGrant(context, { accountId, loginId }, request) }
         : { error: 'access_denied' };
       const query = new URLSearchParams({ ...answer, state: request.state });
       return reply.header('cache-control', 'no-store').redirect(`${loopbackOf(request)}/?${query}`, 303);
