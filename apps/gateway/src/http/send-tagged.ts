@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Coding, codingFor, compressed } from './compressed.ts';
 import { inAskedForm } from './hooks/page-markdown.ts';
+import { keptMarkdown } from './kept-markdown.ts';
 
 /** Sends a text with its ETag, or 304 to a caller that has it. To be called after all headers are set. */
 export function sendTagged(request: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
@@ -27,7 +28,7 @@ export async function sendPublicText(
   reply: FastifyReply,
   page: string,
 ): Promise<FastifyReply> {
-  const body = inAskedForm(request, reply, page);
+  const body = inAskedForm(request, reply, page, keptMarkdown);
   const tag = tagOf(body);
   const coding = codingFor(request.headers['accept-encoding'], Buffer.byteLength(body));
   reply.header('vary', varyWith(reply.getHeader('vary')));

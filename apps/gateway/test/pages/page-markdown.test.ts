@@ -9,7 +9,7 @@ import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 4 s
 
-const { app, context, keyWith } = await build(t);
+const { app, context, keyWith, sessionFor } = await build(t);
 await standInWorker(t, context);
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers });
 const POLL = {
@@ -54,6 +54,24 @@ t.test('every page that people read is markdown for whom asks for it, and at its
     t.equal((await app.inject({ method: 'HEAD', url: `${path}.md` })).statusCode, 200);
   }
   t.equal((await get('/result/EP-2026-01-31-4q7x2mfzk5wtb3ha.md')).statusCode, 404);
+});
+
+t.test('markdown of a public page is made once; of what only its owner sees it is made anew', async (t) => {
+  const { bearer, accountId } = await keyWith(5);
+  const { poll_id } = (await app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload: POLL })).json();
+  const { cookie } = await sessionFor(accountId);
+  const timesMade = async (path: string, headers: Record<string, string> = {}): Promise<number> => {
+    const calls = t.capture(String.prototype, 'matchAll', String.prototype.matchAll);
+    const { statusCode } = await get(path, headers);
+    calls.restore();
+    t.equal(statusCode, 200, path);
+    return calls().filter(({ args: [pattern] }) => String(pattern).includes('<!--')).length;
+  };
+  for (const path of ['/api/docs.md', '/pricing.md', `/result/${poll_id}.md`]) {
+    await get(path);
+    t.equal(await timesMade(path), 0, path);
+  }
+  for (let time = 0; time < 2; time++) t.equal(await timesMade(`/result/${poll_id}.md`, { cookie }), 1);
 });
 
 t.test('what only its style sets apart is apart as text: an option that ends in a digit and its votes', async (t) => {

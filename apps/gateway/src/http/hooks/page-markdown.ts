@@ -39,14 +39,19 @@ function withMarkdown(schema: RouteOptions['schema']): NonNullable<RouteOptions[
 }
 
 /** A page in the form that its reader asked for; sets the headers that go with the form. */
-export function inAskedForm(request: FastifyRequest, reply: FastifyReply, page: string): string {
+export function inAskedForm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: string,
+  toMarkdown = htmlToMarkdown,
+): string {
   const { markdownBase, markdownOnly } = request.routeOptions.config;
   const isHtml = String(reply.getHeader('content-type') ?? '').startsWith('text/html');
   if (markdownBase === undefined || !isHtml) return page;
   const vary = String(reply.getHeader('vary') ?? '');
   if (!/\baccept\b(?!-)/i.test(vary)) reply.header('vary', vary === '' ? 'Accept' : `Accept, ${vary}`);
   if (!markdownOnly && !prefersMarkdown(request.headers.accept)) return page;
-  const text = htmlToMarkdown(page, markdownBase);
+  const text = toMarkdown(page, markdownBase);
   reply.type('text/markdown; charset=utf-8').headers(markdownHeaders(text));
   return text;
 }
