@@ -8,6 +8,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_batch batches;
   v_left integer;
+  v_event text;
 begin
   perform 1 from balances where account_id = (select account_id from batches where id = p_id) for update;
   select * into v_batch from batches where id = p_id for update;
@@ -31,7 +32,7 @@ begin
          reserved_u = 0, runner_owner = null, ended_at = now()
    where id = p_id
   returning * into v_batch;
-  perform note_webhook_event(v_batch.account_id, 'batch.completed', jsonb_build_object(
+  v_event := note_webhook_event(v_batch.account_id, 'batch.completed', jsonb_build_object(
     'batch_id', p_id, 'status', v_batch.status, 'counts', jsonb_build_object(
       'total', v_batch.total, 'success', v_batch.succeeded, 'partial', v_batch.partial, 'failed', v_batch.failed,
       -- As the API counts them: rows that were not run because the batch was canceled are canceled.
@@ -41,5 +42,8 @@ begin
     'metadata', coalesce(v_batch.metadata, '{}'),
     'created_at', to_char(v_batch.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'ended_at', to_char(v_batch.ended_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), v_batch.webhook_url);
+  if v_event is not null then
+    update batches set event_id = v_event where id = p_id;
+  end if;
   return 'ended_now';
 end $$;

@@ -1,9 +1,14 @@
--- Writes down what an account may hear of by webhook, in the transaction in which it happened. Without an endpoint that
--- wants this type, and without p_url (the webhook_url of the poll or batch), nothing is written.
+-- Writes down what an account may hear of by webhook, in the transaction in which it happened, and returns the event. Without
+-- an endpoint that wants this type, and without p_url (the webhook_url of the poll or batch), nothing is written, nor for an
+-- account that was closed.
 create or replace function note_webhook_event(p_account uuid, p_type text, p_data jsonb, p_url text default null)
-returns void language plpgsql set search_path = public, pg_temp as $$
+returns text language plpgsql set search_path = public, pg_temp as $$
+declare
+  v_id text;
 begin
-  if p_url is not null or hears_webhooks(p_account, p_type) then
-    insert into webhook_events (account_id, type, data, url) values (p_account, p_type, p_data, p_url);
+  if (p_url is not null or hears_webhooks(p_account, p_type))
+     and not exists (select from accounts where id = p_account and deleted_at is not null and moved_to is null) then
+    insert into webhook_events (account_id, type, data, url) values (p_account, p_type, p_data, p_url) returning id into v_id;
   end if;
+  return v_id;
 end $$;

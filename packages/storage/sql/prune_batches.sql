@@ -1,13 +1,18 @@
--- Deletes uploads that were broken off, batches whose time is over and those that callers deleted, at most p_limit rows;
--- returns how many. The polls of a batch have a time of their own.
+-- Deletes uploads that were broken off, batches whose time is over, with the events of their ends, and those that callers
+-- deleted, at most p_limit rows; returns how many. The polls of a batch have a time of their own.
 create or replace function prune_batches(p_limit integer) returns integer language plpgsql as $$
 declare
   v_rows integer;
+  v_events text[];
 begin
   update batches set status = 'deleted' where status = 'loading' and loading_until < now();
-  update batches set status = 'deleted', idempotency_key = null where ctid = any(array(
-    select ctid from batches where status in ('completed', 'canceled', 'expired') and keep_until < now()
-     limit 100 for update skip locked));
+  with gone as (
+    update batches set status = 'deleted', idempotency_key = null where ctid = any(array(
+      select ctid from batches where status in ('completed', 'canceled', 'expired') and keep_until < now()
+       limit 100 for update skip locked))
+    returning event_id)
+  select coalesce(array_agg(event_id), '{}') into v_events from gone where event_id is not null;
+  delete from webhook_events where id = any(v_events);
   delete from batch_rows where ctid = any(array(
     select r.ctid from batches b join batch_rows r on r.batch_id = b.id
      where b.status = 'deleted' limit p_limit for update of r skip locked));

@@ -108,7 +108,7 @@ export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<stri
        where a.deleted_at is not null and a.emptied_at is null and b.ended_at is not null
          and (a.keep_until is null or a.keep_until < now())`.execute(db);
     // Labels are what its owner wrote; sums per day belong to the books.
-    await sql`
+    const emptied = await sql<{ id: string }>`
       with emptied as (
         update accounts a set emptied_at = now()
          where deleted_at is not null and emptied_at is null and (keep_until is null or keep_until < now())
@@ -116,8 +116,12 @@ export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<stri
            and not exists (select from batches b where b.account_id = a.id and b.status <> 'deleted')
         returning id),
       labels as (delete from usage_labels where account_id in (select id from emptied)),
-      months as (delete from usage_label_months where account_id in (select id from emptied))
-      delete from usage_names where account_id in (select id from emptied)`.execute(db);
+      months as (delete from usage_label_months where account_id in (select id from emptied)),
+      names as (delete from usage_names where account_id in (select id from emptied))
+      select id from emptied`.execute(db);
+    // What was noted by a transaction that was open when the account was closed.
+    const accounts = emptied.rows.map(({ id }) => id);
+    if (accounts.length > 0) await db.deleteFrom('webhook_events').where('account_id', 'in', accounts).execute();
     return ids;
   });
 }

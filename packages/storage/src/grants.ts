@@ -48,7 +48,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   audit_months: { gateway: 'delete', worker: 'insert, update' },
   track_records: { gateway: 'delete', worker: 'insert, update, delete' },
   webhook_endpoints: { gateway: 'insert, update, delete' },
-  webhook_events: { gateway: 'delete' },
+  webhook_events: { gateway: 'delete', worker: 'delete' },
   webhook_receivers: { gateway: 'update (failures, resting_until, is_quick, next_due_at)' },
   model_standings: { worker: 'update (failed, failed_at, passes, returns)' },
 };

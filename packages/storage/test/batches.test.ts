@@ -18,8 +18,10 @@ import {
   emptyClosedAccounts,
   emptyExpiredPolls,
   endBatch,
+  ensureAccountEndpoint,
   failBatchRows,
   findBatch,
+  findBatchKey,
   findResult,
   finishPoll,
   freezeAccount,
@@ -34,6 +36,7 @@ import {
   reverseCredit,
   runningPollsOfBatch,
   type Storage,
+  spreadWebhookEvents,
   startBatch,
   waitingRows,
 } from '../src/index.ts';
@@ -470,4 +473,64 @@ t.test('batches are listed by cursor, deleted once they have ended, and go with 
   t.same(await query('select from batch_rows'), []);
   t.match(await query('select emptied_at from accounts where id = $1', [accountId]), [{ emptied_at: Date }]);
   await noViolation(fixture, t);
+});
+
+t.test('a key stands for its batch for as long as that is kept', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 10n * USD);
+  const upload = () => uploaded(storage, accountId, 1, { idempotency: { key: 'k', fingerprint: 'f' }, keepS: 3_600 });
+  const first = await upload();
+  if (first.kind !== 'started') throw new Error(first.kind);
+  const { batchId } = first;
+  await query("update batches set created_at = created_at - interval '2 days'");
+  t.same(await findBatchKey(storage, accountId, 'k'), { batchId, fingerprint: 'f' });
+  t.same(await upload(), { kind: 'joined', batchId });
+  const [batch] = await claimBatches(storage, 'runner', 60_000, 1);
+  t.equal(await endBatch(storage, batch!, 'expired'), 'ended_now');
+  t.same(await upload(), { kind: 'joined', batchId });
+  await query("update batches set keep_until = now() - interval '1 second' where id = $1", [batchId]);
+  await pruneExpired(storage);
+  t.equal(await findBatchKey(storage, accountId, 'k'), null);
+  const next = await upload();
+  t.equal(next.kind, 'started');
+  t.not('batchId' in next && next.batchId, batchId);
+});
+
+t.test('the event of a batch goes with it, sent or not, and of a closed account none is noted or kept', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 50n * USD);
+  await ensureAccountEndpoint(storage, accountId, { id: `we_${'0'.repeat(32)}`, secret: 'sealed' });
+  const more = { webhookUrl: 'https://hooks.example/', metadata: { customer: 'acme' }, keepS: 3_600 };
+  async function ended(): Promise<string> {
+    const batch = await running(storage, accountId, 1, more);
+    t.equal(await endBatch(storage, batch, 'expired'), 'ended_now');
+    return batch.id;
+  }
+  const events = () => query("select type, data ->> 'batch_id' as batch from webhook_events order by id");
+  const deliveries = async () => (await query('select from webhook_deliveries')).length;
+  const sent = await ended();
+  const ofRow = [{ type: 'poll.completed', batch: sent }];
+  await query(
+    `select note_webhook_event($1, 'poll.completed', jsonb_build_object('session_id', 'ps_1', 'batch_id', $2::text), $3)`,
+    [accountId, sent, more.webhookUrl],
+  );
+  t.equal(await spreadWebhookEvents(storage, 10), 2);
+  const [waiting, old, kept] = [await ended(), await ended(), await ended()];
+  const [ofOld, ofKept] = [old, kept].map((batch) => ({ type: 'batch.completed', batch }));
+  t.equal(await deleteBatch(storage, accountId, sent), 'deleted');
+  t.equal(await deleteBatch(storage, accountId, waiting), 'deleted');
+  t.same(await events(), [...ofRow, ofOld, ofKept], 'that of a row goes with its poll');
+  t.equal(await deliveries(), 1);
+  await query("update batches set keep_until = now() - interval '1 second' where id = $1", [old]);
+  await pruneExpired(storage);
+  t.same(await events(), [...ofRow, ofKept]);
+
+  const last = await running(storage, accountId, 1, more);
+  t.ok(await closeAccount(storage, accountId));
+  t.same(await events(), []);
+  t.equal(await endBatch(storage, last, null), 'ended_now');
+  t.same(await events(), []);
+  await query("insert into webhook_events (account_id, type, data) values ($1, 'batch.completed', '{}')", [accountId]);
+  await emptyClosedAccounts(storage);
+  t.same(await events(), [], 'nor what was noted at the moment of the closure');
 });

@@ -25,6 +25,7 @@ import { pollRows } from './0024-poll-rows.ts';
 import { deletedRuns } from './0025-deleted-runs.ts';
 import { batchRowStatistics } from './0026-batch-row-statistics.ts';
 import { movingFences } from './0027-moving-fences.ts';
+import { batchEvents } from './0028-batch-events.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -57,4 +58,5 @@ export const migrations: readonly Migration[] = [
   deletedRuns,
   batchRowStatistics,
   movingFences,
+  batchEvents,
 ];

@@ -13,6 +13,8 @@ export interface BatchesTable {
   fingerprint: string | null;
   metadata: Metadata | null;
   webhook_url: string | null;
+  /** That it has ended, where somebody hears of it. */
+  event_id: string | null;
   max_cost_u: bigint | null;
   reserved_u: Generated<bigint>;
   cost_u: Generated<bigint>;
