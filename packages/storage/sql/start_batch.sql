@@ -31,9 +31,7 @@ begin
   v_outcome := case when not found then 'frozen' end;
   perform 1 from balances where account_id = v_account for update;
   if v_key is not null then
-    -- A key stands for its batch for as long as keys of polls do.
-    update batches set idempotency_key = null
-     where account_id = v_account and idempotency_key = v_key and created_at <= now() - interval '24 hours';
+    -- A key stands for its batch as long as that is kept: what deletes or prunes the batch frees it.
     select * into v_known from batches where account_id = v_account and idempotency_key = v_key;
     if found and v_known.id <> v_id then
       v_outcome := case when v_known.fingerprint = p ->> 'fingerprint' then 'joined' else 'reused' end;

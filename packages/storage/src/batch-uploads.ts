@@ -110,7 +110,7 @@ export const startBatch = ({ db }: Storage, start: BatchStart): Promise<StartedB
     }
   });
 
-/** The fingerprint of the body that a key of the account stands for; null for a new key. */
+/** The fingerprint of the body that a key of the account stands for, as long as its batch is kept; null for a new key. */
 export async function findBatchKey(
   { db }: Queries,
   accountId: string,
@@ -121,7 +121,6 @@ export async function findBatchKey(
     .select(['id', 'fingerprint'])
     .where('account_id', '=', accountId)
     .where('idempotency_key', '=', key)
-    .where('created_at', '>', sql<Date>`now() - interval '24 hours'`)
     .executeTakeFirst();
   return row ? { batchId: row.id, fingerprint: row.fingerprint ?? '' } : null;
 }

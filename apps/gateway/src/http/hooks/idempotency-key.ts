@@ -19,14 +19,15 @@ declare module 'fastify' {
   }
 }
 
-const HEADERS = {
+/** `kept`: for how long a key is remembered. */
+export const keyHeader = (kept: string) => ({
   'idempotency-key': Type.Optional(
     Type.String({
-      description:
-        'A retry with the same key, within 24 hours and with the same request, gets the first result instead of making a second one. Each operation remembers its own keys: the key of a POST /api/poll begins a new poll at POST /api/poll/stream. 1 to 255 visible ASCII characters, bare or in double quotes.',
+      description: `A retry with the same key, ${kept} and with the same request, gets the first result instead of making a second one. Each operation remembers its own keys: the key of a POST /api/poll begins a new poll at POST /api/poll/stream. 1 to 255 visible ASCII characters, bare or in double quotes.`,
     }),
   ),
-};
+});
+const HEADERS = keyHeader('within 24 hours');
 
 export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
   app.decorateRequest('idempotencyKey', null);
@@ -37,7 +38,7 @@ export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
     }
     const others = route.schema?.headers as TObject | undefined;
     if (route.config.idempotent === true)
-      route.schema = { ...route.schema, headers: Type.Object({ ...others?.properties, ...HEADERS }) };
+      route.schema = { ...route.schema, headers: Type.Object({ ...HEADERS, ...others?.properties }) };
     const read = async (request: FastifyRequest, reply: FastifyReply) => {
       const given = request.headers['idempotency-key'];
       if (given === undefined) return;
