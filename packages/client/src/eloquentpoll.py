@@ -1174,8 +1174,8 @@ POLL_TIMEOUT_S = 150.0
 """A poll ends within two minutes."""
 TIMEOUT_S = 30.0
 ENDPOINTS = "/api/webhook-endpoints"
-UPLOAD_TIMEOUT_S = 600.0
-"""100,000 rows over a slow line."""
+UPLOAD_TIMEOUT_S = 630.0
+"""The service takes an upload for ten minutes, and then says so."""
 BATCH_TIMEOUT_S = 26 * 3_600.0
 """A batch ends within a day, and its results are read."""
 BATCH_NEWS_S = 2.0
@@ -2197,7 +2197,9 @@ class _Service:
             if call.gone and may_be_done and error.status == 404 and error.code != "http_404":
                 return _Answer(200, {}, dict(call.gone))
             may_be_done = may_be_done or error.status not in REFUSED
-            delay = _delay_before(attempt, error, once=call.once) if attempt < self.max_retries else None
+            # An upload that did not arrive in time will not the next time.
+            is_over = attempt >= self.max_retries or (call.upload is not None and error.status == 408)
+            delay = None if is_over else _delay_before(attempt, error, once=call.once)
             # No time is left for the wait: raise the error.
             if delay is None or time.monotonic() + delay >= deadline:
                 raise error

@@ -1086,8 +1086,8 @@ export interface WebhookOptions {
 /** A poll ends within two minutes. */
 const POLL_TIMEOUT_MS = 150_000;
 const TIMEOUT_MS = 30_000;
-/** An upload of 100,000 rows over a slow line. */
-const UPLOAD_TIMEOUT_MS = 600_000;
+/** The service takes an upload for ten minutes, and then says so. */
+const UPLOAD_TIMEOUT_MS = 630_000;
 /** A batch ends within a day, and its results are read. */
 const BATCH_TIMEOUT_MS = 26 * 3_600_000;
 const BATCH_NEWS_MS = 2_000;
@@ -1838,9 +1838,11 @@ const isNotThere = (error: unknown): boolean =>
 function delayBefore(
   attempt: number,
   error: unknown,
-  { once = false, firstMs = FIRST_BACKOFF_MS }: { once?: boolean; firstMs?: number },
+  { once = false, upload, firstMs = FIRST_BACKOFF_MS }: { once?: boolean; upload?: Blob; firstMs?: number },
 ): number | null {
   if (!(error instanceof EloquentPollError) || !error.retryable) return null;
+  // What did not arrive in time will not the next time.
+  if (upload && error.status === 408) return null;
   // The poll has run and failed; only the caller can decide to ask again.
   if (error.code === 'timeout' || error.code === 'poll_failed') return null;
   if (once && !isRefusal(error)) return null;

@@ -41,6 +41,19 @@ t.test('rows are uploaded as JSON lines with terms and one key, again after a fa
   t.match(asked.at(-1)?.headers, { 'content-type': 'text/csv', 'idempotency-key': 'mine' });
 });
 
+t.test('an upload that did not arrive in time is not sent again', async (t) => {
+  withoutWaiting(t);
+  const { url, asked } = await serve(t, (_asked, response) => {
+    response.statusCode = 408;
+    return { error: 'Send the file in parts.', code: 'request_timeout', retryable: true };
+  });
+  const polls = new EloquentPoll({ baseUrl: url });
+  await t.rejects(polls.batch([ROW]), { code: 'request_timeout', message: 'Send the file in parts.' });
+  t.equal(asked.length, 1);
+  await t.rejects(polls.profiles(), { code: 'request_timeout' });
+  t.equal(asked.length, 4, 'unlike other calls');
+});
+
 t.test('rows that are invalid are in the error, by line and field', async (t) => {
   const rows = [{ line: 17, custom_id: null, field: 'options[1]', message: 'must not be empty' }];
   const { url } = await serve(t, (_asked, response) => {

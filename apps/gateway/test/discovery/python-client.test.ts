@@ -265,6 +265,7 @@ t.test('a batch is uploaded from a file or from values, and its results are read
         return body;
       };
       if (nth === 1) return json(503, { error: 'Away', code: 'service_unavailable', retryable: true });
+      if (path.endsWith('?max_cost_usd=1')) return json(408, { error: 'Late', code: 'request_timeout', retryable: true });
       if (method === 'POST' && path.startsWith('/api/batches?')) return json(202, batch(0, 3));
       if (method === 'POST') {
         const errors = [{ line: 2, custom_id: null, field: 'options', message: 'is missing' }];
@@ -278,7 +279,9 @@ t.test('a batch is uploaded from a file or from values, and its results are read
     const file = join(folder, 'rows.csv');
     await writeFile(file, 'question,options\n');
     const said = await python(batches, { BASE: url, KIND, ROWS: JSON.stringify(rows), FILE: file });
-    t.same(said, { id: 'pb_1', lines: [1, 2, 3], status: 'completed', refused: ['batch_invalid', 2, 9] }, KIND);
+    const late = ['request_timeout', 408];
+    t.same(said, { id: 'pb_1', lines: [1, 2, 3], status: 'completed', refused: ['batch_invalid', 2, 9], late }, KIND);
+    t.equal(asked.filter(({ path }) => path.endsWith('?max_cost_usd=1')).length, 1, 'one that was late is sent once');
     const [lost, sent, refused] = asked;
     t.equal(
       sent?.body,
