@@ -54,8 +54,8 @@ export function buildApp(context: Context): App {
     genReqId: requestId,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     bodyLimit: LIMITS.body_bytes,
-    // The longest that any route allows; see body-timeout.ts.
-    requestTimeout: LIMITS.batch.upload_ms,
+    // Later than the longest that any route allows, so that body-timeout.ts answers in words of the route.
+    requestTimeout: LIMITS.batch.upload_ms + 15_000,
     connectionTimeout: STANDSTILL_MS,
     keepAliveTimeout: 72_000,
     // A request without Host is refused in request-framing.ts, with a body.

@@ -31,7 +31,7 @@ export const LIMITS = {
     line_bytes: 64 * 1024,
     inline_rows: 10_000,
     inline_bytes: 8 * 1024 * 1024,
-    upload_ms: 300_000,
+    upload_ms: 600_000,
     custom_id: 64,
     errors: 100,
     open: 20,

@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { balanceOf } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
+import { takeBatch } from '../../src/batches/upload/take-batch.ts';
 import { build } from '../fixtures/build.ts';
 
 // slow: 9 s
@@ -286,11 +287,38 @@ t.test(
     t.equal(again.headers['idempotent-replayed'], 'true');
     t.match((await post(`${file}\n`, headers)).json(), { code: 'idempotency_key_reused' });
     t.match((await post(file, headers, '?preset=fast')).json(), { code: 'idempotency_key_reused' });
+    await gateway.asOwner(
+      `update batches set created_at = created_at - interval '2 days' where account_id = '${accountId}'`,
+    );
+    t.equal((await post(file, headers)).json().batch_id, first.json().batch_id, 'two days later');
     const other = await keyWith(100);
     t.not((await post(file, { ...headers, ...other.bearer })).json().batch_id, first.json().batch_id);
     t.same(await loading(), [{ status: 'running' }]);
   },
 );
+
+t.test('rows of a slow upload are stored after half a minute, before it counts as broken off', async (t) => {
+  const { accountId } = await keyWith(10);
+  const now = performance.now.bind(performance);
+  let ahead = 0;
+  t.intercept(performance, 'now', { value: () => now() + ahead });
+  const arrived = () =>
+    gateway.asOwner(
+      `select line from batch_rows r join batches b on b.id = r.batch_id where b.account_id = '${accountId}' order by line`,
+    );
+  async function* rows() {
+    yield { line: 1, value: ROW };
+    ahead += 31_000;
+    yield { line: 2, value: ROW };
+    t.same(await arrived(), [{ line: 1 }, { line: 2 }]);
+    yield { line: 3, value: ROW };
+    ahead += 31_000;
+    yield { line: 4, value: [] };
+    t.same(await arrived(), [{ line: 1 }, { line: 2 }, { line: 3 }], 'also with a row that is not valid');
+  }
+  const upload = { accountId, keyId: undefined, terms: { skip_invalid: true }, rows: rows(), maxRows: 10 };
+  await takeBatch(context, { ...upload, fingerprint: () => '', idempotencyKey: null });
+});
 
 t.test('row 51,234 is wrong: it is found, and memory stays flat on the way', async (t) => {
   const { port } = app.server.address() as { port: number };

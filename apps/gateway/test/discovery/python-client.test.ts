@@ -265,7 +265,8 @@ t.test('a batch is uploaded from a file or from values, and its results are read
         return body;
       };
       if (nth === 1) return json(503, { error: 'Away', code: 'service_unavailable', retryable: true });
-      if (path.endsWith('?max_cost_usd=1')) return json(408, { error: 'Late', code: 'request_timeout', retryable: true });
+      if (path.endsWith('?max_cost_usd=1'))
+        return json(408, { error: 'Late', code: 'request_timeout', retryable: true });
       if (method === 'POST' && path.startsWith('/api/batches?')) return json(202, batch(0, 3));
       if (method === 'POST') {
         const errors = [{ line: 2, custom_id: null, field: 'options', message: 'is missing' }];

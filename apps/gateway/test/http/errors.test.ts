@@ -199,7 +199,7 @@ t.test('bytes that are no request get an answer too', async (t) => {
   const { app } = await build(t);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as { port: number };
-  t.match(app.server, { headersTimeout: 10_000, requestTimeout: 300_000 }, 'what comes too slowly is cut');
+  t.match(app.server, { headersTimeout: 10_000, requestTimeout: 615_000 }, 'what comes too slowly is cut');
   const exchange = (bytes: string) =>
     new Promise<string>((resolve, reject) => {
       let answer = '';
@@ -221,6 +221,7 @@ t.test('a body that comes too slowly is answered 408, where the route has not mo
     app.register(bodyTimeout, { afterMs });
     app.post('/quick', async () => 'read');
     app.post('/upload', { config: { operation: 'batch', bodyTimeoutMs: 60_000 } }, async () => 'read');
+    app.post('/brief-upload', { config: { operation: 'batch', bodyTimeoutMs: 50 } }, async () => 'read');
     closeAtEnd(t, app);
     await app.listen({ host: '127.0.0.1', port: 0 });
     return (app.server.address() as { port: number }).port;
@@ -238,6 +239,10 @@ t.test('a body that comes too slowly is answered 408, where the route has not mo
   const upload = Promise.withResolvers<void>();
   const uploaded = slowly(port, '/upload', upload.promise);
   t.match(await slowly(port, '/quick', new Promise(() => {})), /^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
+  t.match(
+    await slowly(port, '/brief-upload', new Promise(() => {})),
+    /^HTTP\/1\.1 408 .*"error":"An upload may take at most 10 minutes: send the file in parts\."/s,
+  );
   upload.resolve();
   t.match(await uploaded, /^HTTP\/1\.1 200 /, 'its rest came when the other had been given up');
   t.match(await slowly(await serve(60_000), '/quick', Promise.resolve()), /^HTTP\/1\.1 200 /);

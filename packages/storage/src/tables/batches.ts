@@ -13,7 +13,7 @@ export interface BatchesTable {
   fingerprint: string | null;
   metadata: Metadata | null;
   webhook_url: string | null;
-  /** That it has ended, where somebody hears of it. */
+  /** Of its end, where an endpoint or its webhook_url hears of it. */
   event_id: string | null;
   max_cost_u: bigint | null;
   reserved_u: Generated<bigint>;

@@ -14,7 +14,7 @@ import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY, withContent } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { markReplayed } from '../../http/hooks/idempotency-key.ts';
+import { keyHeader, markReplayed } from '../../http/hooks/idempotency-key.ts';
 import type { BatchesContext } from '../context.ts';
 import { toBatch } from '../read/to-batch.ts';
 import { FORM_TYPE, readUpload, UPLOAD_TYPES } from '../upload/read-upload.ts';
@@ -65,9 +65,9 @@ export async function createBatchRoute(app: FastifyInstance, { context }: { cont
         operationId: 'createBatch',
         tags: ['Batches'],
         summary: 'Hand over many polls',
-        description:
-          'Up to 10,000 polls as JSON, or up to 100,000 as a file of JSON lines or CSV. Every row is checked before anything runs: an invalid one is 400 `batch_invalid` with its line and field, and nothing is charged. Of the balance as much is reserved as the rows may cost, or `max_cost_usd`. They run as `flex` polls: cheaper, when no other poll waits, within 24 hours. With a file, the fields of the batch are parameters of the query.',
+        description: `Up to 10,000 polls as JSON, or up to 100,000 as a file of JSON lines or CSV. Every row is checked before anything runs: an invalid one is 400 \`batch_invalid\` with its line and field, and nothing is charged. Of the balance as much is reserved as the rows may cost, or \`max_cost_usd\`. They run as \`flex\` polls: cheaper, when no other poll waits, within 24 hours. With a file, the fields of the batch are parameters of the query. An upload may take at most ${batch.upload_ms / 60_000} minutes. Its Idempotency-Key stands for the batch for as long as that is kept.`,
         security: access.sessionOrBearer,
+        headers: Type.Object(keyHeader('for as long as the batch is kept')),
         querystring: BatchTerms,
         body: BODY,
         response: {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LIMITS } from '@eloquentpoll/contracts';
 import { ApiError } from '../../http/api-error.ts';
+import { UPLOAD_TOO_LONG } from '../../http/hooks/body-timeout.ts';
 
 /** The bytes of an upload as they pass, within its limits. */
 export interface MeteredBytes extends AsyncIterable<Buffer> {
@@ -20,7 +21,7 @@ export function meteredBytes(source: AsyncIterable<Buffer>): MeteredBytes {
       for await (const chunk of source) {
         bytes += chunk.length;
         if (bytes > MAX_BYTES) throw tooLarge(`An upload may have at most ${MAX_BYTES / 1024 / 1024} MiB.`);
-        if (performance.now() > endsAt) throw new ApiError('request_timeout', CLOSING);
+        if (performance.now() > endsAt) throw new ApiError('request_timeout', { detail: UPLOAD_TOO_LONG, ...CLOSING });
         sha256.update(chunk);
         yield chunk;
       }

@@ -80,6 +80,7 @@ async function fill(context: PollsContext, upload: BatchUpload, id: string): Pro
     const read = await readRow(context, raw, terms, choose);
     if ('errors' in read) faults.add(read.errors, 'isLast' in raw && raw.isLast === true);
     else await store.add(read.row);
+    if (store.isDue) await store.flush();
     if (performance.now() - turnBeganAt > MAX_TURN_MS) {
       await nextTurn();
       turnBeganAt = performance.now();
@@ -145,6 +146,8 @@ class Faults {
 }
 
 const CHUNK_ROWS = 500;
+/** Rows of a slow upload are stored after so long: one that stores nothing for two minutes counts as broken off. */
+const MAX_UNSTORED_MS = 30_000;
 
 /** Rows on their way to the database, and what they may cost. */
 class RowStore {
@@ -156,6 +159,7 @@ class RowStore {
   readonly #id: string;
   readonly #faults: Faults;
   #chunk: { row: NewBatchRow; worstU: bigint }[] = [];
+  #dueAt = performance.now() + MAX_UNSTORED_MS;
 
   constructor(context: PollsContext, id: string, faults: Faults) {
     this.#context = context;
@@ -165,13 +169,17 @@ class RowStore {
 
   async add(row: NewBatchRow): Promise<void> {
     this.#chunk.push({ row, worstU: await worstCaseU(this.#context, row.order) });
-    if (this.#chunk.length >= CHUNK_ROWS) await this.flush();
+  }
+
+  get isDue(): boolean {
+    return this.#chunk.length >= CHUNK_ROWS || performance.now() > this.#dueAt;
   }
 
   async flush(): Promise<void> {
     const chunk = this.#chunk;
-    if (chunk.length === 0) return;
+    if (chunk.length === 0 && !this.isDue) return;
     this.#chunk = [];
+    this.#dueAt = performance.now() + MAX_UNSTORED_MS;
     const rows = chunk.map(({ row }) => row);
     const repeated = await addBatchRows(this.#context.storage, this.#id, rows);
     const left = new Set(repeated.map(({ line }) => line));

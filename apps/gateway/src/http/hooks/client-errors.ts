@@ -12,10 +12,14 @@ const CODES: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-export function answerClientError(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
+export function answerClientError(
+  error: Error & { code?: string; rawPacket?: unknown },
+  socket: Socket,
+  detail?: string,
+): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy();
   const code = CODES[error.code ?? ''] ?? 'bad_request';
-  const { status, headers, body } = answerOf(code, pathIn(error.rawPacket));
+  const { status, headers, body } = answerOf(code, pathIn(error.rawPacket), detail);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
 }
@@ -26,9 +30,9 @@ export function answerExpectation(request: IncomingMessage, response: ServerResp
   response.writeHead(status, headers).end(body);
 }
 
-function answerOf(code: ErrorCode, path: string) {
+function answerOf(code: ErrorCode, path: string, detail?: string) {
   const { status } = ERRORS[code];
-  const occurrence = { code, requestId: requestId({ headers: {} }) };
+  const occurrence = { code, requestId: requestId({ headers: {} }), detail };
   const body = JSON.stringify(isChatPath(path) ? chatErrorBody(occurrence) : errorBody(occurrence));
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',

@@ -119,6 +119,7 @@ export async function dashboardBatchRoutes(
     const status = STATUS[error.code];
     if (status === undefined) throw error;
     return page(reply)
+      .headers(error.circumstances.headers ?? {})
       .code(status)
       .send(await listPage(accountId, {}, { ...typed, verdict: verdictOn(error) }));
   }
