@@ -35,6 +35,23 @@ t.test('every manifest has what its schema asks for', async (t) => {
   );
 });
 
+t.test('every address that takes a file lets it through: the example Ingress, nginx and the router of cells', (t) => {
+  const UPLOADS = ['/api/batches', '/dashboard/batches', '/dashboard/batches/check'];
+  const { rules } = named(manifests, 'Ingress', 'gateway-uploads').spec;
+  t.same(
+    rules[0].http.paths.map(({ path }: { path: string }) => path),
+    UPLOADS,
+  );
+  for (const file of ['infra/nginx/eloquentpoll.conf', 'infra/cells/router.conf']) {
+    const text = readFileSync(join(root, file), 'utf8');
+    const [, pattern] = /location ~ (\S+) \{\s+client_max_body_size 257m;/.exec(text) ?? [];
+    for (const path of UPLOADS) t.match(path, new RegExp(pattern ?? '^$'), `${file}: ${path}`);
+    for (const path of ['/api/batches/pb_1', '/dashboard/batches/pb_1', '/api/poll'])
+      t.notMatch(path, new RegExp(pattern ?? ''), `${file}: ${path}`);
+  }
+  t.end();
+});
+
 t.test('and nothing that its schema does not know: a misspelt field is a default in production', async (t) => {
   const folder = t.testdir({ node_modules: t.fixture('symlink', join(root, 'scripts/node_modules')) });
   const program = async (all: Manifest[]) => {

@@ -211,6 +211,16 @@ t.test('the router', async (t) => {
     t.same([...OF_ANYONE.keys()], [], 'each of these is a route');
   });
 
+  await t.test('lets files through where they are taken, and lists at the same address', async (t) => {
+    const body = 'x'.repeat(200_000);
+    for (const path of ['/api/batches', '/dashboard/batches', '/dashboard/batches/check']) {
+      const sent = await ask({ path, method: 'POST', headers: bearer('1'), body });
+      t.equal(sent, `200 1 POST ${body} with a bearer`, path);
+      t.equal(await ask({ path, headers: bearer('1') }), '200 1 GET  with a bearer', path);
+    }
+    t.match(await ask({ path: '/api/poll', method: 'POST', headers: bearer('1'), body }), /^413 /);
+  });
+
   await t.test('what each cell answers for itself is documented', async (t) => {
     const readme = readFileSync(new URL('../../../infra/cells/README.md', import.meta.url), 'utf8');
     for (const name of PER_CELL) t.ok(readme.includes(`\`${name.replace('GET ', '')}\``), name);
