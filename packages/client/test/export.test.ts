@@ -40,6 +40,15 @@ t.test('an export that broke off goes on after its last cursor', async (t) => {
   t.match(await used(t, ['export', '--out', out]), { err: `${out} was complete already.\n`, asked: [] });
 });
 
+t.test('a file that is no export stays as it is', async (t) => {
+  const out = join(t.testdir(), 'notes.jsonl');
+  for (const text of ['{"type":"poll","id":1}\n', 'Notes\n', 'Notes', '\n', '[1]\n{"type":"account"}\n']) {
+    writeFileSync(out, text);
+    t.match(await used(t, ['export', '--out', out]), { exit: EXIT.usage, err: /has something else/, asked: [] }, text);
+    t.equal(readFileSync(out, 'utf8'), text);
+  }
+});
+
 t.test('an export that always breaks at the same place has an end', async (t) => {
   withoutWaiting(t);
   const out = join(t.testdir(), 'export.jsonl');

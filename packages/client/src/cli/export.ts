@@ -16,11 +16,12 @@ export async function exportCommand({ polls, terminal }: Invocation, out: string
   }
   let cursor: string | undefined;
   let isComplete = false;
-  await cutToWholeLines(out, ({ type, cursor: found }) => {
+  const isKept = ({ type, cursor: found }: Record<string, unknown>): boolean => {
     if (type === 'end') isComplete = true;
     if (typeof found === 'string') cursor = found;
     return type === 'cursor' || type === 'end';
-  });
+  };
+  await cutToWholeLines(out, isKept, ({ type }) => type === 'account');
   let lines = 0;
   async function* texts() {
     for await (const line of polls.exportAccount({ cursor }, { signal })) {

@@ -7,18 +7,26 @@ import { UsageError } from './usage-error.ts';
 
 /**
  * Cuts the file after the last line that `isKept` accepts and that is whole; a missing file is made. Lines are given as what
- * they parse to, in their order, until one is no JSON object.
+ * they parse to, in their order, until one is no JSON object. Where `isFirst` does not know the first line, the file is something
+ * else, and stays as it is.
  */
 export async function cutToWholeLines(
   path: string,
   isKept: (value: Record<string, unknown>) => boolean,
+  isFirst?: (value: Record<string, unknown>) => boolean,
 ): Promise<void> {
   await appendFile(path, '').catch((error: Error) => {
     throw new UsageError(`${path} cannot be written: ${error.message}. Name another file with --out.`);
   });
   let kept: TextLine | null = null;
+  let isAny = false;
   for await (const line of splitLines(createReadStream(path))) {
     const value = objectIn(line.text);
+    // A first line that broke off is cut, too.
+    const isCut = value === null && !line.hasEnd && line.text?.startsWith('{');
+    if (!isAny && isFirst && !isCut && (value === null || !isFirst(value)))
+      throw new UsageError(`${path} has something else. Name another file with --out, or remove it.`);
+    isAny = true;
     if (value === null) break;
     if (isKept(value)) kept = line;
   }
