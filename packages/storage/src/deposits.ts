@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { insertKey } from './api-keys.ts';
-import { admitIdentity, noteOwnKey } from './identities.ts';
+import { admitPayer, noteOwnKey } from './identities.ts';
 import { creditAccount } from './ledger.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
@@ -17,6 +17,9 @@ export interface Authorization {
   payTo: Buffer;
   amountU: bigint;
 }
+
+/** What no two authorizations have in common. */
+export type AuthorizationName = Pick<Authorization, 'chainId' | 'asset' | 'payer' | 'nonce'>;
 
 export interface OfferedDeposit extends Authorization {
   validAfter: bigint;
@@ -102,7 +105,11 @@ export async function reservedAlready(
   return known && isInHand ? { kind: 'in_progress', retryAfterS: known.wait_s } : null;
 }
 
-const findStanding = ({ db }: Queries, { chainId, asset, payer, nonce }: Authorization) =>
+/** Whether this authorization was sent here before, whatever came of it. */
+export const isKnownDeposit = async (queries: Queries, authorization: AuthorizationName): Promise<boolean> =>
+  (await findStanding(queries, authorization)) !== undefined;
+
+const findStanding = ({ db }: Queries, { chainId, asset, payer, nonce }: AuthorizationName) =>
   db
     .selectFrom('deposits')
     .select([
@@ -180,7 +187,7 @@ export function creditDeposit(
       .forUpdate()
       .executeTakeFirstOrThrow();
     if (row.state === 'credited') return null;
-    const { accountId, isNewAccount } = await admitIdentity(tx, { kind: 'wallet', address: row.payer }, key?.accountId);
+    const { accountId, isNewAccount } = await admitPayer(tx, row.payer, key?.accountId);
     // The authorization was signed with the payer's own key.
     await noteOwnKey(tx, row.payer);
     if (isNewAccount && key) await insertKey(tx, { ...key, accountId });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { nameOfIdentity, refuseMovedName } from './cells/moved-names.ts';
+import { findMovedName, nameOfIdentity, refuseMovedName } from './cells/moved-names.ts';
 import { StorageBusy } from './errors.ts';
 import type { Queries } from './open-storage.ts';
 
@@ -47,6 +47,21 @@ export async function admitIdentity(
   const winner = await findIdentity(queries, identity);
   if (!winner) throw new StorageBusy('the identity was deleted while it was being admitted');
   return { ...winner, isNewAccount: false };
+}
+
+/**
+ * The account that a payment by this wallet belongs to. One that has left for another cell is paid here, where the money
+ * came, and the money follows it (`settleMoves`). Call it in a transaction.
+ */
+export async function admitPayer(
+  queries: Queries,
+  address: Buffer,
+  newId?: string,
+): Promise<{ accountId: string; isNewAccount: boolean }> {
+  const identity = { kind: 'wallet', address } as const;
+  const known = await findIdentity(queries, identity);
+  const moved = known ? null : await findMovedName(queries, nameOfIdentity(identity));
+  return moved ? { accountId: moved.accountId, isNewAccount: false } : admitIdentity(queries, identity, newId);
 }
 
 async function openIdentity({ db }: Queries, identity: Identity, newId?: string): Promise<KnownIdentity | null> {

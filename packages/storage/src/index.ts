@@ -161,6 +161,7 @@ export {
   failDeposit,
   findCreditedDeposit,
   firstDepositBlock,
+  isKnownDeposit,
   leaveDeposit,
   noteHanded,
   noteSettled,
@@ -210,6 +211,7 @@ export { type HoldBackRules, releaseHeldBack } from './hold-back.ts';
 export { claimKey, completeKey, findPollOfKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';
 export {
   admitIdentity,
+  admitPayer,
   findIdentity,
   findWallet,
   hasOwnKey,

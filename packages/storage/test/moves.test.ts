@@ -17,6 +17,7 @@ import {
   compareCells,
   createAccount,
   creditAccount,
+  creditDeposit,
   deleteBatch,
   deletePoll,
   emptyClosedAccounts,
@@ -39,9 +40,11 @@ import {
   listWebhookEndpoints,
   MoveRefused,
   type MoveStep,
+  matchTransfer,
   moveAccount,
   nameOfIdentity,
   nameOfKey,
+  noteHanded,
   openBatch,
   openCheckout,
   openStorage,
@@ -52,6 +55,7 @@ import {
   refuseMovedLogin,
   refuseMovedName,
   refuseMovedResult,
+  reserveDeposit,
   reverseCredit,
   revokeKey,
   routerMaps,
@@ -452,6 +456,33 @@ t.test('money that comes late follows, and so does a debt', async (t) => {
       (await checkLedger(storage)).filter(({ rule }) => rule !== 'chain_credit'),
       [],
     );
+});
+
+t.test('a deposit that was under way when its account left is credited at the source, and follows', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const payer = randomBytes(20);
+  const { accountId } = await admitIdentity(a.storage, { kind: 'wallet', address: payer });
+  const sent = async () => {
+    const payment = { chainId: 8_453, asset: Buffer.alloc(20, 1), payTo: Buffer.alloc(20, 2), amountU: 5n * USD };
+    const authorization = { ...payment, payer, nonce: randomBytes(32) };
+    const times = { validAfter: 0n, validBefore: BigInt(Math.floor(Date.now() / 1_000)) + 300n, fromBlock: 7n };
+    const offered = { ...authorization, ...times, proof: {}, secretHash: null, isPublic: false };
+    const reserved = await reserveDeposit(a.storage, offered);
+    if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+    await noteHanded(a.storage, reserved.id);
+    return { id: reserved.id, ...authorization };
+  };
+  const [late, found] = [await sent(), await sent()];
+  await move(accountId, a, b);
+  const key = { hash: randomBytes(32), prefix: 'ep_k_12345' };
+  const credited = await creditDeposit(a.storage, late.id, { txHash: randomBytes(32), key });
+  t.same(credited, { accountId, isNewAccount: false });
+  t.equal(await findKeyByHash(a.storage, key.hash), null, 'nor is a key made for it');
+  const transfer = { ...found, txHash: randomBytes(32), logIndex: 0 };
+  t.equal(await matchTransfer(a.storage, transfer), 'credited', 'by the scan too');
+  t.match(await settleMoves(a.cell, b.cell), [{ accountId, amountU: 10n * USD }]);
+  t.equal((await balanceOf(b.storage, accountId))!.postedU, 10n * USD);
+  await clean(t, 'late deposits', a, b);
 });
 
 t.test('what the books of two cells do not agree in is seen', async (t) => {

@@ -108,6 +108,29 @@ t.test('credited deposits, several in one transaction, are matched', async (t) =
   t.same(await openMisfits(storage, 10), []);
 });
 
+t.test('a transfer that cannot be compared holds up no other, and proves nothing until it is', async (t) => {
+  const { scan, chain, cents, unsettled, giveUp, row, log, storage, asOwner } = await scanned(t);
+  await scan();
+  const { position, proved_position: proved } = await row();
+  chain.transaction([chain.transferEvent(stranger(7))]);
+  chain.mine(1_200);
+  const { address, settle } = await unsettled(5);
+  settle();
+  await giveUp();
+  await asOwner(`create function fail() returns trigger language plpgsql as $$ begin raise 'broken'; end $$`);
+  await asOwner('create trigger broken before insert on misfits for each row execute function fail()');
+  for (let round = 1; round <= 2; round++) {
+    await t.rejects(scan(), { message: '1 transfers could not be compared' });
+    t.equal(await cents(address), 500, 'it lies behind');
+    t.match(await row(), { position, proved_position: proved });
+    t.equal(log.filter((line) => line.includes('deposit.match_failed')).length, round);
+  }
+  await asOwner('drop trigger broken on misfits');
+  await scan();
+  t.match(await openMisfits(storage, 10), [{ reason: 'no_authorization', amountU: 7_000_000n }]);
+  t.equal((await row()).proved_position, BigInt(chain.state.block) + 1n);
+});
+
 t.test('blocks that are not final are left to the next round', async (t) => {
   const { scan, chain, cents, unsettled, giveUp } = await scanned(t);
   await scan();

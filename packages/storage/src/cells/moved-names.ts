@@ -12,16 +12,25 @@ export const nameOfIdentity = (identity: Identity): string =>
     ? `wallet:${identity.address.toString('hex')}`
     : `oidc:${createHash('sha256').update(`${identity.issuer}\n${identity.subject}`).digest('hex')}`;
 
-/** Throws `AccountMoving` with the cell where the account of this key, login or identity lives now. */
-export async function refuseMovedName({ db }: Queries, name: string): Promise<void> {
+/** The account of this key, login or identity, where it has left for another cell. */
+export async function findMovedName(
+  { db }: Queries,
+  name: string,
+): Promise<{ accountId: string; movedTo: string | null } | null> {
   const row = await db
     .selectFrom('moved_names')
     .innerJoin('accounts', 'accounts.id', 'moved_names.account_id')
-    .select('moved_to')
+    .select(['account_id as accountId', 'moved_to as movedTo'])
     .where('name', '=', name)
     .where('moved_to', 'is not', null)
     .executeTakeFirst();
-  if (row) throw new AccountMoving(row.moved_to);
+  return row ?? null;
+}
+
+/** Throws `AccountMoving` with the cell where the account of this key, login or identity lives now. */
+export async function refuseMovedName(queries: Queries, name: string): Promise<void> {
+  const moved = await findMovedName(queries, name);
+  if (moved) throw new AccountMoving(moved.movedTo);
 }
 
 /** The same for a login, also while its account is on its way. */

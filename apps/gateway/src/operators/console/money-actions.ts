@@ -1,5 +1,5 @@
 import {
-  admitIdentity,
+  admitPayer,
   balanceOf,
   bookTransfer,
   closeMisfit,
@@ -117,6 +117,6 @@ export const ignore: OperatorAction = {
 };
 
 const accountOfWallet = async (storage: Storage, address: Buffer): Promise<string> =>
-  (await inTransaction(storage, (tx) => admitIdentity(tx, { kind: 'wallet', address }))).accountId;
+  (await inTransaction(storage, (tx) => admitPayer(tx, address))).accountId;
 
 const factsOf = ({ source, reference, amountU }: Misfit) => ({ source, reference, amount_u: String(amountU) });

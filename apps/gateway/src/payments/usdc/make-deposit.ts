@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Deposit } from '@eloquentpoll/contracts';
 import {
   type Authorization,
+  isKnownDeposit,
   nameOfIdentity,
   type Reservation,
   refuseMovedName,
@@ -45,8 +46,7 @@ export async function makeDeposit(
   const terms = await currentTerms(context, deposits, amountU);
   if (header === null) throw await paymentRequired(terms, 'payment_required', 'X-PAYMENT header is required');
   const payment = await readPayment(header);
-  const wallet = { kind: 'wallet', address: bytes(payment.from) } as const;
-  await refuseMovedName(context.storage, nameOfIdentity(wallet));
+  await refuseMovedPayer(context, deposits, payment);
   const invalid = await validatePayment(payment, terms, deposits.settings);
   if (invalid) throw await paymentRequired(terms, invalid);
 
@@ -82,6 +82,18 @@ export async function makeDeposit(
         retryAfterSeconds: 10,
       });
   }
+}
+
+/** One that was sent here before is finished here: the other cell, which has another payee, would ask for a second one. */
+async function refuseMovedPayer(
+  { storage }: PaymentsContext,
+  { settings }: DepositService,
+  payment: Payment,
+): Promise<void> {
+  const payer = bytes(payment.from);
+  const name = { chainId: settings.chainId, asset: bytes(settings.asset), payer, nonce: bytes(payment.nonce) };
+  if (await isKnownDeposit(storage, name)) return;
+  await refuseMovedName(storage, nameOfIdentity({ kind: 'wallet', address: payer }));
 }
 
 const hashSecret = (pepper: string, secret: string): Buffer =>

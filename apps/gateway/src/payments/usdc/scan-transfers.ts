@@ -35,18 +35,35 @@ export async function scanTransfers(
   let scan = await claimScan(storage, name, start);
   if (!scan) return;
   const end = await requireFinal(deposits);
-  while (scan.position <= end.number) {
+  let failures = 0;
+  for (let from = scan.position; from <= end.number; ) {
     if (signal.aborted) return;
-    const last: bigint = scan.position + BigInt(settings.logRange) - 1n;
+    const last: bigint = from + BigInt(settings.logRange) - 1n;
     const to = last < end.number ? last : end.number;
-    const { incoming, netU } = await transfers.between(scan.position, to);
-    for (const transfer of incoming) await match(context, transfer);
-    scan = await advanceScan(storage, scan, { position: to + 1n, netU: scan.netU + netU });
+    const { incoming, netU } = await transfers.between(from, to);
+    for (const transfer of incoming) if (!(await isMatched(context, transfer))) failures++;
+    from = to + 1n;
+    // The next round begins where the first one failed; those behind it do not wait for that.
+    if (failures > 0) continue;
+    scan = await advanceScan(storage, scan, { position: from, netU: scan.netU + netU });
     if (!scan) return;
   }
+  if (failures > 0) throw new Error(`${failures} transfers could not be compared`);
   await prove(context, deposits, { scan, end, everyS: config.reconcile.transfersS });
 }
 
+/** False where it could not be compared, which is no reason to leave out others. */
+async function isMatched(context: PaymentsContext, transfer: IncomingTransfer): Promise<boolean> {
+  try {
+    await match(context, transfer);
+    return true;
+  } catch (error) {
+    context.log.error({ err: error, tx_hash: hexOf(transfer.txHash) }, 'deposit.match_failed');
+    return false;
+  }
+}
+
+const hexOf = (bytes: Buffer): string => `0x${bytes.toString('hex')}`;
 const hexBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
 
 async function requireFinal({ transfers }: DepositService): Promise<FinalBlock> {
@@ -57,7 +74,7 @@ async function requireFinal({ transfers }: DepositService): Promise<FinalBlock> 
 
 async function match({ storage, log, money }: PaymentsContext, transfer: IncomingTransfer): Promise<void> {
   const outcome = await matchTransfer(storage, transfer);
-  const about = { tx_hash: `0x${transfer.txHash.toString('hex')}`, amount_u: String(transfer.amountU) };
+  const about = { tx_hash: hexOf(transfer.txHash), amount_u: String(transfer.amountU) };
   if (outcome === 'credited') {
     money.deposit('credited_later', transfer.amountU);
     log.error(about, 'deposit.found_on_chain');
