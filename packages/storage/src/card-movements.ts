@@ -66,6 +66,19 @@ export async function unlikePayments(
   }));
 }
 
+/**
+ * Closes the misfits of payments about which processor and ledger agree by now. A round that did not see one says nothing:
+ * it leaves out what changed while it ran.
+ */
+export async function closeAlikeMisfits({ db }: Queries): Promise<void> {
+  await sql`
+    update misfits set closed_at = now(), closed_as = 'matched'
+     where source = 'card' and closed_at is null
+       and coalesce((select sum(amount_cents) from card_movements where payment_intent = reference), 0)
+         = coalesce((select case when state = 'credited' then amount_cents - reversed_cents else 0 end
+                       from checkouts where payment_intent = reference), 0)`.execute(db);
+}
+
 interface UnlikeRow {
   payment_intent: string;
   id: string | null;

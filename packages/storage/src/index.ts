@@ -104,7 +104,13 @@ export {
   takeModelOut,
 } from './canaries.ts';
 export { type Cancellation, cancelPoll, wasCanceled } from './cancel-poll.ts';
-export { type NewCardMovement, storeCardMovements, type UnlikePayment, unlikePayments } from './card-movements.ts';
+export {
+  closeAlikeMisfits,
+  type NewCardMovement,
+  storeCardMovements,
+  type UnlikePayment,
+  unlikePayments,
+} from './card-movements.ts';
 export { compareCells } from './cells/compare-cells.ts';
 export {
   type CellDatabase,
@@ -264,7 +270,7 @@ export { setLowBalance } from './low-balance.ts';
 export { meanRunMs } from './mean-run.ts';
 export { migrate, OtherSchema } from './migrate.ts';
 export { stepHashes } from './migrations/tables-hash.ts';
-export { closeMisfit, closeUnseenMisfits, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
+export { closeMisfit, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
 export {
   auditedVotes,
   type ModelEvidence,

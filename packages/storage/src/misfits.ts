@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// Money that moved at the processor or on the chain and that no row of ours explains. Each is noted once and stays open
-// until it is explained; what an operator closed stays closed however often it is seen again.
+// Money that moved at the processor or on the chain and that no row of ours explains. Each is noted once and stays open until it
+// is explained. One transfer that was closed stays closed; a payment by card goes on moving, and may be unlike again.
 
 export interface NewMisfit {
   source: 'chain' | 'card';
@@ -19,15 +19,22 @@ export interface Misfit extends NewMisfit {
   firstSeenAt: Date;
 }
 
-/** True when it was not known before. */
+/**
+ * True when it was not open before. A payment by card is opened again when it had been alike, or differs by another amount
+ * than the one that an operator ignored.
+ */
 export async function noteMisfit({ db }: Queries, misfit: NewMisfit): Promise<boolean> {
+  const isOpenAgain = sql`m.source = 'card' and (m.closed_as = 'matched' or m.amount_u <> excluded.amount_u)`;
   const { rows } = await sql<{ is_new: boolean }>`
-    insert into misfits (source, reference, reason, amount_u, details)
+    insert into misfits as m (source, reference, reason, amount_u, details)
     values (${misfit.source}, ${misfit.reference}, ${misfit.reason}, ${misfit.amountU},
             ${JSON.stringify(misfit.details)}::jsonb)
     on conflict on constraint misfits_once do update set last_seen_at = now(),
-      reason = excluded.reason, amount_u = excluded.amount_u, details = excluded.details
-    returning xmax = 0 as is_new`.execute(db);
+      reason = excluded.reason, amount_u = excluded.amount_u, details = excluded.details,
+      closed_at = case when ${isOpenAgain} then null else m.closed_at end,
+      closed_as = case when ${isOpenAgain} then null else m.closed_as end
+    returning m.closed_at is null and not exists (
+      select from misfits before where before.id = m.id and before.closed_at is null) as is_new`.execute(db);
   return rows[0]!.is_new;
 }
 
@@ -46,17 +53,6 @@ export async function closeMisfit(
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** What a whole comparison did not find again has been explained meanwhile. */
-export async function closeUnseenMisfits({ db }: Queries, source: NewMisfit['source'], since: Date): Promise<void> {
-  await db
-    .updateTable('misfits')
-    .set({ closed_at: sql<Date>`now()`, closed_as: 'matched' })
-    .where('source', '=', source)
-    .where('last_seen_at', '<', since)
-    .where('closed_at', 'is', null)
-    .execute();
 }
 
 /** The oldest first; with an id, that one. */

@@ -1,4 +1,4 @@
-import { balanceOf, checkLedger, createAccount, openMisfits } from '@eloquentpoll/storage';
+import { balanceOf, checkLedger, closeMisfit, createAccount, openMisfits } from '@eloquentpoll/storage';
 import { delivery, type FakeSession, fakeStripe, type StripeEvent } from '@eloquentpoll/testkit/fakes/stripe';
 import t, { type Test } from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
@@ -162,6 +162,62 @@ t.test('what processor and ledger go on disagreeing about is a misfit until they
   await compare();
   t.same(await openMisfits(storage, 10), []);
   t.ok(Date.now() - (await row()).reached_at!.getTime() < 600_000);
+});
+
+const SAID = 'checkout.unreconciled';
+
+t.test('a payment that was alike for a while and differs again is a misfit again, and said again', async (t) => {
+  const { paid, compare, storage, stripe, log, asOwner } = await compared(t);
+  const { session } = await paid(3);
+  const said = () => log.filter((line) => line.includes(SAID)).length;
+  for (let time = 1; time <= 2; time++) {
+    const strange = stripe.move(session, -700, { id: `re_${time}`, object: 'refund' }, nowS() - 600);
+    // As if it had not been compared so far.
+    await storage.db
+      .updateTable('money_scans')
+      .set({ position: BigInt(nowS() - DAY_S) })
+      .execute();
+    await compare();
+    t.match(await openMisfits(storage, 10), [{ reason: 'unlike_processor', amountU: -7_000_000n }]);
+    t.equal(said(), time);
+    await asOwner(`delete from card_movements where id = '${strange.id}'`);
+    stripe.movements.splice(stripe.movements.indexOf(strange), 1);
+    await compare();
+    t.same(await openMisfits(storage, 10), []);
+  }
+});
+
+t.test('a misfit that an operator ignored stays closed until it differs by another amount', async (t) => {
+  const { paid, compare, storage, stripe, log } = await compared(t);
+  const { session } = await paid(3);
+  const said = () => log.filter((line) => line.includes(SAID)).length;
+  stripe.move(session, -700, { id: 're_x', object: 'refund' }, nowS() - DAY_S);
+  await compare();
+  t.ok(await closeMisfit(storage, { source: 'card', reference: session.payment_intent! }, 'ignored'));
+  await compare();
+  t.same(await openMisfits(storage, 10), []);
+  t.equal(said(), 1);
+  stripe.move(session, -300, { id: 're_y', object: 'refund' }, nowS() - 600);
+  await storage.db
+    .updateTable('money_scans')
+    .set({ position: BigInt(nowS() - DAY_S) })
+    .execute();
+  await compare();
+  t.match(await openMisfits(storage, 10), [{ amountU: -10_000_000n }]);
+  t.equal(said(), 2);
+});
+
+t.test('a payment that the round brings nearer, but not in line, stays a misfit', async (t) => {
+  const { paid, compare, storage, stripe, cents, log } = await compared(t);
+  const { accountId, session } = await paid(3);
+  stripe.move(session, -700, { id: 're_x', object: 'refund' }, nowS() - DAY_S);
+  await compare();
+  const [open] = await openMisfits(storage, 10);
+  stripe.refund(session, 200);
+  await compare();
+  t.equal(await cents(accountId), 4_800, 'it was synced');
+  t.match(await openMisfits(storage, 10), [{ id: open!.id }]);
+  t.equal(log.filter((line) => line.includes(SAID)).length, 1);
 });
 
 t.test('payments of other services in the same account at the processor are left alone', async (t) => {

@@ -1,7 +1,7 @@
 import {
   advanceScan,
   claimScan,
-  closeUnseenMisfits,
+  closeAlikeMisfits,
   type MoneyScan,
   noteMisfit,
   proveScan,
@@ -71,7 +71,6 @@ async function compareAll(
   { reached, signal }: { reached: Date; signal: AbortSignal },
 ): Promise<boolean> {
   const { storage } = context;
-  const began = new Date(await storageTime(storage));
   for (let after = '', isMore = true; isMore; ) {
     const batch = await unlikePayments(storage, { days: DAYS, reached, after, limit: BATCH_SIZE });
     for (const payment of batch) {
@@ -81,7 +80,7 @@ async function compareAll(
     }
     isMore = batch.length === BATCH_SIZE;
   }
-  await noteUnlike(context, { reached, began });
+  await noteUnlike(context, reached);
   return true;
 }
 
@@ -99,7 +98,7 @@ async function syncUnlike(
   }
 }
 
-async function noteUnlike({ storage, log }: PaymentsContext, { reached, began }: { reached: Date; began: Date }) {
+async function noteUnlike({ storage, log }: PaymentsContext, reached: Date): Promise<void> {
   for (let after = '', isMore = true; isMore; ) {
     const batch = await unlikePayments(storage, { days: DAYS, reached, after, limit: BATCH_SIZE });
     for (const { paymentIntent, checkout, processorCents, ledgerCents } of batch) {
@@ -119,6 +118,5 @@ async function noteUnlike({ storage, log }: PaymentsContext, { reached, began }:
     }
     isMore = batch.length === BATCH_SIZE;
   }
-  // What is alike by now was not noted again.
-  await closeUnseenMisfits(storage, 'card', began);
+  await closeAlikeMisfits(storage);
 }
