@@ -35,14 +35,22 @@ export interface OfferedDeposit extends Authorization {
 }
 
 export type Reservation =
-  /** `isPayer`: the proof was known to its signer only, or came with the secret of the first submission. */
-  | { kind: 'reserved'; id: string; isPayer: boolean }
+  /**
+   * `isPayer`: the proof was known to its signer only, or came with the secret of the first submission. `mayHaveMoved`: the
+   * chain shows it, or an earlier attempt ended without an outcome.
+   */
+  | { kind: 'reserved'; id: string; isPayer: boolean; mayHaveMoved: boolean }
   /** Another request is settling it right now. */
   | { kind: 'in_progress'; retryAfterS: number }
   /** It was credited, or it was tried too often, or it stands for another payment. */
   | { kind: 'used' }
   /** Not valid yet, not valid long enough, or valid for too long. */
   | { kind: 'expired' };
+
+/** Why an authorization is not free: as `Reservation`, or it was handed to be settled and has no known outcome. */
+export type DepositStanding =
+  | Extract<Reservation, { kind: 'in_progress' | 'used' }>
+  | { kind: 'unknown_outcome'; retryAfterS: number };
 
 export interface WatchedDeposit extends Authorization {
   id: string;
@@ -66,7 +74,7 @@ export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): 
   const validAfter = seconds(deposit.validAfter);
   const validBefore = seconds(deposit.validBefore);
   const { isPublic, secretHash } = deposit;
-  const { rows } = await sql<{ id: string; is_payer: boolean }>`
+  const { rows } = await sql<{ id: string; is_payer: boolean; may_have_moved: boolean }>`
     insert into deposits as d (chain_id, asset, payer, nonce, pay_to, amount_u, valid_before, proof, from_block,
                                secret_hash, handed_at, attempts, check_at)
     select ${deposit.chainId}, ${deposit.asset}, ${deposit.payer}, ${deposit.nonce}, ${deposit.payTo},
@@ -84,8 +92,12 @@ export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): 
       where (d.state = 'failed' or (d.state = 'settling' and d.check_at <= now()))
         and d.amount_u = excluded.amount_u and d.pay_to = excluded.pay_to and d.attempts < ${MAX_ATTEMPTS}
     returning id, (not ${isPublic} and d.handed_at is null)
-                  or coalesce(d.secret_hash = ${secretHash}, false) as is_payer`.execute(db);
-  if (rows[0]) return { kind: 'reserved', id: rows[0].id, isPayer: rows[0].is_payer };
+                  or coalesce(d.secret_hash = ${secretHash}, false) as is_payer,
+              ${isPublic} or exists (
+                select from deposits b
+                 where b.id = d.id and b.state = 'settling' and b.handed_at is not null) as may_have_moved`.execute(db);
+  const [row] = rows;
+  if (row) return { kind: 'reserved', id: row.id, isPayer: row.is_payer, mayHaveMoved: row.may_have_moved };
 
   const known = await findStanding({ db }, deposit);
   if (!known) return { kind: 'expired' };
@@ -94,15 +106,13 @@ export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): 
     : { kind: 'used' };
 }
 
-/** Why an authorization cannot be reserved now, as far as its row says: credited, or in other hands. */
-export async function reservedAlready(
-  queries: Queries,
-  authorization: Authorization,
-): Promise<Extract<Reservation, { kind: 'in_progress' | 'used' }> | null> {
+/** Why an authorization is not free, as far as its row says: credited, in other hands, or perhaps on its way to the chain. */
+export async function reservedAlready(queries: Queries, authorization: Authorization): Promise<DepositStanding | null> {
   const known = await findStanding(queries, authorization);
   if (known?.state === 'credited') return { kind: 'used' };
-  const isInHand = known?.state === 'settled' || (known?.state === 'settling' && known.is_leased);
-  return known && isInHand ? { kind: 'in_progress', retryAfterS: known.wait_s } : null;
+  if (known?.state === 'settled' || (known?.state === 'settling' && known.is_leased))
+    return { kind: 'in_progress', retryAfterS: known.wait_s };
+  return known?.state === 'settling' && known.is_handed ? { kind: 'unknown_outcome', retryAfterS: known.wait_s } : null;
 }
 
 /** Whether this authorization was sent here before, whatever came of it. */
@@ -116,6 +126,7 @@ const findStanding = ({ db }: Queries, { chainId, asset, payer, nonce }: Authori
       'state',
       sql<number>`greatest(1, ceil(extract(epoch from check_at - now())))::integer`.as('wait_s'),
       sql<boolean>`check_at > now()`.as('is_leased'),
+      sql<boolean>`handed_at is not null`.as('is_handed'),
     ])
     .where('chain_id', '=', BigInt(chainId))
     .where('asset', '=', asset)

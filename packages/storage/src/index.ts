@@ -164,6 +164,7 @@ export {
   type Authorization,
   closeDeposit,
   creditDeposit,
+  type DepositStanding,
   failDeposit,
   findCreditedDeposit,
   firstDepositBlock,

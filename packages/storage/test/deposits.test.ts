@@ -16,6 +16,7 @@ import {
   pruneExpired,
   type Reservation,
   reserveDeposit,
+  reservedAlready,
   type Storage,
   unseenProcessorEvents,
   watchedDeposits,
@@ -119,6 +120,31 @@ t.test('what failed may be tried again, a few times, with the same payment only'
     await failDeposit(storage, id, 'payment_settlement_failed');
   }
   t.same(await reserveDeposit(storage, deposit), { kind: 'used' });
+});
+
+t.test('an attempt says whether an earlier one may have moved money', async (t) => {
+  const { storage } = await open(t);
+  const attempt = async (deposit: OfferedDeposit) => {
+    const reservation = await reserveDeposit(storage, deposit);
+    return reservation.kind === 'reserved' ? reservation : null;
+  };
+  const deposit = offer();
+  t.equal(await reservedAlready(storage, deposit), null);
+  const first = await attempt(deposit);
+  t.match(first, { mayHaveMoved: false });
+  const { id } = first!;
+  t.match(await reservedAlready(storage, deposit), { kind: 'in_progress' });
+  await leaveDeposit(storage, id);
+  t.equal(await reservedAlready(storage, deposit), null, 'it was not handed to be settled');
+  t.match(await attempt(deposit), { id, mayHaveMoved: false });
+  await noteHanded(storage, id);
+  await failDeposit(storage, id, 'payment_settlement_failed');
+  t.equal(await reservedAlready(storage, deposit), null, 'it was refused');
+  t.match(await attempt(deposit), { id, mayHaveMoved: false });
+  await leaveDeposit(storage, id);
+  t.match(await reservedAlready(storage, deposit), { kind: 'unknown_outcome' });
+  t.match(await attempt(deposit), { id, mayHaveMoved: true });
+  t.match(await attempt(offer({ isPublic: true })), { mayHaveMoved: true }, 'the chain shows it');
 });
 
 t.test('a deposit is watched from when its settler is silent until nothing can happen to it', async (t) => {

@@ -214,6 +214,71 @@ t.test('transfers on the chain are credited despite lost, wrong or late answers 
   t.equal(await credit(blind.address), 500);
 });
 
+/** One that the facilitator says it settled, and that is not on the chain. */
+async function unknownOutcome() {
+  const wallet = Wallet.createRandom();
+  const signed = await sign(wallet, 5);
+  const send = () => deposit(5, { 'x-payment': base64(v1(signed)) });
+  const settle = () => chain.settle({ ...signed.authorization, value: 5_000_000n })!;
+  return { address: wallet.address, send, settle };
+}
+
+t.test('a payment whose earlier attempt may still move money is a 409, however it is refused now', async (t) => {
+  for (const [name, refuse] of [
+    ['too little money by now', (address: string) => void chain.balances.set(address.toLowerCase(), 0n)],
+    ['refused by verify', () => void Object.assign(facilitator.state, { invalid: 'insufficient_funds' })],
+    ['used, by verify', () => void Object.assign(facilitator.state, { invalid: 'nonce_already_used' })],
+    ['refused by settle', () => void Object.assign(facilitator.state, { failure: 'insufficient_balance' })],
+    ['failed in settle', () => void Object.assign(facilitator.state, { failure: SECRET_WORDS })],
+  ] as const) {
+    const { address, send, settle } = await unknownOutcome();
+    facilitator.state.manner = 'liar';
+    t.match((await send()).json(), { code: 'deposit_in_progress' });
+    facilitator.state.manner = 'down';
+    t.match((await send()).json(), { code: 'payment_processor_error' }, name);
+    facilitator.state.manner = 'kind';
+    refuse(address);
+    for (let again = 0; again < 2; again++) {
+      const answer = await send();
+      t.match(answer.json(), { code: 'deposit_in_progress' }, name);
+      t.ok(Number(answer.headers['retry-after']) > 0, name);
+    }
+    settle();
+    t.match((await send()).json(), { payer: address }, `${name}; its transfer is credited`);
+    t.equal(await credit(address), 500);
+    Object.assign(facilitator.state, { invalid: null, failure: null });
+  }
+});
+
+t.test(
+  'a payment that is used, by a transaction that the node does not show yet, is a 409 until it does',
+  async (t) => {
+    const { address, send, settle } = await unknownOutcome();
+    facilitator.state.manner = 'liar';
+    t.match((await send()).json(), { code: 'deposit_in_progress' });
+    facilitator.state.manner = 'kind';
+    chain.state.hidden.add(settle());
+    t.match((await send()).json(), { code: 'deposit_in_progress' });
+    chain.state.hidden.clear();
+    t.match((await send()).json(), { payer: address });
+    t.equal(await credit(address), 500);
+
+    for (const failure of [SECRET_WORDS, 'invalid_exact_evm_nonce_already_used']) {
+      const first = await unknownOutcome();
+      facilitator.state.failure = failure;
+      facilitator.state.before = () => {
+        facilitator.state.before = () => {};
+        chain.state.hidden.add(first.settle());
+      };
+      t.match((await first.send()).json(), { code: 'deposit_in_progress' }, failure);
+      chain.state.hidden.clear();
+      facilitator.state.failure = null;
+      t.match((await first.send()).json(), { payer: first.address });
+      t.equal(await credit(first.address), 500);
+    }
+  },
+);
+
 t.test('an authorization submitted by a third party is credited to its signer, without a key', async (t) => {
   const wallet = Wallet.createRandom();
   const signed = await sign(wallet, 5);

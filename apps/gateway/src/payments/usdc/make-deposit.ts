@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Deposit } from '@eloquentpoll/contracts';
 import {
   type Authorization,
+  type DepositStanding,
   isKnownDeposit,
   nameOfIdentity,
   type Reservation,
@@ -142,22 +143,20 @@ async function reserve(
   const reservation = await reserveDeposit(context.storage, offered);
   if (reservation.kind === 'expired' && isEarly(payment)) throw await paymentRequired(terms, 'payment_not_yet_valid');
   if (reservation.kind !== 'reserved') throw await refusalOf(reservation, terms);
-  return { id: reservation.id, isPayer: reservation.isPayer, authorization, fromBlock };
+  const { id, isPayer, mayHaveMoved } = reservation;
+  return { id, isPayer, mayHaveMoved, authorization, fromBlock };
 }
 
 /** Postgres has refused it by its clock; ours only chooses the words. */
 const isEarly = ({ validAfter }: Payment): boolean => Number(validAfter) * 1_000 > Date.now();
 
-/** Refuses a payment that was credited, or that another request or the reconciler has in hand. */
-async function requireFree({ storage }: PaymentsContext, authorization: Authorization, terms: Terms): Promise<void> {
-  const reservation = await reservedAlready(storage, authorization);
-  if (reservation) throw await refusalOf(reservation, terms);
-}
-
-async function refusalOf(reservation: Exclude<Reservation, { kind: 'reserved' }>, terms: Terms): Promise<ApiError> {
-  if (reservation.kind === 'in_progress')
-    return new ApiError('deposit_in_progress', { retryAfterSeconds: reservation.retryAfterS });
-  return paymentRequired(terms, reservation.kind === 'used' ? 'payment_already_used' : 'payment_expired');
+async function refusalOf(
+  standing: DepositStanding | Exclude<Reservation, { kind: 'reserved' }>,
+  terms: Terms,
+): Promise<ApiError> {
+  if (standing.kind === 'used' || standing.kind === 'expired')
+    return paymentRequired(terms, standing.kind === 'used' ? 'payment_already_used' : 'payment_expired');
+  return new ApiError('deposit_in_progress', { retryAfterSeconds: standing.retryAfterS });
 }
 
 /** Before anything is stored: a 402 if the authorization can move no money to us. True if it has moved it already. */
@@ -168,9 +167,11 @@ async function requireMovable(
 ): Promise<boolean> {
   const obstacle = await orUnavailable(chain.obstacle(authorization));
   if (obstacle === null) return false;
-  // A 402 for a payment that is being settled would make a client sign a second one.
-  await requireFree(context, authorization, terms);
+  // A 402 for a payment that is being settled, or may have been, would make a client sign a second one.
+  const standing = await reservedAlready(context.storage, authorization);
+  if (standing && standing.kind !== 'unknown_outcome') throw await refusalOf(standing, terms);
   if (obstacle === 'used' && (await orUnavailable(chain.findTransfer(authorization, fromBlock)))) return true;
+  if (standing) throw await refusalOf(standing, terms);
   throw await paymentRequired(terms, obstacle === 'used' ? 'payment_already_used' : 'payment_insufficient_funds');
 }
 

@@ -23,6 +23,8 @@ export interface Reserved {
   id: string;
   authorization: Authorization;
   fromBlock: bigint;
+  /** The chain shows it, or an earlier attempt ended without an outcome. A refusal now says nothing of that. */
+  mayHaveMoved: boolean;
 }
 
 export interface Credited {
@@ -54,12 +56,15 @@ export async function settleDeposit(
   try {
     verdict = await facilitator.verify(payment, terms);
   } catch (cause) {
-    // verify does not submit anything, so no money moved.
-    await failDeposit(storage, reserved.id, 'payment_processor_error');
+    // verify does not submit anything, so this attempt moved no money.
+    if (reserved.mayHaveMoved) await leaveDeposit(storage, reserved.id);
+    else await failDeposit(storage, reserved.id, 'payment_processor_error');
     throw new ApiError('payment_processor_error', { retryAfterSeconds: 5, cause });
   }
-  if (!verdict.ok)
-    return resolveUnconfirmed(context, deposits, reserved, key, codeOf(verdict.reason, 'payment_verification_failed'));
+  if (!verdict.ok) {
+    const code = codeOf(verdict.reason, 'payment_verification_failed');
+    return resolveUnconfirmed(context, deposits, reserved, key, { code, isHanded: false });
+  }
 
   await noteHanded(storage, reserved.id);
   const settled = await facilitator.settle(payment, terms).catch((error: unknown) => {
@@ -68,8 +73,15 @@ export async function settleDeposit(
   });
   if (!settled) return resolveUnconfirmed(context, deposits, reserved, key, null);
   if (settled.ok) return awaitTransfer(context, deposits, reserved, key, settled.txHash);
-  const code = /pending/.test(settled.reason) ? null : codeOf(settled.reason, 'payment_settlement_failed');
-  return resolveUnconfirmed(context, deposits, reserved, key, code);
+  const code = codeOf(settled.reason, 'payment_settlement_failed');
+  const refusal = /pending/.test(settled.reason) ? null : { code, isHanded: true };
+  return resolveUnconfirmed(context, deposits, reserved, key, refusal);
+}
+
+/** Of the facilitator; `isHanded`: it had the payment to settle. */
+interface Refusal {
+  code: ErrorCode;
+  isHanded: boolean;
 }
 
 /** After a successful settlement: waits until the transfer is confirmed on the chain. */
@@ -92,24 +104,27 @@ async function awaitTransfer(
   return { kind: 'pending' };
 }
 
-/** After a rejected or unknown settlement: the transfer may be on the chain all the same. `code` is null if unknown. */
+/** After a refused or unknown settlement: the transfer may be on the chain all the same. `refusal` is null if unknown. */
 async function resolveUnconfirmed(
   context: PaymentsContext,
   deposits: DepositService,
   reserved: Reserved,
   key: NewKey | undefined,
-  code: ErrorCode | null,
+  refusal: Refusal | null,
 ): Promise<Settlement> {
   const { storage } = context;
   const transfer = await findTransfer(context, deposits, reserved);
   if (transfer && isConfirmed(transfer, reserved)) return credit(context, reserved, transfer, key);
-  if (transfer === undefined || transfer || code === null) {
+  async function leaveOpen(): Promise<Settlement> {
     await leaveDeposit(storage, reserved.id);
     return { kind: 'pending' };
   }
-  const refined = await refineErrorCode(code, deposits, reserved);
-  await failDeposit(storage, reserved.id, refined);
-  return { kind: 'failed', code: refined };
+  if (transfer === undefined || transfer || refusal === null || reserved.mayHaveMoved) return leaveOpen();
+  const code = await refineErrorCode(refusal.code, deposits, reserved);
+  // It may have been used by what it was handed to, in a transaction that the node does not show yet.
+  if (refusal.isHanded && code === 'payment_already_used') return leaveOpen();
+  await failDeposit(storage, reserved.id, code);
+  return { kind: 'failed', code };
 }
 
 const GENERIC_CODES: ReadonlySet<ErrorCode> = new Set(['payment_verification_failed', 'payment_settlement_failed']);
