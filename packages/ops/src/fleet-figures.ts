@@ -28,6 +28,7 @@ export interface StoreFigures {
 
 export interface MoneyFigures {
   misfits: Record<MoneySource, number>;
+  lostDeposits: number;
   reconciledAt: Record<MoneySource, Date | null>;
   negative: { accounts: number; owedU: bigint };
   worstCaller: { refusals: number; otherFailures: number; unpaidU: bigint };
@@ -104,6 +105,7 @@ function moneyFigures(metrics: Metrics, { money }: FleetSource): void {
     const { misfits } = await money();
     return MONEY_SOURCES.map((source) => [[source], misfits[source]] as const);
   });
+  metrics.reading('eloquentpoll_lost_deposits', async () => (await money()).lostDeposits);
   metrics.reading('eloquentpoll_money_reconciled_timestamp_seconds', async () => {
     const { reconciledAt } = await money();
     return MONEY_SOURCES.flatMap((source) => {

@@ -429,6 +429,12 @@ export const METRICS = {
     labels: ['source'],
     help: 'Movements of money that no row of ours explains and that no operator has closed; source is card or chain.',
   },
+  eloquentpoll_lost_deposits: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'Credited deposits whose transfer the chain has dropped, and that no operator has closed.',
+  },
   eloquentpoll_money_reconciled_timestamp_seconds: {
     type: 'gauge',
     on: BOTH,

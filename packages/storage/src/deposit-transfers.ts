@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Authorization, creditDeposit } from './deposits.ts';
 import { creditAccount } from './ledger.ts';
+import { noteMetDeposit } from './lost-deposits.ts';
 import { closeMisfit, noteMisfit } from './misfits.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
@@ -25,6 +26,7 @@ export async function matchTransfer(storage: Storage, transfer: IncomingTransfer
   const fits = row?.amount_u === transfer.amountU && row.pay_to.equals(transfer.payTo);
   if (row && fits) {
     const credited = row.state === 'credited' ? null : await creditDeposit(storage, row.id, transfer);
+    if (row.final_at === null) await noteMetDeposit(storage, row.id);
     await closeMisfit(storage, misfitOf(transfer), 'matched');
     return credited ? 'credited' : 'matched';
   }
@@ -52,6 +54,7 @@ export function bookTransfer(storage: Storage, transfer: IncomingTransfer, accou
         tx_hash: transfer.txHash,
         account_id: accountId,
         closed_at: new Date(),
+        final_at: new Date(),
       })
       .onConflict((conflict) => conflict.constraint('deposits_once').doNothing())
       .returning('id')
@@ -67,7 +70,7 @@ export function bookTransfer(storage: Storage, transfer: IncomingTransfer, accou
 const findDeposit = ({ db }: Queries, transfer: IncomingTransfer) =>
   db
     .selectFrom('deposits')
-    .select(['id', 'state', 'amount_u', 'pay_to'])
+    .select(['id', 'state', 'amount_u', 'pay_to', 'final_at'])
     .where('chain_id', '=', BigInt(transfer.chainId))
     .where('asset', '=', transfer.asset)
     .where('payer', '=', transfer.payer)

@@ -267,6 +267,7 @@ export { findPollLines, listPolls, type PollFilter, type PollLine, type PollPage
 export { type ListedOutcome, readOutcomes } from './listed-outcomes.ts';
 export { type LockName, withLock } from './locks.ts';
 export { closeLogin, closeLogins, findLogin, insertLogin, isRecentLogin, type StoredLogin } from './logins.ts';
+export { isLostDeposit, noteLostDeposit, noteMetDeposit, unmetDeposits } from './lost-deposits.ts';
 export { setLowBalance } from './low-balance.ts';
 export { meanRunMs } from './mean-run.ts';
 export { migrate, OtherSchema } from './migrate.ts';

@@ -7,6 +7,8 @@ export type MoneySource = 'chain' | 'card';
 export interface MoneyInFigures {
   /** Movements that no row explains, per source. */
   misfits: Record<MoneySource, number>;
+  /** Credited deposits whose transfer the chain has dropped. */
+  lostDeposits: number;
   /** Up to when all movements were proved; null where none are compared. */
   reconciledAt: Record<MoneySource, Date | null>;
   /** Accounts that owe us after a reversal, and how much together. */
@@ -18,9 +20,10 @@ export interface MoneyInFigures {
 /** Found by indexes of what is open, so that it stays cheap. A comparison that no process took up for a week is over. */
 export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures> {
   const { rows } = await sql<Row>`
-    select m.chain, m.card, s.chain_at, s.card_at, n.accounts, n.owed_u, w.refusals, w.other_failures, w.unpaid_u
-      from (select count(*) filter (where source = 'chain')::integer as chain,
-                   count(*) filter (where source = 'card')::integer as card
+    select m.chain, m.card, m.lost, s.chain_at, s.card_at, n.accounts, n.owed_u, w.refusals, w.other_failures, w.unpaid_u
+      from (select count(*) filter (where source = 'chain' and reason <> 'lost_transfer')::integer as chain,
+                   count(*) filter (where source = 'card')::integer as card,
+                   count(*) filter (where reason = 'lost_transfer')::integer as lost
               from misfits where closed_at is null) m
      cross join (select min(coalesce(reached_at, created_at)) filter (where name like 'chain %') as chain_at,
                         min(coalesce(reached_at, created_at)) filter (where name like 'card %') as card_at
@@ -31,9 +34,10 @@ export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures>
                         coalesce(max(other_failures), 0)::integer as other_failures,
                         coalesce(max(fault_u - charged_u), 0)::bigint as unpaid_u
                    from caller_days where day = (now() at time zone 'utc')::date) w`.execute(db);
-  const { chain, card, chain_at, card_at, accounts, owed_u, refusals, other_failures, unpaid_u } = rows[0]!;
+  const { chain, card, lost, chain_at, card_at, accounts, owed_u, refusals, other_failures, unpaid_u } = rows[0]!;
   return {
     misfits: { chain, card },
+    lostDeposits: lost,
     reconciledAt: { chain: chain_at, card: card_at },
     negative: { accounts, owedU: owed_u },
     worstCaller: { refusals, otherFailures: other_failures, unpaidU: unpaid_u },
@@ -43,6 +47,7 @@ export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures>
 interface Row {
   chain: number;
   card: number;
+  lost: number;
   chain_at: Date | null;
   card_at: Date | null;
   accounts: number;

@@ -98,6 +98,28 @@ t.test('polls are accepted, claimed and ended between the steps that load their 
   t.same((await client.query('select * from check_ledger()')).rows, []);
 });
 
+t.test('deposits that were credited before their final blocks were noted count as met', async (t) => {
+  const { url, client } = await emptyDatabase(t);
+  const names = migrations.map(({ name }) => name);
+  await migrate(url, { without: names.slice(names.indexOf('0029-final-deposits')) });
+  for (const [state, byte] of [
+    ['credited', 1],
+    ['settling', 2],
+  ])
+    await client.query(
+      `insert into deposits (chain_id, asset, payer, nonce, pay_to, amount_u, valid_before, proof, state, account_id, tx_hash)
+       select 1, a, a, decode(repeat(lpad($2, 2, '0'), 32), 'hex'), a, 5, now(), '{}', $1, id, decode(repeat('00', 32), 'hex')
+         from accounts, decode(repeat('00', 20), 'hex') a limit 1`,
+      [state, byte],
+    );
+  await migrate(url);
+  const { rows } = await client.query('select state, final_at is not null as met from deposits order by state');
+  t.same(rows, [
+    { state: 'credited', met: true },
+    { state: 'settling', met: false },
+  ]);
+});
+
 t.test('a database of another text of a step, or of a step that is gone, is refused and named', async (t) => {
   const changes = [
     ["update schema_migrations set tables_sha256 = 'other' where name = '0003-polls'", '0003-polls'],

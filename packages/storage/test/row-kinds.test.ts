@@ -155,9 +155,10 @@ t.test('what operators see is what its types say', async (t) => {
   sameKinds(t, 'ledger', [fleet.ledger], LEDGER);
   await query(`insert into money_scans (name, position, proved_position, due_at)
                values ('chain x', 1, 1, now()), ('card x', 1, 1, now())`);
-  const { misfits, reconciledAt, negative, worstCaller } = await readMoneyFigures(storage);
+  const { misfits, lostDeposits, reconciledAt, negative, worstCaller } = await readMoneyFigures(storage);
   sameKinds(t, 'worst caller', [worstCaller], { refusals: 'number', otherFailures: 'number', unpaidU: 'bigint' });
   sameKinds(t, 'misfits', [misfits], { chain: 'number', card: 'number' });
+  t.equal(lostDeposits, 0);
   sameKinds(t, 'negative', [negative], { accounts: 'number', owedU: 'bigint' });
   for (const at of Object.values(reconciledAt)) t.ok(at instanceof Date);
 });

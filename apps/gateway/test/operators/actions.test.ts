@@ -190,6 +190,26 @@ t.test('a transfer without a deposit is credited to its wallet or a given accoun
   t.same(await checkLedger(storage), []);
 });
 
+t.test('a deposit that the chain has dropped is taken back and ignored, and cannot be credited again', async (t) => {
+  const { shop, chain, scan, storage } = await paidInUsdc(t);
+  const headers = { 'x-payment': base64(v1(await sign(Wallet.createRandom(), 10))) };
+  const paid = await shop.app.inject({ method: 'POST', url: '/api/deposit', headers, payload: { amount_usd: 10 } });
+  const { deposit_id: deposit, user_id: accountId, tx_hash: tx } = paid.json();
+  chain.drop(tx);
+  chain.state.finalAt = Math.floor(Date.now() / 1_000) + 3_600;
+  await scan();
+  const { misfits } = await shop.look();
+  t.match(misfits, [{ source: 'chain', reason: 'lost_transfer', amountU: '-10000000' }]);
+  const subject = misfits[0].id;
+  t.match(await shop.act('match', { subject }), { outcome: 'not_by_hand' });
+  t.match(await shop.act('refund-deposit', { subject: deposit, amount: '10.00', tx }), { outcome: 'refunded' });
+  t.match(await shop.act('ignore', { subject }), { outcome: 'ignored' });
+  await scan();
+  t.same((await shop.look()).misfits, []);
+  t.equal(await dollars(shop, accountId), 0);
+  t.same(await checkLedger(storage), []);
+});
+
 t.test('a correction is two entries, to the same account or another', async (t) => {
   const shop = await operated(t);
   const { storage } = shop.context;

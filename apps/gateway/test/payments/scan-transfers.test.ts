@@ -6,6 +6,7 @@ import {
   createAccount,
   findIdentity,
   openMisfits,
+  readMoneyFigures,
   transferOfMisfit,
 } from '@eloquentpoll/storage';
 import type { FakeTransfer } from '@eloquentpoll/testkit/fakes/chain';
@@ -129,6 +130,66 @@ t.test('a transfer that cannot be compared holds up no other, and proves nothing
   await scan();
   t.match(await openMisfits(storage, 10), [{ reason: 'no_authorization', amountU: 7_000_000n }]);
   t.equal((await row()).proved_position, BigInt(chain.state.block) + 1n);
+});
+
+const inAnHour = () => Math.floor(Date.now() / 1_000) + 3_600;
+
+t.test('a credited deposit that the chain has dropped is a misfit, until the chain has it again', async (t) => {
+  const { scan, deposit, storage, chain, cents, log } = await scanned(t);
+  await scan();
+  const wallet = Wallet.createRandom();
+  const signed = await sign(wallet, 5);
+  chain.state.unfinal = 10;
+  const paid = (await deposit(5, { 'x-payment': base64(v1(signed)) })).json();
+  chain.drop(paid.tx_hash);
+  chain.mine(20);
+  await scan();
+  t.same(await openMisfits(storage, 10), [], 'just now: it may come again');
+  chain.state.finalAt = inAnHour();
+  for (let round = 0; round < 2; round++) {
+    await scan();
+    const misfits = await openMisfits(storage, 10);
+    t.equal(misfits.length, 1);
+    t.match(misfits, [
+      {
+        ...{ source: 'chain', reason: 'lost_transfer', reference: `deposit:${paid.deposit_id}`, amountU: -5_000_000n },
+        details: { account_id: paid.user_id, tx_hash: paid.tx_hash },
+      },
+    ]);
+    t.match(await readMoneyFigures(storage), { misfits: { chain: 0 }, lostDeposits: 1 });
+  }
+  t.equal(log.filter((line) => line.includes('deposit.transfer_lost')).length, 1);
+  t.equal(await cents(wallet.address), 500, 'what becomes of it is for an operator to say');
+  chain.settle({ ...signed.authorization, value: 5_000_000n });
+  chain.mine(10);
+  await scan();
+  t.same(await openMisfits(storage, 10), []);
+  t.match(await readMoneyFigures(storage), { lostDeposits: 0 });
+  t.equal(await cents(wallet.address), 500);
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('a credited deposit that no scan has noted as met is looked for on the chain', async (t) => {
+  const { scan, deposit, storage, chain } = await scanned(t);
+  await scan();
+  const met = async () => {
+    const rows = await storage.db.selectFrom('deposits').select('final_at').orderBy('created_at').execute();
+    return rows.map(({ final_at: at }) => at !== null);
+  };
+  const pay = async () => deposit(5, { 'x-payment': base64(v1(await sign(Wallet.createRandom(), 5))) });
+  await pay();
+  await scan();
+  t.same(await met(), [true]);
+  // As a process of an older release leaves it, whose scan has passed.
+  await storage.db.updateTable('deposits').set({ final_at: null }).execute();
+  chain.state.unfinal = 50;
+  await pay();
+  chain.mine(60);
+  await pay();
+  chain.state.finalAt = inAnHour();
+  await scan();
+  t.same(await met(), [true, true, false], 'the last one is in no final block yet');
+  t.same(await openMisfits(storage, 10), []);
 });
 
 t.test('blocks that are not final are left to the next round', async (t) => {

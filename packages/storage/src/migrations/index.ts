@@ -26,6 +26,7 @@ import { deletedRuns } from './0025-deleted-runs.ts';
 import { batchRowStatistics } from './0026-batch-row-statistics.ts';
 import { movingFences } from './0027-moving-fences.ts';
 import { batchEvents } from './0028-batch-events.ts';
+import { finalDeposits } from './0029-final-deposits.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -59,4 +60,5 @@ export const migrations: readonly Migration[] = [
   batchRowStatistics,
   movingFences,
   batchEvents,
+  finalDeposits,
 ];

@@ -49,6 +49,7 @@ export interface DepositsTable {
   from_block: Generated<bigint>;
   secret_hash: Buffer | null;
   handed_at: Date | null;
+  final_at: Date | null;
 }
 
 export interface CardMovementsTable {

@@ -7,6 +7,7 @@ import {
   findCheckoutToRefund,
   findCreditedDeposit,
   inTransaction,
+  isLostDeposit,
   type Misfit,
   openMisfits,
   refundableU,
@@ -94,7 +95,7 @@ export const match: OperatorAction = {
   async perform({ storage }, { subject, values }) {
     const [misfit] = await openMisfits(storage, 1, BigInt(subject));
     if (!misfit) return { outcome: 'gone' };
-    if (misfit.source === 'card') return { outcome: 'not_by_hand' };
+    if (misfit.source === 'card' || isLostDeposit(misfit)) return { outcome: 'not_by_hand' };
     const transfer = transferOfMisfit(misfit);
     const accountId = values.account || (await accountOfWallet(storage, transfer.payer));
     if ((await balanceOf(storage, accountId)) === null) return { outcome: 'gone' };

@@ -1,3 +1,4 @@
+import { isLostDeposit } from '@eloquentpoll/storage';
 import { type Form, formsWith } from './action-form.ts';
 import { type ActionOutcome, OUTCOMES } from './operator-action.ts';
 import type { Overview } from './overview.ts';
@@ -106,7 +107,9 @@ function moneyAndAccounts({ misfits, callers, log }: Overview, form: Form): stri
       one.reason,
       (Number(one.amountU) / 1e6).toFixed(2),
       instant(one.firstSeenAt),
-      raw(`${one.source === 'chain' ? form('match', String(one.id)) : ''} ${form('ignore', String(one.id))}`),
+      raw(
+        `${one.source === 'chain' && !isLostDeposit(one) ? form('match', String(one.id)) : ''} ${form('ignore', String(one.id))}`,
+      ),
     ],
   )}
 ${consoleTable(

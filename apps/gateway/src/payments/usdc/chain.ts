@@ -19,6 +19,7 @@ const DECIMALS = '0x313ce567';
 
 export interface ChainTransfer {
   txHash: Buffer;
+  block: bigint;
   /** Confirmations: 1 in the newest block. */
   depth: bigint;
 }
@@ -64,10 +65,8 @@ export function openChain(settings: DepositSettings): Chain {
   async function transferIn(txHash: string, authorization: Authorization): Promise<ChainTransfer | null> {
     const found = await receipt(txHash);
     if (found?.status !== '0x1' || !paysUs(found.logs, asset, authorization)) return null;
-    return {
-      txHash: Buffer.from(txHash.slice(2), 'hex'),
-      depth: (await head()) - BigInt(found.blockNumber) + 1n,
-    };
+    const block = BigInt(found.blockNumber);
+    return { txHash: Buffer.from(txHash.slice(2), 'hex'), block, depth: (await head()) - block + 1n };
   }
 
   return {

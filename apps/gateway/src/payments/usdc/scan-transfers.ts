@@ -10,10 +10,11 @@ import {
 } from '@eloquentpoll/storage';
 import type { PaymentsContext } from '../context.ts';
 import type { DepositService } from './deposit-service.ts';
+import { noteLostDeposits } from './note-lost-deposits.ts';
 import type { FinalBlock } from './token-node.ts';
 
-// Compares every transfer to us with the deposits, block range by block range, up to the newest final block, and then
-// what came and went with our balance there: a node that leaves events out does not add up.
+// Compares every transfer to us with the deposits, block range by block range, up to the newest final block, and then what came and
+// went with our balance there: a node that leaves events out does not add up. Then credited deposits with the transfers.
 
 /** On Base half an hour: an authorization may have been used before its proof reached us. */
 const BLOCKS_BEFORE = 1_000n;
@@ -49,7 +50,8 @@ export async function scanTransfers(
     if (!scan) return;
   }
   if (failures > 0) throw new Error(`${failures} transfers could not be compared`);
-  await prove(context, deposits, { scan, end, everyS: config.reconcile.transfersS });
+  const isProved = await prove(context, deposits, { scan, end, everyS: config.reconcile.transfersS });
+  if (isProved) await noteLostDeposits(context, deposits, { end, signal });
 }
 
 /** False where it could not be compared, which is no reason to leave out others. */
@@ -87,13 +89,18 @@ async function prove(
   { storage, log }: PaymentsContext,
   { transfers }: DepositService,
   { scan, end, everyS }: { scan: MoneyScan; end: FinalBlock; everyS: number },
-): Promise<void> {
-  if (end.number + 1n < scan.position) return log.warn('deposit.node_behind');
+): Promise<boolean> {
+  if (end.number + 1n < scan.position) {
+    log.warn('deposit.node_behind');
+    return false;
+  }
   const balanceU = await transfers.balanceAt(end.number);
   const expectedU = scan.provedBalanceU === null ? null : scan.provedBalanceU + scan.netU;
   if (balanceU !== null && expectedU !== null && balanceU !== expectedU) {
     log.error({ missing_u: String(balanceU - expectedU) }, 'deposit.scan_incomplete');
-    return rewindScan(storage, scan);
+    await rewindScan(storage, scan);
+    return false;
   }
   await proveScan(storage, scan, { balanceU, reachedAt: end.at, everyS });
+  return true;
 }
