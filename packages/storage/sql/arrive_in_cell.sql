@@ -1,5 +1,5 @@
 -- The other half of leave_cell, with the row of the move as the source has it: the account lives here from now on; of
--- the kind `rest` it is only money. false: it had arrived before.
+-- the kind `rest` it is only money, and what of it is held back. false: it had arrived before.
 create or replace function arrive_in_cell(p_move jsonb) returns boolean
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -17,20 +17,26 @@ begin
   if not found then
     return false;
   end if;
+  -- Payments stay in the cell that took them; what of them is held back comes along, and what was taken back of them since. Before
+  -- the balance, as a payment that is credited or settled locks them.
+  insert into checkouts (id, account_id, amount_cents, state, reversed_cents, settles_at, held_back_u, credited_at)
+  select (c ->> 'id')::uuid, v_id, (c ->> 'amount_cents')::integer, 'moved', (c ->> 'reversed_cents')::integer,
+         (c ->> 'settles_at')::timestamptz, (c ->> 'held_back_u')::bigint, (c ->> 'credited_at')::timestamptz
+    from jsonb_array_elements(v_facts -> 'checkouts') c order by 1
+  on conflict (id) do update
+    set settles_at = excluded.settles_at,
+        reversed_cents = case checkouts.state when 'moved' then excluded.reversed_cents else checkouts.reversed_cents end,
+        held_back_u = least(checkouts.held_back_u + excluded.held_back_u, 10000::bigint * (checkouts.amount_cents
+          - case checkouts.state when 'moved' then excluded.reversed_cents else checkouts.reversed_cents end));
   if v_move.amount_u <> 0 then
     perform ledger_move(case when v_move.amount_u > 0 then 'credit' else 'reversal' end, v_id,
       '00000000-0000-4000-8000-000000000007', abs(v_move.amount_u), 'move:' || v_move.id || ':in');
   end if;
+  update balances set held_back_u = (select coalesce(sum(held_back_u), 0) from checkouts where account_id = v_id)
+   where account_id = v_id;
   if v_move.kind <> 'account' then
     return true;
   end if;
-
-  -- Payments stay in the cell that took them; what of them is held back comes along.
-  insert into checkouts (id, account_id, amount_cents, state, reversed_cents, settles_at, held_back_u, credited_at)
-  select (c ->> 'id')::uuid, v_id, (c ->> 'amount_cents')::integer, 'moved', (c ->> 'reversed_cents')::integer,
-         (c ->> 'settles_at')::timestamptz, (c ->> 'held_back_u')::bigint, (c ->> 'credited_at')::timestamptz
-    from jsonb_array_elements(v_facts -> 'checkouts') c
-  on conflict (id) do update set settles_at = excluded.settles_at, held_back_u = excluded.held_back_u;
 
   -- They are made anew, from the days that came along.
   delete from usage_label_months where account_id = v_id;
@@ -46,8 +52,7 @@ begin
   update balances
      set used_elsewhere_u = (v_facts ->> 'used_u')::bigint - used_u, used_on = (v_facts ->> 'used_on')::date,
          used_today_u = (v_facts ->> 'used_today_u')::bigint, used_yesterday_u = (v_facts ->> 'used_yesterday_u')::bigint,
-         low_balance_u = (v_facts ->> 'low_balance_u')::bigint,
-         held_back_u = (select coalesce(sum(held_back_u), 0) from checkouts where account_id = v_id)
+         low_balance_u = (v_facts ->> 'low_balance_u')::bigint
    where account_id = v_id;
   update accounts
      set email = v_facts #>> '{account,email}', frozen_at = (v_facts #>> '{account,frozen_at}')::timestamptz,

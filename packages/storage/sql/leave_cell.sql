@@ -32,10 +32,7 @@ begin
            'low_balance_u', v_balance.low_balance_u,
            'account', (select jsonb_build_object('email', email, 'frozen_at', frozen_at, 'created_at', created_at)
                          from accounts where id = v_move.account_id),
-           'checkouts', (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'amount_cents', amount_cents,
-                           'reversed_cents', reversed_cents, 'settles_at', settles_at, 'held_back_u', held_back_u,
-                           'credited_at', credited_at)), '[]')
-                           from checkouts where account_id = v_move.account_id and state in ('credited', 'moved')))
+           'checkouts', moving_checkouts(v_move.account_id))
    where id = p_move;
 
   -- Its owner is not warned of the money that goes along.

@@ -55,6 +55,7 @@ import {
   refuseMovedLogin,
   refuseMovedName,
   refuseMovedResult,
+  releaseHeldBack,
   reserveDeposit,
   reverseCredit,
   revokeKey,
@@ -456,6 +457,41 @@ t.test('money that comes late follows, and so does a debt', async (t) => {
       (await checkLedger(storage)).filter(({ rule }) => rule !== 'chain_credit'),
       [],
     );
+});
+
+t.test('a card payment that is credited or taken back after a move is held back where the account lives', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const accountId = await funded(a.storage, 0n);
+  async function opened(amountCents: number) {
+    const id = await openCheckout(a.storage, { accountId, amountCents });
+    const processorId = unique('cs_');
+    await publishCheckout(a.storage, id, { processorId, url: 'https://pay.example', livemode: false });
+    return async (reversedCents: number) => {
+      const facts = { processorId, paymentIntent: processorId, livemode: false, isPaid: true, isExpired: false };
+      await followCheckout(a.storage, (await findCheckout(a.storage, { id }))!, { ...facts, reversedCents }, RULES);
+    };
+  }
+  const balance = async () => {
+    const { postedU, heldBackU } = (await balanceOf(b.storage, accountId))!;
+    return [postedU / USD, heldBackU / USD];
+  };
+  const [early, late] = [await opened(10_000), await opened(3_000)];
+  await early(0);
+  await move(accountId, a, b);
+  t.same(await balance(), [100n, 50n]);
+  await early(8_000);
+  await settleMoves(a.cell, b.cell);
+  t.same(await balance(), [20n, 20n], 'no more than is left of it');
+  await early(2_000);
+  await late(0);
+  await settleMoves(a.cell, b.cell);
+  t.same(await balance(), [110n, 20n + 30n], 'what was given back is free');
+  await clean(t, 'held back', a, b);
+  await b.query("update checkouts set settles_at = now() - interval '1 second'");
+  t.equal(await releaseHeldBack(b.storage), 2);
+  t.same(await balance(), [110n, 0n]);
+  await move(accountId, b, a);
+  await clean(t, 'back', a, b);
 });
 
 t.test('a deposit that was under way when its account left is credited at the source, and follows', async (t) => {

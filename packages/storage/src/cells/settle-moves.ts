@@ -40,21 +40,27 @@ async function accountsWithMoney({ db }: Queries, cell: string): Promise<string[
   return rows.map(({ id }) => id);
 }
 
-/** What is posted leaves in one transaction; nothing where the account came back meanwhile. */
+/**
+ * What is posted leaves in one transaction, with what the target holds back of card payments; nothing where the account came
+ * back meanwhile.
+ */
 function sendRest(
   from: CellDatabase,
   to: CellDatabase,
   { id, accountId }: { id: string; accountId: string },
 ): Promise<bigint> {
   return inTransaction(from.storage, async ({ db }) => {
+    // Before the balance, as a payment that is credited or taken back locks them.
+    await sql`select from checkouts where account_id = ${accountId} order by id for update`.execute(db);
     const { rows } = await sql<{ amountU: bigint }>`
       select b.posted_u as "amountU" from accounts a join balances b on b.account_id = a.id
        where a.id = ${accountId} and a.moved_to = ${to.name} for update`.execute(db);
     const amountU = rows[0]?.amountU ?? 0n;
     if (amountU === 0n) return 0n;
     await sql`
-      insert into account_moves (id, account_id, direction, kind, from_cell, to_cell, state, amount_u, left_at)
-      values (${id}, ${accountId}, 'out', 'rest', ${from.name}, ${to.name}, 'left', ${amountU}, now())`.execute(db);
+      insert into account_moves (id, account_id, direction, kind, from_cell, to_cell, state, amount_u, facts, left_at)
+      values (${id}, ${accountId}, 'out', 'rest', ${from.name}, ${to.name}, 'left', ${amountU},
+              jsonb_build_object('checkouts', moving_checkouts(${accountId})), now())`.execute(db);
     await sql`update balances set held_back_u = 0 where account_id = ${accountId}`.execute(db);
     await sql`update checkouts set held_back_u = 0 where account_id = ${accountId} and held_back_u > 0`.execute(db);
     await sql`
