@@ -181,13 +181,16 @@ async function monthsOf(
 async function positionOf({ db }: Queries, accountId: string, pollId: string): Promise<Position | null> {
   const row = await db
     .selectFrom('polls')
-    // As a text: a Date has no microseconds.
-    .select(sql<string>`created_at::text`.as('createdAt'))
+    .select([
+      'account_id',
+      // As a text: a Date has no microseconds.
+      sql<string>`created_at::text`.as('createdAt'),
+      // One that was deleted since it was on a page has no account; its place is still known.
+      sql<boolean>`not spec ? 'question'`.as('isEmpty'),
+    ])
     .where('id', '=', pollId)
-    // One that was deleted since it was on a page has no account; its place is still known.
-    .where(sql<boolean>`account_id = ${accountId} or not spec ? 'question'`)
     .executeTakeFirst();
-  return row ? { pollId, createdAt: row.createdAt } : null;
+  return row && (row.account_id === accountId || row.isEmpty) ? { pollId, createdAt: row.createdAt } : null;
 }
 
 type Sql = RawBuilder<unknown>;

@@ -27,7 +27,9 @@ export const keyHeader = (kept: string) => ({
     }),
   ),
 });
-const HEADERS = keyHeader('within 24 hours');
+const USUAL = keyHeader('within 24 hours');
+/** A route may say by itself for how long it remembers keys. */
+const keyHeaderOf = (own: TObject | undefined) => (own && 'idempotency-key' in own.properties ? {} : USUAL);
 
 export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
   app.decorateRequest('idempotencyKey', null);
@@ -38,7 +40,7 @@ export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
     }
     const others = route.schema?.headers as TObject | undefined;
     if (route.config.idempotent === true)
-      route.schema = { ...route.schema, headers: Type.Object({ ...HEADERS, ...others?.properties }) };
+      route.schema = { ...route.schema, headers: Type.Object({ ...others?.properties, ...keyHeaderOf(others) }) };
     const read = async (request: FastifyRequest, reply: FastifyReply) => {
       const given = request.headers['idempotency-key'];
       if (given === undefined) return;
