@@ -14,10 +14,14 @@ export const DAY: readonly ProofRow[] = [
     rate: { failures: ['answers wrong'], of: 'answers judged' },
     none: ['webhooks missing', 'ledger violations', 'alarms fired', 'bounds broken'],
     needs: [{ what: 'minutes', atLeast: 120 }],
+    mended: {
+      at: '2026-11-23T13:12:00.000Z',
+      what: 'ended runs that stayed in memory, a result that a second gateway did not have yet, webhooks that came before the day knew their secret, stopped calls that cost more than prices assumed, and compressed pages that each kept a block of 16 kB or more. Of the 1,560 wrong answers of the longest run 33 are refusals within two seconds in which the disk of the machine wrote nothing, some 400 fell in forty seconds in which a build ran beside it, and 1,100 are webhooks to an endpoint whose creation was answered 503 in one of these',
+    },
     short: {
       tried:
-        '45 minutes, which found ended runs that stayed in memory and a result that a second gateway did not have yet, webhooks that came before the day knew their secret, and stopped calls that cost more than prices assumed; an hour, which found compressed results that each kept a block of 16 kB or more in memory (all mended). Of the wrong answers of that hour 33 are refusals with 503 within two seconds in which the disk of the machine wrote nothing, by the logs of Postgres and Redis, some 400 fell in forty seconds in which a build ran on the same machine, and 1,100 are webhooks to an endpoint whose creation was answered 503 in one of these, so that the judge never had its secret',
-      takes: 'the same again without what it found, for two hours',
+        'an hour. Six of its seven wrong answers are 503 in one moment in which Postgres could not be reached; one list was refused because the poll that its `after` named had been deleted (mended since). What each process holds after collection is flat; the memory of the processes grew until the rush hour was over, in 28 minutes, and not in the 32 after it, which the bounds, that compare the beginning with the end, count as broken',
+      takes: 'the same for two hours, and bounds of memory that begin after the first rush hour',
     },
   },
 ];
