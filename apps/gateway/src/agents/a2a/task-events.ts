@@ -69,7 +69,7 @@ export class TaskEvents implements PollListener, StreamSource {
   async #finish(end: PollEnd): Promise<void> {
     const { poll, names, call } = this.#streamed;
     const result = await readOutcomeUntil(this.#context, poll.id, end, undefined, () => this.#stream.closed);
-    // Without the end the client subscribes again, and finds it once Postgres is there; so it is where the next line fails.
+    // Without the end the client subscribes again, and finds it once Postgres is there. What throws below ends the stream so, too.
     if (result === undefined) return this.#stream.end();
     const finishedAt = new Date();
     const canceledAt = (await wasCanceled(this.#context.storage, poll.id)) ? finishedAt : null;
