@@ -1110,7 +1110,9 @@ StreamEvent = Union[Started, Complete]
 
 
 class _Recovery(TypedDict):
-    action: Literal["re_authenticate", "add_funds", "open_account", "back_off", "open_documentation", "use_free_poll"]
+    action: Literal[
+        "re_authenticate", "add_funds", "open_account", "back_off", "ask_again", "open_documentation", "use_free_poll"
+    ]
     description: str
 
 
@@ -2392,8 +2394,7 @@ def _delay_before(
     attempt: int, error: EloquentPollError, *, once: bool = False, first: float = FIRST_BACKOFF_S
 ) -> float | None:
     """Seconds until the next attempt, with full jitter and not before Retry-After; None for none."""
-    # A poll that has run and failed is asked again only by the caller.
-    if not error.retryable or error.code in ("timeout", "poll_failed"):
+    if not error.retryable or error.code == "timeout":
         return None
     if once and error.status not in REFUSED:
         return None

@@ -957,7 +957,14 @@ export type StreamEvent =
 
 /** What to do about an error. */
 export interface Recovery {
-  action: 're_authenticate' | 'add_funds' | 'open_account' | 'back_off' | 'open_documentation' | 'use_free_poll';
+  action:
+    | 're_authenticate'
+    | 'add_funds'
+    | 'open_account'
+    | 'back_off'
+    | 'ask_again'
+    | 'open_documentation'
+    | 'use_free_poll';
   description: string;
   method?: string;
   url?: string;
@@ -1843,8 +1850,7 @@ function delayBefore(
   if (!(error instanceof EloquentPollError) || !error.retryable) return null;
   // What did not arrive in time will not the next time.
   if (upload && error.status === 408) return null;
-  // The poll has run and failed; only the caller can decide to ask again.
-  if (error.code === 'timeout' || error.code === 'poll_failed') return null;
+  if (error.code === 'timeout') return null;
   if (once && !isRefusal(error)) return null;
   const asked = (error.retryAfterSeconds ?? 0) * 1_000;
   if (asked > MAX_BACKOFF_MS) return null;

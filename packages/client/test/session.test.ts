@@ -75,7 +75,7 @@ t.test('failed, running and unknown polls resolve or reject as documented', asyn
     if (path === '/api/polls/ps_runs/status') return undefined;
     if (path.endsWith('/status')) return { ...COMPLETED, status: 'failed', result_id: null };
     response.statusCode = 422;
-    return { error: 'Poll failed', code: 'poll_failed', retryable: true };
+    return { error: 'Poll failed', code: 'poll_failed', retryable: false };
   });
   const polls = new EloquentPoll({ baseUrl: url });
   await t.rejects(polls.session('ps_failed').wait(), { code: 'poll_failed', status: 422 });

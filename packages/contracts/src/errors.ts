@@ -15,6 +15,10 @@ export const RECOVERY_ACTIONS = {
     path: '/api/deposit',
   },
   back_off: { description: 'Wait, then send the same request again.' },
+  ask_again: {
+    description:
+      'Ask again as a new poll, with another Idempotency-Key or none: the same key, and the same session, find the poll that has failed.',
+  },
   open_documentation: {
     description: 'See this operation in the API reference.',
     method: 'GET',
@@ -189,9 +193,9 @@ export const ERRORS = {
     status: 422,
     title: 'Poll failed',
     description:
-      'The poll ended without a valid vote. Nothing was charged, unless its question made models fail and the account had used up what it has free of that for the day. Another poll with the same question may succeed; the same Idempotency-Key finds this one.',
-    retryable: true,
-    recovery: ['back_off', 'open_documentation'],
+      'The poll ended without a valid vote. Nothing was charged, unless its question made models fail and the account had used up what it has free of that for the day. Another poll with the same question may succeed.',
+    retryable: false,
+    recovery: ['ask_again', 'open_documentation'],
   },
   poll_canceled: change(422, 'Poll canceled', 'The poll was canceled before a model had voted.'),
   budget_too_small: change(

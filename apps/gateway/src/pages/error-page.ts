@@ -30,10 +30,6 @@ function adviceOn({ code, status, retryable }: ErrorEntry): string[] {
       'Wait as many seconds as the Retry-After header says; RateLimit-Reset says when the window ends.',
       'Send fewer requests: one with “Prefer: wait=30” replaces many that poll for a status, and one stream replaces them all.',
     ];
-  if (code === 'poll_failed')
-    return [
-      'Ask again as a new poll: with another Idempotency-Key, or none. The same key, and the same session, find the poll that has failed.',
-    ];
   if (retryable)
     return [
       'Send the same request again with the same Idempotency-Key: no second poll is made, and nothing is charged twice.',

@@ -190,7 +190,7 @@ t.test('a poll without valid votes is an error with its poll_id', async (t) => {
     const { bearer, accountId } = await lost.keyWith(5);
     const answer = await (await connect(t, there, bearer)).call('poll_question', POLL);
     t.equal(answer.isError, true);
-    t.match(JSON.parse(answer.content[0]?.text ?? ''), { code: 'poll_failed', poll_id: /^EP-/, retryable: true });
+    t.match(JSON.parse(answer.content[0]?.text ?? ''), { code: 'poll_failed', poll_id: /^EP-/, retryable: false });
     t.equal((await balanceOf(lost.context.storage, accountId))?.usageU, 0n);
   }
 });

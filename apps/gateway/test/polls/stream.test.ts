@@ -210,8 +210,8 @@ t.test('[§6-event-error] a poll without a valid vote ends in an error', async (
     event: 'error',
     data: {
       code: 'poll_failed',
-      retryable: true,
-      recovery: [{ action: 'back_off' }, { action: 'open_documentation' }],
+      retryable: false,
+      recovery: [{ action: 'ask_again' }, { action: 'open_documentation' }],
     },
   });
   await eventually('no stream and no watch is left', idle);
