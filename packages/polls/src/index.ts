@@ -22,7 +22,7 @@ export {
 } from './poll-response.ts';
 export { type AskedBy, holdOf, maxCostUsdOf, type PollOrder, specOf } from './poll-spec.ts';
 export { pollState, recordRules, rulesOf, votingSeat, withVote } from './poll-state.ts';
-export { type Receipted, receiptLeaf, receiptPrice, statementText } from './receipt.ts';
+export { type Receipted, receiptLeaf, receiptPrice, statementOfLeaf, statementText } from './receipt.ts';
 export { type ReceiptSigner, receiptSigner } from './receipt-signer.ts';
 export { responseJson } from './response-json.ts';
 export { type AskedPanel, rosterVersionOf } from './roster-version.ts';

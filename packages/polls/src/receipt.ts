@@ -20,7 +20,7 @@ export interface Receipted {
   faultsU: readonly number[];
 }
 
-export function statementOf(poll: Receipted): Statement {
+export function statementOf(poll: Receipted, ruleVersion = RULE_VERSION): Statement {
   const { spec, response, acceptedAt } = poll;
   const { timing } = response;
   const seats = new Map(spec.seats.map(({ model_id }, seat) => [model_id, seat]));
@@ -51,7 +51,7 @@ export function statementOf(poll: Receipted): Statement {
         record: { lock_only: response.asking.lock_only, roster_version: response.asking.roster_version },
       }),
       threshold: spec.confidence_threshold,
-      version: RULE_VERSION,
+      version: ruleVersion,
     },
     simulated: spec.simulated,
     times: { accepted_at: acceptedAt.toISOString(), gather_ms: timing.gather_ms, total_ms: timing.total_ms },
@@ -86,6 +86,18 @@ export const receiptPrice = ({ spec, response, faultsU }: Receipted): ReceiptPri
 });
 
 export const statementText = (poll: Receipted): string => canonicalJson(statementOf(poll));
+
+/**
+ * The statement whose hash was stored when the poll ended, by these rules or by earlier ones: which they were is not
+ * stored with a poll. Null where what is stored has changed since.
+ */
+export function statementOfLeaf(poll: Receipted, leaf: Buffer): string | null {
+  for (let version = RULE_VERSION; version >= 1; version--) {
+    const text = canonicalJson(statementOf(poll, version));
+    if (receiptLeaf(text).equals(leaf)) return text;
+  }
+  return null;
+}
 
 /** A receipt's place in the tree of its day: the hash of a leaf as in RFC 6962. */
 export const receiptLeaf = (statement: string): Buffer => hash('sha256', `\0${statement}`, 'buffer');

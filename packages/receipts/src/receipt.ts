@@ -14,8 +14,11 @@ import {
 
 /** Of the statement's members and what they mean. */
 export const RECEIPT_VERSION = 1;
-/** Of the rules in `voting`: raised when they would decide a poll otherwise or give other odds. */
-export const RULE_VERSION = 1;
+/**
+ * Of the rules in `voting`: raised when they would decide a poll otherwise or give other odds. 2: a lock beside failed
+ * models is `partial` where failed and unasked ones together could have changed the winner.
+ */
+export const RULE_VERSION = 2;
 
 const REASONS = ['mathematical_lock', 'confidence', 'budget', 'roster_exhausted'] as const;
 

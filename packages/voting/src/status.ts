@@ -13,9 +13,10 @@ export function resultStatus(votes: Votes, missing: number): ResultStatus {
 }
 
 /**
- * Votes that an ended poll wanted and did not get: those of models that failed and, where the budget or the deadline
- * (no reason) cut it short, of those never asked. Models that a lock or confidence made unnecessary are not missing:
- * the rule that left them out has taken them into account.
+ * Votes that an ended poll wanted and did not get: those of models that failed, and those of models that were never
+ * asked, unless the rule that left them out has taken all of them into account. Confidence has, as a probability. A
+ * lock has as long as no model failed: it says what the models left could change, not what they and the failed ones
+ * could have changed together.
  */
 export function votesMissing(reason: TerminationReason | null, failed: number, skipped: number): number {
   switch (reason) {
@@ -23,6 +24,7 @@ export function votesMissing(reason: TerminationReason | null, failed: number, s
     case 'budget':
       return failed + skipped;
     case 'mathematical_lock':
+      return failed > 0 ? failed + skipped : 0;
     case 'confidence':
     case 'roster_exhausted':
       return failed;

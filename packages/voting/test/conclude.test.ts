@@ -3,6 +3,7 @@ import t from 'tap';
 import { conclude } from '../src/conclude.ts';
 import { launched, newPoll, received } from '../src/poll.ts';
 import { resultStatus } from '../src/status.ts';
+import { stopReason } from '../src/stop-rules.ts';
 import { holds } from './holds.ts';
 import { pollAfter, RULES, seatsOf } from './make-poll.ts';
 
@@ -58,6 +59,17 @@ t.test('models that confidence made unnecessary are not missing', async (t) => {
   t.ok(sure.confidence! > 0.95 && sure.confidence! < 1, 'what it leaves open is in its confidence');
   t.equal(conclude(pollAfter([0, 0, 0, null], seatsOf(9)), { reason: 'confidence' }).status, 'success');
   t.equal(conclude(pollAfter([0, 0, 0, null, null, null], seatsOf(9)), { reason: 'confidence' }).status, 'partial');
+});
+
+t.test('a lock is a success where failed and unasked models together could not have changed it', async (t) => {
+  const locked = (votes: readonly (number | null)[]) => {
+    const poll = pollAfter(votes, seatsOf(9));
+    t.equal(stopReason(poll), 'mathematical_lock');
+    return conclude(poll, { reason: 'mathematical_lock' }).status;
+  };
+  t.equal(locked([0, 0, 0, 0, 0]), 'success', 'of models that a lock left out alone none is missing');
+  t.equal(locked([0, 0, 0, 0, 0, null, null]), 'success', 'two failed, two left, five ahead');
+  t.equal(locked([0, 0, 0, 0, null, null]), 'partial', 'two failed, three left, four ahead');
 });
 
 t.test(

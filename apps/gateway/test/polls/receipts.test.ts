@@ -1,4 +1,5 @@
-import { type Known, type SignedReceipt, verifyReceipt } from '@eloquentpoll/receipts';
+import { createHash } from 'node:crypto';
+import { type Known, RULE_VERSION, type SignedReceipt, verifyReceipt } from '@eloquentpoll/receipts';
 import { closeAccount, sealReceipts } from '@eloquentpoll/storage';
 import { calculateJwkThumbprint, flattenedVerify, importJWK } from 'jose';
 import t from 'tap';
@@ -143,6 +144,27 @@ t.test('once its day is sealed a receipt proves that the day holds it, and the d
   t.equal((await get('/api/receipts/days?before=yesterday')).statusCode, 400);
   t.same((await get(`/api/receipts/days?result_id=${poll_id}`)).json().days, with_.days);
   t.equal((await get('/api/receipts/days?result_id=nonsense')).statusCode, 400);
+});
+
+t.test('a poll that ended by earlier rules keeps its receipt, and nothing is said of its decision', async (t) => {
+  const owner = await keyWith(1);
+  const { poll_id } = await poll(owner);
+  const url = `/api/results/${poll_id}/receipt`;
+  const now = Buffer.from((await get(url)).json().payload, 'base64url').toString();
+  const earlier = now.replace(`"version":${RULE_VERSION}},"simulated"`, '"version":1},"simulated"');
+  t.not(earlier, now);
+  const leaf = createHash('sha256').update(`\0${earlier}`).digest('hex');
+  await asOwner(`update results set receipt_leaf = '\\x${leaf}' where result_id = '${poll_id}'`);
+
+  const answer = await get(url);
+  t.equal(Buffer.from(answer.json().payload, 'base64url').toString(), earlier);
+  t.match(await statesOf(answer.body, await known(poll_id)), {
+    signature: 'holds',
+    panel: 'holds',
+    tally: 'unchecked',
+    odds: 'unchecked',
+    decision: 'unchecked',
+  });
 });
 
 t.test('a result without a receipt, one that was changed, and one that is gone', async (t) => {

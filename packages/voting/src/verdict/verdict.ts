@@ -132,7 +132,7 @@ function endedKind({ tally, failures, reason }: VerdictPoll, left: number): Verd
       return 'unsafe';
     case 'success':
       if (isTie(tally)) return 'tied';
-      return lead(tally) > left ? 'final' : 'kept';
+      return lead(tally) > left + failures.length ? 'final' : 'kept';
   }
 }
 
@@ -236,6 +236,7 @@ function notAsked(poll: VerdictPoll, { left }: Facts): string | null {
 
 function whyNotAsked({ reason, failures }: VerdictPoll): string {
   if (reason === 'budget') return 'The limit was too low for another vote';
+  if (reason === 'mathematical_lock') return 'Models left could not change the winner alone';
   return isCanceled(failures) ? 'The poll was canceled' : 'The poll ran out of time';
 }
 

@@ -121,12 +121,18 @@ t.test('a lock is final with models left; failures that could not matter leave i
     'Final: the missing vote could not have changed the winner.',
     '8 of 9 asked models answered; 1 did not (1 timed out).',
   ]);
-  const outage = verdict(
-    poll({ options, tally: [4, 0], failures: ['timeout', 'timeout', 'timeout'], reason: 'mathematical_lock' }),
-  );
-  t.same(outage.sentences.slice(1, 3), [
+  const beside = (tally: number[], failed: number) =>
+    verdict(poll({ options, tally, failures: Array(failed).fill('timeout'), reason: 'mathematical_lock' }));
+  t.same(beside([5, 0], 2).sentences.slice(1, 3), [
     'Final: the 2 models left could not change the winner.',
+    '5 of 7 asked models answered; 2 did not (2 timed out).',
+  ]);
+  const outage = beside([4, 0], 3);
+  t.match(outage, { kind: 'unsafe', headline: 'No safe answer yet: a 4', advice: ['retry'] });
+  t.same(outage.sentences, [
     '4 of 7 asked models answered; 3 did not (3 timed out).',
+    'Models left could not change the winner alone: 2 of 9 models were not asked.',
+    'The missing votes could have changed the winner.',
   ]);
   t.equal(verdict(poll({ options, tally: [9, 0] })).headline, 'a, unanimously: 9 of 9');
 });

@@ -1,5 +1,5 @@
 import type { ResultReceipt } from '@eloquentpoll/contracts';
-import { isFree, isResultId, type ReceiptSigner, receiptLeaf, receiptPrice, statementText } from '@eloquentpoll/polls';
+import { isFree, isResultId, type ReceiptSigner, receiptPrice, statementOfLeaf } from '@eloquentpoll/polls';
 import { findReceiptProof, findReceiptSource, refuseMovedResult, type StoredProof } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
@@ -15,8 +15,8 @@ export async function receiptOf(
   if (!source && isResultId(resultId)) await refuseMovedResult(storage, resultId);
   if (!source) throw new ApiError('result_not_found');
   if (source.leaf === null) throw new ApiError('receipt_not_found');
-  const statement = statementText(source);
-  if (!receiptLeaf(statement).equals(source.leaf)) {
+  const statement = statementOfLeaf(source, source.leaf);
+  if (statement === null) {
     log.error({ result_id: resultId }, 'receipt.source_changed');
     throw new ApiError('receipt_not_found', {
       detail: 'What is stored of this poll is not what its receipt was made of.',
