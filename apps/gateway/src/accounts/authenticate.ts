@@ -13,6 +13,7 @@ import { ApiError } from '../http/api-error.ts';
 import { countAhead } from '../http/hooks/rate-limit.ts';
 import { clientNetwork } from '../http/rate-limits/client-network.ts';
 import type { AccountsContext } from './context.ts';
+import type { HashedKey } from './keys/hashed-key.ts';
 import { principalOfUserId } from './keys/user-id-bearer.ts';
 import { NoAccountHere } from './login/access-token.ts';
 import { LOGIN_COOKIE } from './login/login-cookie.ts';
@@ -25,8 +26,8 @@ import { principalOfBearer, principalOfCookie } from './principal.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The account of a request that authenticates once its body is read, most likely. */
-    presumed: string | null;
+    /** Who sends a request that authenticates once its body is read, most likely. */
+    presumed: HashedKey['lately'] | null;
   }
 }
 
@@ -52,18 +53,18 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
     const readsBody = typeof operation === 'function' && !budgetOfHeaders;
     const mayWait = readsBody && schemes.has('none');
     const begin = async (request: FastifyRequest) => {
-      const account = schemes.has('apiKey') ? latelyOf(context, request) : undefined;
-      if (account !== undefined && mayWait) {
-        request.presumed = account;
+      const owner = schemes.has('apiKey') ? latelyOf(context, request) : undefined;
+      if (owner !== undefined && mayWait) {
+        request.presumed = owner;
         return;
       }
-      if (account !== undefined && !readsBody) countAhead(context, request, account);
+      if (owner !== undefined && !readsBody) countAhead(context, request, owner);
       await authenticate(request);
     };
     route.onRequest = [begin, ...[route.onRequest ?? []].flat()];
     if (!mayWait) return;
     const goOn = async (request: FastifyRequest) => {
-      if (request.presumed === null) return;
+      if (!request.presumed) return;
       countAhead(context, request, request.presumed);
       await authenticate(request);
     };
@@ -105,7 +106,7 @@ function isCrossOrigin({ headers }: FastifyRequest, baseUrl: string): boolean {
   return (headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 }
 
-function latelyOf({ hashedKey }: AccountsContext, { headers }: FastifyRequest): string | undefined {
+function latelyOf({ hashedKey }: AccountsContext, { headers }: FastifyRequest): HashedKey['lately'] {
   const bearer = bearerOf(headers.authorization);
   return bearer === null ? undefined : hashedKey(bearer)?.lately;
 }

@@ -34,7 +34,7 @@ export async function principalOfKey(
     return owner && ofKey(owner);
   } finally {
     // Calls of keys that open nothing, or only read, draw from no budget of the account.
-    hashed.lately = owner?.isReadOnly === false ? owner.accountId : undefined;
+    hashed.lately = owner?.isReadOnly === false ? owner : undefined;
   }
 }
 

@@ -34,7 +34,7 @@ export const BUDGETS = {
   free_poll: { ...per([60, 3_600], [300, 86_400]), withoutRedis: 'closed' },
   /** Reading one's own sessions: what high-volume clients do all day. */
   session: per([12_000, 60]),
-  /** Reading and writing one's account: keys, balance, history, feedback. */
+  /** Reading and writing one's account: keys, balance, history, feedback. Each key and each login has its own. */
   account: per([600, 60]),
   /** Estimates, dry runs, intents: computed, no model is called. */
   compute: per([600, 60]),

@@ -216,3 +216,30 @@ t.test('free polls of accounts without money draw from the budget of their netwo
   t.equal(await ask(two.bearer, '198.51.100.7'), 429, 'and no more than that');
   t.equal(await ask(funded.bearer), 200, 'who has paid in has a budget of its own');
 });
+
+t.test('a key that calls without end leaves its owner what revokes it: login, other keys, dashboard', async (t) => {
+  const gateway = await build(t, { rateLimits: readPolicies('account=9/60') });
+  const { app } = gateway;
+  const { accountId, bearer } = await gateway.keyWith(0);
+  const [session, elsewhere] = [await gateway.sessionFor(accountId), await gateway.sessionFor(accountId)];
+  for (const terms of [{ read_only: true }, {}]) {
+    const answer = await app.inject({ method: 'POST', url: '/api/keys', headers: session, payload: terms });
+    const { id, key } = answer.json();
+    const stolen = { authorization: `Bearer ${key}` };
+    const call = async (headers: Record<string, string>) =>
+      (await app.inject({ url: '/api/keys', headers })).statusCode;
+    for (let n = 0; n < 9; n++) t.equal(await call(stolen), 200);
+    t.equal(await call(stolen), 429, 'it has used up its own');
+    t.equal(await call(elsewhere), 200, 'a login has its own');
+    for (const [method, url, headers, payload] of [
+      ['PATCH', `/api/keys/${id}`, bearer, { label: 'stolen' }],
+      ['GET', `/dashboard/keys/${id}/revoke`, session, undefined],
+      ['DELETE', `/api/keys/${id}`, terms.read_only ? session : bearer, undefined],
+    ] as const) {
+      const done = await app.inject({ method, url, headers, ...(payload && { payload }) });
+      t.equal(done.statusCode, 200, `${method} ${url}`);
+    }
+    t.equal(await call(stolen), 401);
+  }
+  t.equal((await app.inject({ method: 'DELETE', url: '/api/keys', headers: session })).statusCode, 200);
+});

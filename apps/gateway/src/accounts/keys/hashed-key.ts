@@ -7,8 +7,8 @@ export interface HashedKey {
   readonly hash: Buffer;
   /** The hash as text: its Redis key, and the caller's name in rate limits. */
   readonly name: string;
-  /** The account whose budget its last call drew from: a guess that saves a trip, and no answer. */
-  lately?: string | undefined;
+  /** Whose budgets its last call drew from: a guess that saves a trip, and no answer. */
+  lately?: { accountId: string; keyId: string } | undefined;
 }
 
 export type KeyHasher = (key: string) => HashedKey | null;

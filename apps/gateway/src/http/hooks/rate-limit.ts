@@ -3,7 +3,7 @@ import { balanceOf, type Storage } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { BudgetName, Policy } from '../../config/rate-limit-policies.ts';
-import { keyRecoveryActions, requireScope } from '../access.ts';
+import { keyRecoveryActions, type Principal, requireScope } from '../access.ts';
 import { ApiError } from '../api-error.ts';
 import type { HttpContext } from '../context.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
@@ -28,23 +28,30 @@ declare module 'fastify' {
   }
 }
 
-/** A call that was counted for an account while its key was looked up. */
+/** A call that was counted while its key was looked up. */
 interface CountedAhead {
   name: BudgetName;
-  accountId: string;
+  drawer: string;
   budget: Promise<BudgetState>;
 }
 
-/** Saves a trip to Redis where the account is nearly certain. A key that turns out to open nothing has cost its account one call. */
+/** Whose budget it is. Keys and logins have one of `account` each, so that no key uses up what its owner revokes it with. */
+const drawerOf = (
+  name: BudgetName,
+  { accountId, keyId, loginId }: Pick<Principal, 'accountId' | 'keyId' | 'loginId'>,
+): string => (name === 'account' ? (keyId ?? loginId ?? accountId) : accountId);
+
+/** Saves a trip to Redis where the key's owner is nearly certain. A key that turns out to open nothing has cost its account one call. */
 export function countAhead(
   { limiter }: Pick<HttpContext, 'limiter'>,
   request: FastifyRequest,
-  accountId: string,
+  owner: Pick<Principal, 'accountId' | 'keyId'>,
 ): void {
   const { operation } = request.routeOptions.config;
   if (operation === undefined) return;
   const name = typeof operation === 'function' ? operation(request, 'known') : operation;
-  request.countedAhead = { name, accountId, budget: limiter.take(name, accountId) };
+  const drawer = drawerOf(name, owner);
+  request.countedAhead = { name, drawer, budget: limiter.take(name, drawer) };
 }
 
 export const rateLimit = plugin(async (app: FastifyInstance, { context }: { context: HttpContext }) => {
@@ -85,7 +92,7 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
 });
 
 const aheadFor = ({ countedAhead, principal }: FastifyRequest): CountedAhead | null =>
-  countedAhead?.accountId === principal?.accountId ? countedAhead : null;
+  countedAhead && principal && countedAhead.drawer === drawerOf(countedAhead.name, principal) ? countedAhead : null;
 
 /** Accounts cost nothing to open, so what one may try without money also draws from the budget of its network. */
 async function budgetOf(
@@ -93,11 +100,13 @@ async function budgetOf(
   request: FastifyRequest,
   name: BudgetName,
 ): Promise<BudgetState> {
-  const own = await (aheadFor(request)?.budget ?? limiter.take(name, principalOf(request)));
-  if (request.principal === null || !own.allowed) return own;
+  const { principal } = request;
+  const drawer = principal ? drawerOf(name, principal) : clientNetwork(request.ip);
+  const own = await (aheadFor(request)?.budget ?? limiter.take(name, drawer));
+  if (principal === null || !own.allowed) return own;
   const networkBudget = name === 'checkout' ? 'checkout_network' : name === 'free_poll' ? name : null;
   if (networkBudget === null) return own;
-  if (name === 'free_poll' && (await hasPaid(storage, request.principal.accountId))) return own;
+  if (name === 'free_poll' && (await hasPaid(storage, principal.accountId))) return own;
   const ofNetwork = await limiter.take(networkBudget, clientNetwork(request.ip));
   return ofNetwork.remaining < own.remaining || !ofNetwork.allowed ? ofNetwork : own;
 }
@@ -107,7 +116,7 @@ async function hasPaid(storage: Storage, accountId: string): Promise<boolean> {
   return balance !== null && (balance.postedU > 0n || balance.usageU > 0n);
 }
 
-/** The account or network that a call counts for. */
+/** The account or network that a caller belongs to. */
 export const principalOf = (request: FastifyRequest): string =>
   request.principal?.accountId ?? clientNetwork(request.ip);
 
