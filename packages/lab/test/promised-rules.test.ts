@@ -73,7 +73,9 @@ const PROMISED: PromisedHistory = {
   publishedKeys: [published],
   found: [{ marker: KEPT, place: 'Postgres, polls' }],
 };
-const READ = { path: '/api/results/EP-p9', gateway: 'g1', at: 2_100, status: 404 };
+const READ = { path: '/api/batches/pb9', gateway: 'g1', at: 2_100, status: 404 };
+const PUBLIC_READ = { ...READ, path: '/api/results/EP-p9' };
+const SEEN = { before: [{ ...PUBLIC_READ, at: 1_900, status: 200 }], after: [PUBLIC_READ] };
 const OPERATIONS: RecordedOperation[] = [
   operationOf(0, 'async', { named: new Set(['p1']), hook: '/url/0' }),
   operationOf(1, 'batch', { named: new Set(['pb1']) }),
@@ -87,9 +89,12 @@ const OPERATIONS: RecordedOperation[] = [
       marker: MARKER,
       at: 2_000,
       reads: [READ, { ...READ, path: '/api/polls/p9/status', status: 200 }],
+      publicReads: SEEN,
     },
   }),
-  operationOf(5, 'forget', { erasure: { what: 'poll', marker: KEPT, at: null, reads: [] } }),
+  operationOf(5, 'forget', {
+    erasure: { what: 'poll', marker: KEPT, at: null, reads: [], publicReads: { before: [], after: [] } },
+  }),
 ];
 const HONEST: CampaignHistory = {
   ...honestHistory,
@@ -114,7 +119,10 @@ const COUNTED = 'what the service counts for a key is what its polls were charge
 const CANCELED = 'no model is asked for a poll after its caller heard that its cancellation is over';
 const UNTAKEN = 'a poll that no worker had when it was canceled asks no model and costs nothing';
 const LEFT = 'no text of a deleted poll or account is left in a table, in Redis, in a log or in an export';
-const ANSWERED = 'what was deleted is answered by no gateway: stored results at once, ends of runs within a minute';
+const ANSWERED =
+  'what was deleted is answered by no gateway to its key: what is stored at once, ends of runs within a minute';
+const OPEN = 'a result that was deleted is not answered any more, by no gateway';
+const SHOWN = 'a result is answered to everybody until it is deleted, and deletions are of results that were';
 
 const but = (more: Partial<PromisedHistory>): Partial<CampaignHistory> => ({ promised: { ...PROMISED, ...more } });
 const heard = (...messages: ReceivedMessage[]) => but({ messages: [...PROMISED.messages, ...messages] });
@@ -122,6 +130,11 @@ const without = (id: string) => but({ messages: PROMISED.messages.filter((one) =
 const receipt = (more: object) => but({ receipts: [receiptOf({ ...STATEMENT, ...more })] });
 const erased = (...reads: (typeof READ)[]): Partial<CampaignHistory> => ({
   operations: OPERATIONS.map((one) => (one.n === 4 ? { ...one, erasure: { ...one.erasure!, reads } } : one)),
+});
+const publicly = (seen: Partial<typeof SEEN>): Partial<CampaignHistory> => ({
+  operations: OPERATIONS.map((one) =>
+    one.n === 4 ? { ...one, erasure: { ...one.erasure!, publicReads: { ...SEEN, ...seen } } } : one,
+  ),
 });
 const [first] = PROMISED.messages as [ReceivedMessage, ...ReceivedMessage[]];
 const OTHER = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
@@ -191,7 +204,25 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   ],
   ['a row that a deletion forgot', [LEFT], but({ found: [{ marker: MARKER, place: 'Postgres, polls' }] })],
   ['a text in a log', [LEFT], but({ found: [{ marker: KEPT, place: 'log of g1' }] })],
-  ['a result that is still answered', [ANSWERED], erased({ ...READ, status: 200 })],
+  ['a batch that is still answered', [ANSWERED], erased({ ...READ, status: 200 })],
+  ['a result that anybody still reads', [OPEN], publicly({ after: [{ ...PUBLIC_READ, status: 200 }] })],
+  ['a deleted result that asks for a key', [OPEN], publicly({ after: [{ ...PUBLIC_READ, status: 401 }] })],
+  ['a result that cannot be read', [SHOWN], publicly({ before: [{ ...PUBLIC_READ, status: 404 }] })],
+  [
+    'ten deletions of results that had not been read',
+    [SHOWN],
+    {
+      operations: OPERATIONS.flatMap((one) =>
+        one.n === 4
+          ? Array.from({ length: 10 }, (_, i) => ({
+              ...one,
+              ...(i > 0 && { n: 40 + i, key: `key 4${i}` }),
+              erasure: { ...one.erasure!, publicReads: { ...SEEN, before: [] } },
+            }))
+          : one,
+      ),
+    },
+  ],
   [
     'a run that is answered after two minutes',
     [ANSWERED],
@@ -245,7 +276,8 @@ t.test("a failover may bring a deleted account's key back for ten seconds, and n
   t.same(broken(after(keys, failover)), []);
   t.same(broken(after(keys)), [ANSWERED], 'without a failover');
   t.same(broken(after({ ...keys, at: 12_001 }, failover)), [ANSWERED], 'too late');
-  t.same(broken(after({ ...READ, status: 200 }, failover)), [ANSWERED], 'a result');
+  const results = { ...HONEST, ...publicly({ after: [{ ...PUBLIC_READ, status: 200 }] }), faults: [failover] };
+  t.same(broken(results), [OPEN], 'a result');
 });
 
 t.test('every rule has a lie that breaks it', async (t) => {

@@ -46,6 +46,8 @@ const [FLEX, CANCELED] = [0.25, 0.25];
 /** The share of runs that have their end sent to an address of their own. */
 const HOOKED = 0.3;
 const MAX_BATCH_ROWS = 40;
+/** The share of deletions that are of a batch. */
+const FORGOTTEN_BATCHES = 0.25;
 /** The share of batches that come as a file, line by line, and how long that takes. */
 const [SLOW_UPLOADS, UPLOAD_MS] = [0.5, 2_000];
 
@@ -230,7 +232,7 @@ export function callers(options: CallersOptions): StartCall {
       case 'limited':
         return session(kind, account);
       case 'forget':
-        return erase.poll(account);
+        return chance.happens(FORGOTTEN_BATCHES) ? erase.batch(account) : erase.poll(account);
       case 'leave':
         return erase.account();
       case 'batch':

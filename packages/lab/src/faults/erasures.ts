@@ -1,24 +1,29 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { CallerAccount, CallersOptions } from './callers.ts';
 import { newMarker } from './find-markers.ts';
-import type { Erasure, RecordedOperation } from './operations.ts';
+import type { Erasure, ErasureRead, RecordedOperation } from './operations.ts';
 import { persistence } from './persist.ts';
 import { type CallerAnswer, type CallerRequest, type Gateway, isUnknown, send } from './request.ts';
 
-// Callers who delete: one of their polls, or their whole account while polls and a batch of it run. A marker is in
-// everything that they write, and everything that could show it is read afterwards.
+// Callers who delete: a poll, a batch, or their whole account while polls and a batch of it run. A marker is in
+// everything that they write. What could show it is read afterwards, and results by strangers before that, too.
 
 const WAIT_S = 10;
 const READ_WITHIN_MS = 10_000;
 const MAX_ROWS = 6;
+const AGAIN_MS = 5_000;
+/** The share of deleted accounts whose poll and batch have ended before. */
+const ENDED = 0.5;
 
 interface Erasing {
   poll(account: CallerAccount): Promise<void>;
+  batch(account: CallerAccount): Promise<void>;
   account(): Promise<void>;
 }
 
 export function erasures(
   options: Pick<CallersOptions, 'recorder' | 'gateways' | 'chance' | 'quit' | 'promised'>,
+  againMs = AGAIN_MS,
 ): Erasing {
   const { recorder, gateways, chance, quit, promised } = options;
   const { persist, pause, conclude, question } = persistence(options);
@@ -52,13 +57,14 @@ export function erasures(
   }
 
   /** Asks each gateway for all that may show it. */
-  async function readAll(erasure: Erasure, account: CallerAccount, paths: readonly string[]): Promise<void> {
+  async function readAll(reads: ErasureRead[], paths: readonly string[], account: CallerAccount | null): Promise<void> {
+    const headers = account ? bearer(account) : {};
     const one = async (gateway: Gateway, path: string) => {
-      const sent: CallerRequest = { method: 'GET', path, headers: bearer(account), withinMs: READ_WITHIN_MS };
+      const sent: CallerRequest = { method: 'GET', path, headers, withinMs: READ_WITHIN_MS };
       try {
         const { status, body } = await send(gateway, sent, AbortSignal.timeout(READ_WITHIN_MS));
         await body?.cancel();
-        erasure.reads.push({ path, gateway: gateway.name, at: Date.now(), status });
+        reads.push({ path, gateway: gateway.name, at: Date.now(), status });
       } catch {
         // No answer shows nothing.
       }
@@ -66,49 +72,117 @@ export function erasures(
     for (const gateway of gateways) await Promise.all(paths.map((path) => one(gateway, path)));
   }
 
-  const pathsOf = (session: string, result: string | null): string[] => [
-    `/api/polls/${session}/status`,
-    `/api/polls/${session}/result`,
-    ...(result === null
-      ? []
-      : [
-          `/api/results/${result}`,
-          `/api/results/${result}/receipt`,
-          `/api/graph/mermaid/${result}`,
-          `/result/${result}`,
-        ]),
+  /** What is deleted, by whose paths it is read with the key, and the results of it that anybody may read. */
+  async function eraseAndRead(
+    operation: RecordedOperation,
+    account: CallerAccount,
+    remove: () => Promise<CallerAnswer | null>,
+    isGone: (status: number) => boolean,
+    { own, results }: { own: readonly string[]; results: readonly string[] },
+  ): Promise<void> {
+    const erasure = operation.erasure!;
+    const { before, after } = erasure.publicReads;
+    const open = results.flatMap(publicPathsOf);
+    await readAll(before, open, null);
+    const gone = await remove();
+    if (!gone || !isGone(gone.status)) return conclude(operation, gone);
+    erasure.at = Date.now();
+    recorder.end(operation, 'ok');
+    const readAfter = async () => {
+      await readAll(erasure.reads, own, account);
+      await readAll(after, open, null);
+    };
+    await readAfter();
+    await pause(againMs);
+    await readAfter();
+  }
+
+  const runPathsOf = (session: string): string[] => [`/api/polls/${session}/status`, `/api/polls/${session}/result`];
+  const batchPathsOf = (batch: string): string[] =>
+    ['', '/results', '/report'].map((part) => `/api/batches/${batch}${part}`);
+  const publicPathsOf = (result: string): string[] => [
+    `/api/results/${result}`,
+    `/api/results/${result}/receipt`,
+    `/api/graph/mermaid/${result}`,
+    `/result/${result}`,
   ];
 
-  const untilEnd = (operation: RecordedOperation, account: CallerAccount, session: string) =>
-    persist(
+  function erasing(operation: RecordedOperation, what: Erasure['what']): string {
+    const marker = newMarker(randomBytes(6).toString('hex'));
+    operation.erasure = { what, marker, at: null, reads: [], publicReads: { before: [], after: [] } };
+    return marker;
+  }
+
+  const hasEnded = (answer: CallerAnswer) =>
+    !isUnknown(answer) && answer.json.status !== 'running' && answer.json.status !== 'canceling';
+
+  /** The id of its result, where it has one. */
+  async function resultOf(
+    operation: RecordedOperation,
+    account: CallerAccount,
+    session: string,
+  ): Promise<string | null> {
+    const ask = request('GET', `/api/polls/${session}/status`, bearer(account));
+    const ended = await persist(operation, ask, () => {}, hasEnded);
+    return typeof ended?.json.result_id === 'string' ? ended.json.result_id : null;
+  }
+
+  async function beginBatch(operation: RecordedOperation, account: CallerAccount, marker: string, key: string) {
+    const requests = Array.from({ length: chance.whole(1, MAX_ROWS) }, (_, i) => ({
+      ...{ custom_id: `${marker} ${i}`, question: `${question().question} (${marker})`, options: ['yes', marker] },
+      preset: 'fast',
+    }));
+    const upload = request('POST', '/api/batches', withIdempotency(account, key), { requests });
+    return persist(operation, upload, ({ json }) => operation.named.add(String(json.batch_id)));
+  }
+
+  /** The ids of its results, once it has ended. */
+  async function resultsOf(operation: RecordedOperation, account: CallerAccount, batch: string): Promise<string[]> {
+    const ended = await persist(
       operation,
-      request('GET', `/api/polls/${session}/status`, bearer(account)),
+      request('GET', `/api/batches/${batch}`, bearer(account)),
       () => {},
-      (answer: CallerAnswer) => !isUnknown(answer) && answer.json.status !== 'running',
+      hasEnded,
     );
+    if (ended?.status !== 200) return [];
+    const results = await persist(operation, request('GET', `/api/batches/${batch}/results`, bearer(account)));
+    if (results?.status !== 200) return [];
+    return results.text
+      .split('\n')
+      .filter(Boolean)
+      .flatMap((line) => (JSON.parse(line) as { result: { poll_id: string } | null }).result?.poll_id ?? []);
+  }
 
   async function poll(account: CallerAccount): Promise<void> {
     const key = randomUUID();
     const operation = recorder.begin('forget', account.id, key);
-    const erasure: Erasure = { what: 'poll', marker: newMarker(randomBytes(6).toString('hex')), at: null, reads: [] };
-    operation.erasure = erasure;
-    const session = await begin(operation, account, erasure.marker, key);
+    const marker = erasing(operation, 'poll');
+    const session = await begin(operation, account, marker, key);
     if (session === undefined) return;
-    const ended = await untilEnd(operation, account, session);
-    const result = typeof ended?.json.result_id === 'string' ? ended.json.result_id : null;
+    const result = await resultOf(operation, account, session);
     if (result !== null && chance.happens(0.5)) {
-      const feedback = { poll_id: result, outcome_correct: true, notes: erasure.marker };
+      const feedback = { poll_id: result, outcome_correct: true, notes: marker };
       await persist(operation, request('POST', '/api/feedback', bearer(account), feedback));
     }
-    await readAll({ ...erasure, reads: [] }, account, pathsOf(session, result));
-    const gone = await persist(operation, request('DELETE', `/api/results/${session}`, bearer(account)));
-    // A repeat after a lost answer finds nothing.
-    if (gone?.status !== 200 && gone?.status !== 404) return conclude(operation, gone);
-    erasure.at = Date.now();
-    recorder.end(operation, 'ok');
-    await readAll(erasure, account, pathsOf(session, result));
-    await pause(5_000);
-    await readAll(erasure, account, pathsOf(session, result));
+    // Whatever a gateway keeps of it is kept now.
+    await readAll([], runPathsOf(session), account);
+    const remove = () => persist(operation, request('DELETE', `/api/results/${session}`, bearer(account)));
+    await eraseAndRead(operation, account, remove, isDeleted, {
+      own: runPathsOf(session),
+      results: result === null ? [] : [result],
+    });
+  }
+
+  async function batch(account: CallerAccount): Promise<void> {
+    const key = randomUUID();
+    const operation = recorder.begin('forget', account.id, key);
+    const marker = erasing(operation, 'batch');
+    const begun = await beginBatch(operation, account, marker, key);
+    if (begun?.status !== 202) return conclude(operation, begun);
+    const id = String(begun.json.batch_id);
+    const results = await resultsOf(operation, account, id);
+    const remove = () => persist(operation, request('DELETE', `/api/batches/${id}`, bearer(account)));
+    await eraseAndRead(operation, account, remove, isDeleted, { own: batchPathsOf(id), results });
   }
 
   async function account(): Promise<void> {
@@ -118,38 +192,28 @@ export function erasures(
     if (!made) return pause(500);
     const key = randomUUID();
     const operation = recorder.begin('leave', made.id, key);
-    const erasure: Erasure = {
-      what: 'account',
-      marker: newMarker(randomBytes(6).toString('hex')),
-      at: null,
-      reads: [],
-    };
-    const { marker } = erasure;
-    operation.erasure = erasure;
+    const marker = erasing(operation, 'account');
     const session = await begin(operation, made, marker, key);
     if (session === undefined) return;
-    if (chance.happens(0.5)) await untilEnd(operation, made, session);
-    const requests = Array.from({ length: chance.whole(1, MAX_ROWS) }, (_, i) => ({
-      ...{ custom_id: `${marker} ${i}`, question: `${question().question} (${marker})`, options: ['yes', marker] },
-      preset: 'fast',
-    }));
-    const upload = withIdempotency(made, randomUUID());
-    await persist(operation, request('POST', '/api/batches', upload, { requests }), ({ json }) =>
-      operation.named.add(String(json.batch_id)),
-    );
+    const waits = chance.happens(ENDED);
+    const result = waits ? await resultOf(operation, made, session) : null;
+    const begun = await beginBatch(operation, made, marker, randomUUID());
+    const id = begun?.status === 202 ? String(begun.json.batch_id) : null;
+    const rows = waits && id !== null ? await resultsOf(operation, made, id) : [];
     await pause(chance.between(1, 2_000));
     const { cookie } = made;
     const leave = `/api/account?confirm=${made.id}&give_up_balance=true`;
-    const gone = await persist(operation, request('DELETE', leave, { cookie, origin: 'http://localhost:8080' }));
+    const remove = () => persist(operation, request('DELETE', leave, { cookie, origin: 'http://localhost:8080' }));
     // After a lost answer the login is gone.
-    if (gone?.status !== 200 && gone?.status !== 401) return conclude(operation, gone);
-    erasure.at = Date.now();
-    recorder.end(operation, 'ok');
-    const paths = [...pathsOf(session, null), '/api/polls', '/api/export', '/api/keys'];
-    await readAll(erasure, made, paths);
-    await pause(5_000);
-    await readAll(erasure, made, paths);
+    const hasLeft = (status: number) => status === 200 || status === 401;
+    await eraseAndRead(operation, made, remove, hasLeft, {
+      own: [...runPathsOf(session), ...(id === null ? [] : batchPathsOf(id)), '/api/polls', '/api/export', '/api/keys'],
+      results: [...(result === null ? [] : [result]), ...rows],
+    });
   }
 
-  return { poll, account };
+  return { poll, batch, account };
 }
+
+/** A repeat after a lost answer finds nothing. */
+const isDeleted = (status: number): boolean => status === 200 || status === 404;

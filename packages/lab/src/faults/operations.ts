@@ -39,14 +39,23 @@ export interface StreamEvent {
   readonly last: boolean;
 }
 
-/** A poll or a whole account that was deleted, and what could be read of it afterwards. */
+export interface ErasureRead {
+  readonly path: string;
+  readonly gateway: string;
+  readonly at: number;
+  readonly status: number;
+}
+
+/** A poll, a batch or a whole account that was deleted, and what could be read of it before and afterwards. */
 export interface Erasure {
-  readonly what: 'poll' | 'account';
+  readonly what: 'poll' | 'batch' | 'account';
   /** In every text that goes with it. */
   readonly marker: string;
   /** When the answer came that said so; null before. */
   at: number | null;
-  readonly reads: { readonly path: string; readonly gateway: string; readonly at: number; readonly status: number }[];
+  readonly reads: ErasureRead[];
+  /** By strangers, who have nothing but the ids of results. */
+  readonly publicReads: { readonly before: ErasureRead[]; readonly after: ErasureRead[] };
 }
 
 export interface RecordedOperation {

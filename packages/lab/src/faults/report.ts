@@ -5,7 +5,7 @@ import { PROCESS_KILLS } from './fault-kinds.ts';
 import type { CampaignHistory } from './history.ts';
 import { resumesOf, slowestLines, unclaimedMs, tookMs as waitOf, waitsByCause, withStoresMs } from './resumes.ts';
 import { judgedWaits } from './rules/cluster-rules.ts';
-import { broughtBack } from './rules/deletion-rules.ts';
+import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
 import { acceptedAgainMs } from './rules/failover-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
 import { STORED } from './rules/poll-rules.ts';
@@ -90,7 +90,10 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     ...upgradeOf(history),
     'double captures': polls.filter(({ posts }) => posts > 1).length,
     'open holds': openHolds(history),
-    ...(history.promised && { 'deleted texts that a failover brought back': broughtBack(history) }),
+    ...(history.promised && {
+      'deleted texts that a failover brought back': broughtBack(history),
+      ...publicReadCounts(history),
+    }),
     'journal entries': journal.length,
   };
 }

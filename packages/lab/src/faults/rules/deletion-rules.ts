@@ -1,6 +1,7 @@
 import { MASTER_FAULTS } from '../fault-kinds.ts';
 import type { Found } from '../find-markers.ts';
 import type { CampaignHistory } from '../history.ts';
+import type { Erasure } from '../operations.ts';
 import type { CampaignRule } from './rule.ts';
 
 /** What a gateway keeps of how runs ended, where it did not hear of the deletion. */
@@ -13,10 +14,14 @@ const CACHED_KEY_MS = 10_000;
 const BROUGHT_BACK_MS = 600_000;
 
 /** These are read from the database each time. */
-const IS_STORED = /^\/(api\/results|api\/graph|result|api\/polls$|api\/export|api\/keys)/;
+const IS_STORED = /^\/api\/(batches|polls$|export|keys)/;
 
 /** These are answered to the caller that has the key. */
-const NEEDS_KEY = /^\/api\/(polls$|export|keys)/;
+const NEEDS_KEY = /^\/api\/(batches|polls$|export|keys)/;
+
+const GONE = [404, 410];
+/** Of so many deletions of a kind one at least has to be of results that were read before. */
+const MANY = 10;
 
 export const deletionRules: readonly CampaignRule[] = [
   {
@@ -33,7 +38,7 @@ export const deletionRules: readonly CampaignRule[] = [
     },
   },
   {
-    name: 'what was deleted is answered by no gateway: stored results at once, ends of runs within a minute',
+    name: 'what was deleted is answered by no gateway to its key: what is stored at once, ends of runs within a minute',
     broken({ operations, faults }) {
       const mayComeBack = faults.some(({ kind }) => MASTER_FAULTS.includes(kind));
       const keptMs = (path: string) => {
@@ -42,7 +47,7 @@ export const deletionRules: readonly CampaignRule[] = [
       };
       return operations.flatMap(({ n, erasure }) =>
         (erasure?.reads ?? [])
-          .filter(({ status, path, at }) => status < 400 && at > erasure!.at! + keptMs(path))
+          .filter(({ status, path, at }) => status < 400 && at >= erasure!.at! + keptMs(path))
           .map(
             ({ path, gateway, at, status }) =>
               `operation ${n}: ${gateway} ${path} ${status} after ${at - erasure!.at!} ms`,
@@ -50,7 +55,57 @@ export const deletionRules: readonly CampaignRule[] = [
       );
     },
   },
+  {
+    name: 'a result that was deleted is not answered any more, by no gateway',
+    broken: ({ operations }) =>
+      operations.flatMap(({ n, erasure }) =>
+        (erasure?.publicReads.after ?? [])
+          .filter(({ status }) => status < 500 && !GONE.includes(status))
+          .map(
+            ({ path, gateway, at, status }) =>
+              `operation ${n}: ${gateway} ${path} ${status}, ${at - erasure!.at!} ms after its ${erasure!.what} was deleted`,
+          ),
+      ),
+  },
+  {
+    name: 'a result is answered to everybody until it is deleted, and deletions are of results that were',
+    broken({ operations }) {
+      const deleted = operations.flatMap(({ n, erasure }) => (erasure ? [{ n, ...erasure }] : []));
+      const withoutResult = deleted.flatMap(({ n, publicReads: { before } }) =>
+        before
+          .filter(({ status }) => status < 500 && status !== 200)
+          .map(({ path, gateway, status }) => `operation ${n}: ${gateway} ${path} ${status} before`),
+      );
+      const kinds = Map.groupBy(
+        deleted.filter(({ at }) => at !== null),
+        ({ what }) => what,
+      );
+      const unshown = [...kinds].filter(([, all]) => all.length >= MANY && !all.some(wasShown));
+      return [
+        ...withoutResult,
+        ...unshown.map(([what, { length }]) => `${length} deletions (${what}), none of a result that was read before`),
+      ];
+    },
+  },
 ];
+
+const wasShown = ({ publicReads: { before } }: Erasure): boolean => before.some(({ status }) => status === 200);
+
+const countOf = (erasures: readonly Erasure[], what: Erasure['what']): number =>
+  erasures.filter((erasure) => erasure.what === what).length;
+
+/** How much strangers saw of what was deleted: a rule that nothing was read for shows nothing. */
+export function publicReadCounts({ operations }: CampaignHistory): Record<string, number> {
+  const deleted = operations.flatMap(({ erasure }) => (erasure && erasure.at !== null ? [erasure] : []));
+  const shown = deleted.filter(wasShown);
+  const gone = deleted.flatMap(({ publicReads: { after } }) => after.filter(({ status }) => GONE.includes(status)));
+  return {
+    'polls deleted whose results strangers had read': countOf(shown, 'poll'),
+    'batches deleted whose results strangers had read': countOf(shown, 'batch'),
+    'accounts deleted whose results strangers had read': countOf(shown, 'account'),
+    'reads of deleted results by strangers, answered as gone': gone.length,
+  };
+}
 
 const erasedIn = ({ operations }: CampaignHistory): Map<string, number> =>
   new Map(operations.flatMap(({ n, erasure }) => (erasure && erasure.at !== null ? [[erasure.marker, n]] : [])));

@@ -8,9 +8,9 @@ export const STORED: CampaignRule = {
   broken({ operations, polls, batches }) {
     const stored = new Set([...polls.flatMap(({ id, resultId }) => [id, resultId]), ...batches.map(({ id }) => id)]);
     return operations.flatMap(({ n, kind, named, erasure }) =>
-      // Of a deleted account the batches are not counted here.
+      // Deleted batches are not counted here.
       [...named]
-        .filter((id) => !stored.has(id) && erasure?.what !== 'account')
+        .filter((id) => !stored.has(id) && (erasure === undefined || erasure.what === 'poll'))
         .map((id) => `operation ${n} (${kind}) was given ${id}`),
     );
   },
