@@ -112,6 +112,21 @@ t.test('a schema with one choice: the content is JSON of it', async (t) => {
       object({ why: { type: ['string', 'null'] }, label, note: { anyOf: [{ type: 'number' }, { type: 'null' }] } }),
       { why: null, label: 'negative', note: null },
     ],
+    [
+      'a nullable constant beside it',
+      object({ label, flag: { anyOf: [{ const: 'urgent' }, { type: 'null' }] } }),
+      { label: 'negative', flag: null },
+    ],
+    [
+      'a nullable enum of one beside it',
+      object({ label, flag: { type: ['string', 'null'], enum: ['urgent', null] } }),
+      { label: 'negative', flag: null },
+    ],
+    [
+      'null before the one value',
+      object({ label, flag: { enum: [null, 'urgent'] } }),
+      { label: 'negative', flag: null },
+    ],
     ['optional members beside it', object({ why: { type: 'string' }, label }, ['label']), { label: 'negative' }],
     ['an optional choice', object({ label }, []), { label: 'negative' }],
   ];

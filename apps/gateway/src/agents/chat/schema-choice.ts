@@ -41,6 +41,8 @@ class SchemaReader {
       if (!texts.every((value) => typeof value === 'string')) return wrong(name, 'must be an enum of strings');
       return { kind: 'choice', options: texts, descriptions: describedBy(given), fill: (option) => option };
     }
+    // No model was asked about it: null says so wherever it may be null, in whatever order its values stand.
+    if (listed.includes(null)) return { kind: 'constant', value: null };
     if (listed[0] !== undefined) return { kind: 'constant', value: listed[0] };
     if (isJsonObject(schema.properties)) return this.#readObject(schema, schema.properties, name, depth);
     if (this.#isNullable(schema)) return { kind: 'constant', value: null };
