@@ -64,6 +64,9 @@ t.test('[§4.6-a2a-200] each version gets its own field names, and reads its tas
     result: { id: 'task-1', artifacts: [{ parts: [{ type: 'data' }, { type: 'text' }] }] },
   });
   t.same((await ask('tasks/get', { id: 'task-1' })).result, first.result);
+  const grouped = await ask('tasks/send', early(POLL, { id: 'task-2', sessionId: 'ses-1' }));
+  t.equal(grouped.result.sessionId, 'ses-1');
+  t.same((await ask('tasks/get', { id: 'task-2' })).result, grouped.result, 'with a session too');
 
   const message = { messageId: 'm', contextId: 'our context', role: 'user', kind: 'message' };
   const second = await ask('message/send', {
@@ -118,6 +121,15 @@ t.test('[§4.6-a2a-200] a task id chosen by the caller is an idempotency key of 
   t.match([other.statusCode, other.json().code], [422, 'idempotency_key_reused']);
   const foreign = await send(early(POLL, { id: 'mine: ü' }), b.bearer);
   t.not(foreign.json().metadata.poll_id, first.json().metadata.poll_id);
+
+  const held = await stored(context);
+  for (const payload of [early(POLL, { id: 'a' }), rpc('tasks/send', early(POLL, { id: 'a' }))]) {
+    const two = await send(payload, { ...a.bearer, 'idempotency-key': 'b' });
+    t.match([two.statusCode, two.body], [400, /id and the Idempotency-Key header differ/]);
+  }
+  t.same(await stored(context), held, 'a key that would be ignored makes no poll');
+  const one = await send(early(POLL, { id: 'mine' }), { ...a.bearer, 'idempotency-key': '"mine"' });
+  t.match([one.statusCode, one.headers['idempotency-key']], [200, '"mine"'], 'the same twice is one key');
 
   const key = { ...b.bearer, 'idempotency-key': 'k' };
   const message = { message: { messageId: 'm', role: 'user', parts: [{ kind: 'data', data: POLL }] } };

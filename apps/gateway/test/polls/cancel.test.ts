@@ -128,6 +128,15 @@ t.test('a task of A2A is canceled like its poll', async (t) => {
   t.match((await rpc('ListTasks', { status: 'TASK_STATE_CANCELED' })).result, { tasks: [{ id }], totalSize: 1 });
   t.match((await rpc('ListTasks', { status: 'TASK_STATE_FAILED' })).result, { tasks: [], totalSize: 0 });
 
+  const first = {
+    message: { role: 'user', parts: [{ type: 'data', data: POLL }] },
+    configuration: { blocking: false },
+  };
+  await rpc('tasks/send', { id: 'named', sessionId: 'ours', ...first });
+  const named = (await rpc('tasks/cancel', { id: 'named' })).result;
+  t.match(named, { id: 'named', sessionId: 'ours', status: { state: 'canceled' } }, 'in the form of version 0.1');
+  t.notOk('kind' in named || 'contextId' in named);
+
   const second = (await rpc('message/send', { message, configuration: { blocking: false } })).result.id;
   const worker = await takePoll(context, second);
   await worker.vote(0);

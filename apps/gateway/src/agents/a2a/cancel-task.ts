@@ -1,4 +1,4 @@
-import { findPoll } from '@eloquentpoll/storage';
+import { findPoll, type Poll } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { cancelRun } from '../../polls/run/cancel-run.ts';
@@ -13,7 +13,7 @@ export async function cancelTask(
   accountId: string,
   { params }: A2aCall,
   stop: AbortSignal,
-): Promise<Task> {
+): Promise<{ poll: Poll; task: Task }> {
   const { poll, names } = await findTask(context, accountId, params.id);
   if (poll.status === 'running') await cancelRun(context, accountId, poll.id, stop);
   const ended = await findPoll(context.storage, poll.id);
@@ -21,5 +21,5 @@ export async function cancelTask(
   if (ended.canceledAt === null) {
     throw new RpcProtocolError(A2A_ERRORS.taskNotCancelable, 'The task has ended, so it cannot be canceled.');
   }
-  return readTask(context, ended, names);
+  return { poll: ended, task: await readTask(context, ended, names) };
 }

@@ -53,7 +53,7 @@ export async function orderTask(
   const order = readPollOrder(pollOfMessage(params));
   const name = version === '0.1' ? readName(params.id, 'id') : null;
   const contextId = readName(version === '0.1' ? params.sessionId : message.contextId, 'contextId');
-  if (name !== null) request.idempotencyKey = keyOfTask(name);
+  if (name !== null) request.idempotencyKey = onlyKey(name, request.idempotencyKey);
   const submission = submissionOf(context, request, name === null ? TASK : NAMED_TASK, { order });
   return {
     submission: {
@@ -66,6 +66,13 @@ export async function orderTask(
       contextId: version === '0.1' ? poll.contextId : namesOf(poll).contextId,
     }),
   };
+}
+
+/** The task's id stands for the poll; a header that differs from it would be ignored. */
+function onlyKey(name: string, header: string | null): string {
+  if (header === null || header === name) return keyOfTask(name);
+  const detail = 'id and the Idempotency-Key header differ; send one of them.';
+  throw new ApiError('invalid_task_input', { detail });
 }
 
 /** The poll of a submission that was accepted. */

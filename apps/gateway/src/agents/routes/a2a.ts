@@ -1,3 +1,4 @@
+import { NAMED_TASK, type Poll } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { access, accountOf, requireWriting } from '../../http/access.ts';
@@ -14,7 +15,7 @@ import { type A2aCall, makesPoll, readCall, refuseUnknownVersion } from '../a2a/
 import { sendRpcError } from '../a2a/send-rpc-error.ts';
 import { sendTask } from '../a2a/send-task.ts';
 import { streamTask, subscribeToTask } from '../a2a/stream-task.ts';
-import { readTask, type Task } from '../a2a/task.ts';
+import { readTask } from '../a2a/task.ts';
 import { toStreamedTask, toWireList, toWireTask } from '../a2a/to-wire.ts';
 import { RpcMessage, rpcErrors } from '../json-rpc.ts';
 
@@ -79,22 +80,21 @@ async function answerTo(context: PollsContext, request: FastifyRequest, reply: F
       return toStreamedTask(config, call.version, await sendTask(context, request, reply, call));
     case 'get': {
       const { poll, names } = await findTask(context, accountOf(request), call.params.id);
-      const task = await readTask(context, poll, names);
-      return toWireTask(config, answerVersion(call.version, task), task);
+      return toWireTask(config, versionFor(call, poll), await readTask(context, poll, names));
     }
     case 'list':
       return toWireList(config, await listTasks(context, accountOf(request), call));
     default: {
       const stop = AbortSignal.any([goneSignal(reply), context.shutdown.closing]);
-      const task = await cancelTask(context, accountOf(request), call, stop);
-      return toWireTask(config, answerVersion(call.version, task), task);
+      const { poll, task } = await cancelTask(context, accountOf(request), call, stop);
+      return toWireTask(config, versionFor(call, poll), task);
     }
   }
 }
 
-/** Versions 0.1 and 0.3 share `tasks/get`; only tasks of version 0.1 can lack a contextId. */
-const answerVersion = (version: A2aVersion, { contextId }: Task): A2aVersion =>
-  version === '0.3' && contextId === null ? '0.1' : version;
+/** Versions 0.1 and 0.3 share `tasks/get` and `tasks/cancel`; only callers of version 0.1 name their tasks. */
+const versionFor = ({ version }: A2aCall, { entryPoint }: Poll): A2aVersion =>
+  version === '0.3' && entryPoint === NAMED_TASK ? '0.1' : version;
 
 const READS: ReadonlySet<TaskAction> = new Set(['get', 'list', 'subscribe']);
 
