@@ -1,7 +1,7 @@
 import type { FailureKind } from './behaviour.ts';
 
 // A log of the calls that reached the simulator, the last so many of them. It holds who asked whom and how it ended,
-// never what was asked.
+// never what was asked: of an answer its label, and a digest of the option that the label stood for.
 
 export type CallOutcome = 'pending' | 'vote' | 'no_vote' | 'gone' | 'rejected' | FailureKind;
 
@@ -19,6 +19,8 @@ export interface LoggedCall {
   /** `gone`: the caller left, or the server closed, before the answer was out. */
   outcome: CallOutcome;
   label: string | null;
+  /** The first 16 characters of the option's SHA-256 in base64url; null where the answer is no vote. */
+  option_digest: string | null;
   /** By the model's price and what it read and wrote, also where its caller has left; null for what a provider does not charge. */
   cost_usd: number | null;
   duration_ms: number | null;
@@ -55,6 +57,7 @@ export class CallLog {
       scripted: null,
       outcome: 'pending',
       label: null,
+      option_digest: null,
       cost_usd: null,
       duration_ms: null,
     };

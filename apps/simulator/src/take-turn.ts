@@ -1,20 +1,24 @@
+import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { cutShort, maxTokensOf, say, spokenTokens, usageOf } from './answer.ts';
 import type { SimulatorParts } from './app.ts';
-import { type Failure, isWireFailure } from './behaviour.ts';
+import { type ContentFailure, type Failure, isWireFailure } from './behaviour.ts';
 import type { CallOutcome, LoggedCall } from './call-log.ts';
 import { type ChatRequest, channelOf } from './chat.ts';
 import { asDocument, asStream } from './completion.ts';
 import { ProviderApiError, providerErrorBody } from './errors.ts';
 import { type Exchange, Gone } from './exchanges.ts';
 import { latencyMs } from './latency.ts';
-import { type Paper, readPaper } from './read-prompt.ts';
+import { type Paper, type PrintedOption, readPaper } from './read-prompt.ts';
 import type { SimulatedModel } from './traits.ts';
 import { NoRecording, vote } from './vote.ts';
 import { transmit, turnAway, turnsAway } from './wire.ts';
 
 // One call from its arrival to its end: what the script wants, the wait, the vote, the answer. Whatever happens, the
 // call ends in the log with an outcome.
+
+const DIGEST_CHARS = 16;
+const ONLY_ITS_USAGE_IS_WRONG: ReadonlySet<ContentFailure> = new Set(['missing_usage', 'usage_times']);
 
 export interface Turn {
   body: ChatRequest;
@@ -79,6 +83,7 @@ function costOf(world: SimulatorParts, turn: Turn, failure: Failure | null): num
   if (failure !== null && turnsAway(failure)) return null;
   const { cost } = compose(world, turn, failure).usage;
   turn.call.label = null;
+  turn.call.option_digest = null;
   return cost;
 }
 
@@ -86,22 +91,27 @@ function compose(world: SimulatorParts, { body, model, call }: Turn, failure: Fa
   const channel = channelOf(body);
   const paper = readPaper(body, channel);
   const bent = bentBy(failure);
-  call.label = paper === null ? null : labelFor(world, paper, model);
+  const choice = paper === null ? null : choiceFor(world, paper, model);
+  call.label = choice?.label ?? null;
   let said = say(channel, paper, call.label, bent);
   const limit = maxTokensOf(body);
   if (bent === 'length') said = cutShort(said, 3);
   else if (spokenTokens(said) > limit) said = cutShort(said, limit * 4);
+  const isSaid = said.finish !== 'length' && (bent === null || ONLY_ITS_USAGE_IS_WRONG.has(bent));
+  call.option_digest = choice && isSaid ? digestOf(choice.text) : null;
   return { said, usage: usageOf(body, said, model, bent === 'usage_times' ? (failure?.factor ?? 10) : 1) };
 }
+
+const digestOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, DIGEST_CHARS);
 
 const bentBy = (failure: Failure | null) => (failure === null || isWireFailure(failure.kind) ? null : failure.kind);
 
 const silentOn = (body: ChatRequest, failure: Failure | null): boolean =>
   bentBy(failure) === 'missing_usage' || (body.stream === true && body.stream_options?.include_usage !== true);
 
-function labelFor({ settings }: SimulatorParts, paper: Paper, model: SimulatedModel): string | null {
+function choiceFor({ settings }: SimulatorParts, paper: Paper, model: SimulatedModel): PrintedOption | null {
   try {
-    return vote(paper, model, settings.seed, settings.recordedVotes, settings.knownAnswers)?.label ?? null;
+    return vote(paper, model, settings.seed, settings.recordedVotes, settings.knownAnswers);
   } catch (error) {
     if (error instanceof NoRecording) throw new ProviderApiError(400, error.message, 'no_recording');
     throw error;

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
-import { start, vote } from './start.ts';
+import { COLOURS, type Printed, start, vote } from './start.ts';
 
 // The log says who asked whom and how it ended, and never what was asked.
 
@@ -24,6 +25,34 @@ t.test('a call is logged with poll, seat, model, attempt, time and outcome', asy
   t.ok(Math.abs(Date.parse(call!.at) - Date.now()) < 60_000);
   const text = JSON.stringify((await running.control('GET', 'calls')).body);
   t.notMatch(text, /calmest|Red|Blue/, 'no question and no option');
+});
+
+t.test('an answer is logged with the digest of its option, however the paper was printed', async (t) => {
+  const running = await start(t);
+  const digests = new Map(
+    COLOURS.map(([, text]) => [createHash('sha256').update(text).digest('base64url').slice(0, 16), text]),
+  );
+  const turned: Printed = COLOURS.map(([label], i) => [label, COLOURS.at(i - 1)![1]]);
+  for (const options of [COLOURS, turned])
+    await running.client.chat.completions.create(vote('sim/oak-1', 'Which colour is the calmest?', options));
+  const [first, second] = await running.calls();
+  const chosen = digests.get(first!.option_digest ?? '');
+  t.equal(chosen, COLOURS.find(([label]) => label === first!.label)?.[1]);
+  t.equal(chosen, turned.find(([label]) => label === second!.label)?.[1]);
+  t.not(first!.label, second!.label);
+  t.equal(first!.option_digest, second!.option_digest);
+});
+
+t.test('of an answer that is no vote there is no option', async (t) => {
+  const running = await start(t);
+  for (const kind of ['refusal', 'two_tool_calls', 'length', 'missing_usage'] as const) {
+    await running.behave('sim/elm-1', { failures: [{ kind, rate: 1 }] });
+    await running.client.chat.completions.create(vote('sim/elm-1'));
+  }
+  t.same(
+    (await running.calls()).map((call) => call.option_digest !== null),
+    [false, false, false, true],
+  );
 });
 
 t.test('calls can be filtered, counted and cleared', async (t) => {

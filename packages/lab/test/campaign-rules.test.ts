@@ -11,9 +11,11 @@ import { rollingRules } from '../src/faults/rules/rolling-rules.ts';
 import { tooManyLate } from '../src/faults/rules/rule.ts';
 import { callsInTransit, workerRules } from '../src/faults/rules/worker-rules.ts';
 import { RULES_OF_ALL } from '../src/faults/rules.ts';
+import { type Election, electionFaults, optionDigest } from '../src/fixture/election.ts';
 import { sharedPolls, type UpgradeHistory } from '../src/releases/upgrade-history.ts';
 import {
   attemptOf as attempt,
+  ELECTION,
   honestHistory as HONEST,
   operationOf as operation,
   pollOf as poll,
@@ -43,6 +45,10 @@ const BATCH_ENDS = 'every batch ends with all of its rows, costs what its polls 
 const CAPTURED = 'captured is the sum of billed votes, at most the hold, at most the most it may cost';
 const BILLED = 'a model is billed at most once per poll, for a vote or what the free pool pays for a failure';
 const STORED_VOTES = 'every vote is stored once, and billed when it is valid';
+const GIVEN = 'every vote that is stored is for the option that its model answered, by the own record of the provider';
+const ELECTED =
+  'tally, winner, tie and status of every stored result follow from its votes, which are those that are stored';
+const GIVEN_OUT = 'callers are answered the election that is stored, also in short and for rows of a batch';
 const ASKED = 'a model is asked at most once per claim of its poll, and at most three times for that vote';
 
 const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
@@ -123,16 +129,19 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   ['a hold beyond what the poll may cost', [CAPTURED], pollsWith({ maxCostU: 499n })],
   [
     'a model that is billed twice',
-    [CAPTURED, BILLED],
+    [CAPTURED, BILLED, GIVEN, ELECTED],
     {
-      votes: [...HONEST.votes, { pollId: 'p1', seat: 2, modelId: 'm0', voted: true, billedU: 1n, failedMaxU: 0n }],
-      calls: [...HONEST.calls, { pollId: 'p1', seat: 2, attempt: 1, madeAt: 530, at: 530, costU: 100 }],
+      votes: [...HONEST.votes, { pollId: 'p1', seat: 2, modelId: 'm0', option: 0, billedU: 1n, failedMaxU: 0n }],
+      calls: [
+        ...HONEST.calls,
+        { pollId: 'p1', seat: 2, attempt: 1, madeAt: 530, at: 530, costU: 100, optionDigest: optionDigest('a') },
+      ],
     },
   ],
   [
     'a failure that is billed',
     [CAPTURED, BILLED],
-    { votes: HONEST.votes.map((vote) => (vote.voted ? vote : { ...vote, billedU: 1n })) },
+    { votes: HONEST.votes.map((vote) => (vote.option !== null ? vote : { ...vote, billedU: 1n })) },
   ],
   ['a row with two polls', ['a row of a batch is run once', BATCH_ENDS], pollsWith({ row: 'pb1 1' })],
   [
@@ -168,7 +177,7 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     { calls: [...HONEST.calls, { ...HONEST.calls[0]!, pollId: 'p9' }] },
   ],
   ['a vote with a fourth call', [ASKED], { calls: [...HONEST.calls, { ...HONEST.calls[0]!, attempt: 4 }] }],
-  ['a vote that no model gave', ['every vote that is stored was given by a model'], { calls: [] }],
+  ['a vote that no model gave', [GIVEN], { calls: [] }],
   [
     'a poll that ended 20 s after its deadline',
     ['every poll ends within 15 s of its deadline'],
@@ -184,7 +193,7 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     [CAPTURED, STORED_VOTES],
     { votes: HONEST.votes.map((vote) => ({ ...vote, billedU: 0n })) },
   ],
-  ['a vote that is stored twice', [STORED_VOTES], { votes: [...HONEST.votes, HONEST.votes[1]!] }],
+  ['a vote that is stored twice', [STORED_VOTES, ELECTED], { votes: [...HONEST.votes, HONEST.votes[1]!] }],
   [
     'a poll that waited too long for its next worker',
     ['polls of a killed worker are claimed again, p99 within 15 s'],
@@ -197,6 +206,71 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
 t.test('a correct history breaks no rule', async (t) => {
   t.same(broken(HONEST), []);
 });
+
+/** p1 with another stored election. */
+const elected = (more: Partial<Election>): Partial<CampaignHistory> =>
+  pollsWith({ election: { ...ELECTION, ...more } });
+const votedBy = (option: number | null): CampaignHistory['votes'] =>
+  HONEST.votes.map((vote) => (vote.seat === 0 ? { ...vote, option } : vote));
+/** Everything that is stored of p1 elects a. */
+const EXCHANGED = pollsWith({
+  election: {
+    ...ELECTION,
+    ...{ outcome: 'a', winning_option: 'a', tally: { a: 1, b: 0 } },
+    votes: [{ ...ELECTION.votes[0]!, chosen_option: 'a' }, ELECTION.votes[1]!],
+  },
+  resultRow: { winner: 'a', isTie: false },
+});
+const SHORT = { status: 'partial', options: ['a', 'b'], winner: 'b' };
+const answered = (id: string, said: object): Partial<CampaignHistory> =>
+  instead(5, { answers: new Map([[id, { ...SHORT, ...said }]]) });
+
+LIES.push(
+  [
+    'a worker that takes over and restores a vote for another option, so that another one wins, is billed and answered',
+    [GIVEN],
+    {
+      ...EXCHANGED,
+      votes: votedBy(0),
+      operations: answered('EP-p1', { winner: 'a' }).operations!,
+    },
+  ],
+  ['a vote for an option that there is none of', [GIVEN, ELECTED], { votes: votedBy(2) }],
+  ['a vote of a model that gave none', [GIVEN], { calls: HONEST.calls.filter(({ madeAt }) => madeAt !== 520) }],
+  ['a vote of a model that was not asked', [GIVEN], { calls: HONEST.calls.filter(({ seat }) => seat !== 0) }],
+  [
+    'a vote in the seat of another model',
+    [GIVEN, ELECTED],
+    { votes: HONEST.votes.map((vote) => (vote.seat === 0 ? { ...vote, modelId: 'm2' } : vote)) },
+  ],
+  ['an answer that the result does not have', [ELECTED], { votes: HONEST.votes.slice(0, 1) }],
+  ['a result that its stored votes do not elect', [ELECTED, GIVEN_OUT], EXCHANGED],
+  ['a tally that its votes do not have', [ELECTED], elected({ tally: { a: 1, b: 1 } })],
+  ['a tally without an option', [ELECTED], elected({ tally: { b: 1 } })],
+  ['a winner that has no vote', [ELECTED, GIVEN_OUT], elected({ winning_option: 'a' })],
+  ['no winner at 1:0', [ELECTED, GIVEN_OUT], elected({ winning_option: null })],
+  ['an outcome that is not the winner', [ELECTED], elected({ outcome: 'a' })],
+  ['a tie that is none', [ELECTED], elected({ is_tie: true })],
+  [
+    'a success beside a failed model that could have made it a tie',
+    [ELECTED, GIVEN_OUT],
+    elected({ status: 'success' }),
+  ],
+  ['a model that is counted as not asked', [ELECTED], elected({ models_skipped: 1 })],
+  ['an early end that was none', [ELECTED], elected({ early_terminated: true })],
+  ['other options than were stored', [ELECTED], pollsWith({ options: ['b', 'b'] })],
+  ['a result that is listed with another winner', [ELECTED], pollsWith({ resultRow: { winner: 'a', isTie: false } })],
+  ['a result without an election', [ELECTED, GIVEN_OUT], pollsWith({ election: null })],
+  ['a short answer with another winner', [GIVEN_OUT], answered('EP-p1', { winner: 'a' })],
+  ['a short answer without a winner', [GIVEN_OUT], answered('EP-p1', { winner: null })],
+  [
+    'a row that is answered with another election',
+    [GIVEN_OUT],
+    instead(4, {
+      answers: new Map([['p1', { ...ELECTION, winning_option: 'a' }]]),
+    }),
+  ],
+);
 
 t.test('each lie breaks the rule that it is about, and no other', async (t) => {
   for (const [what, rules, lie] of LIES) {
@@ -212,14 +286,14 @@ t.test('every rule has a lie that breaks it', async (t) => {
 t.test('a poll that was given up frees its key: the next one is no second poll', async (t) => {
   const history = {
     ...HONEST,
-    polls: [...HONEST.polls, poll('p0', { buried: true })],
+    polls: [...HONEST.polls, poll('p0', { buried: true, resultStatus: null, election: null, resultRow: null })],
     journal: [
       { pollId: 'p0', kind: 'claimed' as const, epoch: 6, worker: 'w1', at: 100 },
       { pollId: 'p0', kind: 'ended' as const, epoch: 6, worker: null, at: 100 },
       ...HONEST.journal,
     ],
-    votes: [...HONEST.votes, { pollId: 'p0', seat: 0, modelId: 'm0', voted: true, billedU: 100n, failedMaxU: 0n }],
-    calls: [...HONEST.calls, { pollId: 'p0', seat: 0, attempt: 1, madeAt: 100, at: 100, costU: 100 }],
+    votes: [...HONEST.votes, { pollId: 'p0', seat: 0, modelId: 'm0', option: 1, billedU: 100n, failedMaxU: 0n }],
+    calls: [...HONEST.calls, { ...HONEST.calls[1]!, pollId: 'p0', madeAt: 100, at: 100 }],
     ...instead(0, { named: new Set(['p0', 'EP-p1']) }),
   };
   t.same(broken(history), ['no poll is given up']);
@@ -364,3 +438,34 @@ t.test(
     t.equal(isFound!.broken({ ...HONEST, ...instead(2, { named: new Set(['p9']) }) }).length, 0);
   },
 );
+
+t.test('an election says what its votes make, by the rules under which it ended', async (t) => {
+  const voted = (...options: (string | null)[]) =>
+    options.map((option, i) => ({ model_id: `m${i}`, success: option !== null, chosen_option: option }));
+  const faults = (more: Partial<Election>, seats: number, hasOlderRules = false) =>
+    electionFaults({ ...ELECTION, ...more }, { seats, hasOlderRules });
+  const tie: Partial<Election> = {
+    ...{ status: 'success', outcome: 'tie', winning_option: null, is_tie: true },
+    ...{ tally: { a: 1, b: 1 }, votes: voted('a', 'b') },
+  };
+  t.same(faults(tie, 2), []);
+  t.match(faults({ ...tie, is_tie: false }, 2), [/no tie with 1,1/]);
+  t.match(faults({ ...tie, winning_option: 'a', outcome: 'a' }, 2), [/elects a/, /calls 1,1 a/]);
+  const locked: Partial<Election> = {
+    ...{ status: 'success', tally: { a: 0, b: 3 }, votes: voted('b', 'b', 'b') },
+    ...{ models_skipped: 2, early_terminated: true, termination_reason: 'mathematical_lock' },
+  };
+  t.same(faults(locked, 5), []);
+  t.match(faults({ ...locked, models_skipped: 3 }, 6), [/is locked/]);
+  const beside = { ...locked, votes: voted('b', 'b', 'b', null) };
+  t.match(faults(beside, 6), [/success with 0,3, 1 failed, 2 not heard/]);
+  t.same(faults({ ...beside, status: 'partial' }, 6), []);
+  t.same(faults(beside, 6, true), [], 'a release before had other rules');
+  t.same(faults({ ...locked, status: 'partial', termination_reason: 'budget', models_skipped: 3 }, 6), []);
+  t.match(faults({ ...locked, status: 'success', termination_reason: 'budget', models_skipped: 3 }, 6), [
+    /after budget/,
+  ]);
+  t.same(faults({ ...locked, status: 'partial', termination_reason: null, models_skipped: 3 }, 6), []);
+  t.same(faults({ ...locked, termination_reason: 'confidence', models_skipped: 3 }, 6), []);
+  t.match(faults({ ...locked, termination_reason: 'roster_exhausted' }, 5), [/heard everybody but 2/]);
+});

@@ -1,5 +1,6 @@
 import type { CampaignHistory, StoredPoll } from '../src/faults/history.ts';
 import type { Attempt, Kind, RecordedOperation } from '../src/faults/operations.ts';
+import { type Election, optionDigest } from '../src/fixture/election.ts';
 
 // What tests of rules make histories from.
 
@@ -20,12 +21,43 @@ export const operationOf = (n: number, kind: Kind, more: Partial<RecordedOperati
   key: `key ${n}`,
   attempts: [attemptOf()],
   named: new Set(),
+  answers: new Map(),
   bodies: new Set(),
   events: [],
   cents: null,
   outcome: 'ok',
   ...more,
 });
+
+/** One vote for b, and a model that failed. */
+export const ELECTION: Election = {
+  status: 'partial',
+  outcome: 'b',
+  options: ['a', 'b'],
+  winning_option: 'b',
+  is_tie: false,
+  tally: { a: 0, b: 1 },
+  votes: [
+    { model_id: 'm0', success: true, chosen_option: 'b' },
+    { model_id: 'm1', success: false, chosen_option: null },
+  ],
+  early_terminated: false,
+  models_skipped: 0,
+  termination_reason: 'roster_exhausted',
+};
+
+/** Its deadline had passed before a model answered. */
+const UNANSWERED: Election = {
+  ...ELECTION,
+  status: 'failed',
+  outcome: 'no_votes',
+  winning_option: null,
+  tally: { a: 0, b: 0 },
+  votes: [],
+  early_terminated: true,
+  models_skipped: 2,
+  termination_reason: null,
+};
 
 export const pollOf = (id: string, more: Partial<StoredPoll> = {}): StoredPoll => ({
   id,
@@ -47,7 +79,10 @@ export const pollOf = (id: string, more: Partial<StoredPoll> = {}): StoredPoll =
   postedU: 100n,
   unvotedU: 0n,
   modelIds: ['m0', 'm1'],
-  resultStatus: 'success',
+  resultStatus: 'partial',
+  options: ['a', 'b'],
+  election: ELECTION,
+  resultRow: { winner: 'b', isTie: false },
   digest: `body of ${id}`,
   row: null,
   ...more,
@@ -58,6 +93,8 @@ const CANCELED = pollOf('p3', {
   row: 'pb1 1',
   status: 'failed',
   resultStatus: null,
+  election: null,
+  resultRow: null,
   digest: null,
   posts: 0,
   voids: 1,
@@ -94,10 +131,17 @@ export const honestHistory: CampaignHistory = {
     }),
     operationOf(3, 'balance', { key: null, cents: 95, attempts: [attemptOf({ asked: 120, answered: 130 })] }),
     operationOf(4, 'batch', { named: new Set(['pb1']), rows: { sent: 1, answered: new Map([['row 0', 1]]) } }),
+    operationOf(5, 'quick', {
+      ...{ key: null, named: new Set(['EP-p1']), bodies: new Set(['short answer']) },
+      answers: new Map([['EP-p1', { status: 'partial', options: ['a', 'b'], winner: 'b' }]]),
+    }),
   ],
   polls: [
     pollOf('p1'),
-    pollOf('p2', { posts: 0, voids: 1, postedU: 0n, resultStatus: 'failed', status: 'failed' }),
+    pollOf('p2', {
+      ...{ posts: 0, voids: 1, postedU: 0n, resultStatus: 'failed', status: 'failed' },
+      ...{ election: UNANSWERED, resultRow: { winner: null, isTie: false } },
+    }),
     CANCELED,
   ],
   batches: [{ id: 'pb1', status: 'canceled', total: 1, ended: 1, costU: 0n, reservedU: 0n }],
@@ -106,8 +150,8 @@ export const honestHistory: CampaignHistory = {
     { key: 'key 1', pollId: 'p2' },
   ],
   votes: [
-    { pollId: 'p1', seat: 0, modelId: 'm0', voted: true, billedU: 100n, failedMaxU: 0n },
-    { pollId: 'p1', seat: 1, modelId: 'm1', voted: false, billedU: 0n, failedMaxU: 0n },
+    { pollId: 'p1', seat: 0, modelId: 'm0', option: 1, billedU: 100n, failedMaxU: 0n },
+    { pollId: 'p1', seat: 1, modelId: 'm1', option: null, billedU: 0n, failedMaxU: 0n },
   ],
   journal: [
     { pollId: 'p1', kind: 'claimed', epoch: 1, worker: 'w1', at: 110 },
@@ -127,9 +171,9 @@ export const honestHistory: CampaignHistory = {
   ledger: [],
   countedSpendU: 0n,
   calls: [
-    { pollId: 'p1', seat: 0, attempt: 1, madeAt: 120, at: 120, costU: 100 },
-    { pollId: 'p1', seat: 0, attempt: 1, madeAt: 520, at: 520, costU: 100 },
-    { pollId: 'p1', seat: 1, attempt: 2, madeAt: 530, at: 530, costU: 100 },
+    { pollId: 'p1', seat: 0, attempt: 1, madeAt: 120, at: 120, costU: 100, optionDigest: null },
+    { pollId: 'p1', seat: 0, attempt: 1, madeAt: 520, at: 520, costU: 100, optionDigest: optionDigest('b') },
+    { pollId: 'p1', seat: 1, attempt: 2, madeAt: 530, at: 530, costU: 100, optionDigest: null },
   ],
   arrivals: [
     { pollId: 'p1', modelId: 'm0', at: 600 },

@@ -1,15 +1,17 @@
 import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { type CheckedPart, PARTS, type PartName, RULE_VERSION } from '@eloquentpoll/receipts';
 import t from 'tap';
 import type { Fault } from '../src/faults/fault-kinds.ts';
 import { type Found, markersIn, newMarker } from '../src/faults/find-markers.ts';
 import type { CampaignHistory } from '../src/faults/history.ts';
 import type { RecordedOperation } from '../src/faults/operations.ts';
-import type { PromisedHistory, PublishedKey } from '../src/faults/promised.ts';
+import type { PromisedHistory, PublishedKey, ReadReceipt } from '../src/faults/promised.ts';
 import { broughtBack } from '../src/faults/rules/deletion-rules.ts';
 import { promisedRules } from '../src/faults/rules/promised-rules.ts';
 import { spendRules } from '../src/faults/rules/spend-rules.ts';
 import type { ReceivedMessage } from '../src/faults/webhook-receiver.ts';
-import { attemptOf, honestHistory, operationOf, pollOf } from './honest-history.ts';
+import type { UpgradeHistory } from '../src/releases/upgrade-history.ts';
+import { attemptOf, ELECTION, honestHistory, operationOf, pollOf } from './honest-history.ts';
 
 // What webhooks, receipts, limits of keys, cancellations and deletions promise: one correct history, and lies for each rule.
 
@@ -33,21 +35,28 @@ const STATEMENT = {
   result_id: 'EP-p1',
   options: ['a', 'b'],
   panel: [{ model_id: 'm0' }, { model_id: 'm1' }],
+  rule: { version: RULE_VERSION },
   votes: [
     { seat: 0, option: 1 },
     { seat: 1, option: null },
   ],
-  decision: { tally: [0, 1], winner: 1, tie: false },
+  decision: { reason: 'roster_exhausted', status: 'partial', tally: [0, 1], winner: 1, tie: false, skipped: 0 },
 };
+const PROVEN: CheckedPart[] = PARTS.map((name) => ({
+  name,
+  state: name === 'price' || name === 'inclusion' ? 'unchecked' : 'holds',
+  says: '',
+}));
 
 function receiptOf(statement: object, status = 200) {
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const [head, payload] = [encoded({ alg: 'EdDSA', kid }), encoded(statement)];
   const signature = sign(null, Buffer.from(`${head}.${payload}`), privateKey).toString('base64url');
-  return { pollId: 'p1', status, body: JSON.stringify({ protected: head, payload, signature }), wrong: [] };
+  const body = JSON.stringify({ protected: head, payload, signature });
+  return { pollId: 'p1', status, body, parts: PROVEN, election: ELECTION };
 }
 
-const ENDED = { session_id: 'p1', status: 'success', cost_usd: 0.0001 };
+const ENDED = { session_id: 'p1', status: 'partial', cost_usd: 0.0001 };
 const PROMISED: PromisedHistory = {
   hooks: [
     { path: '/endpoint/0', accountId: 'acc', secret: SECRET, isEndpoint: true },
@@ -102,9 +111,9 @@ const HONEST: CampaignHistory = {
   polls: [
     pollOf('p1', { postedU: 100n }),
     pollOf('p3', { row: 'pb1 1', status: 'failed', claims: 0, postedU: 0n, accountId: 'acc' }),
-    pollOf('p9', { isEmptied: true, accountId: null }),
+    pollOf('p9', { isEmptied: true, accountId: null, options: null, election: null, resultRow: null }),
   ],
-  calls: [{ pollId: 'p1', seat: 0, attempt: 1, madeAt: 120, at: 120, costU: 100 }],
+  calls: [{ pollId: 'p1', seat: 0, attempt: 1, madeAt: 120, at: 120, costU: 100, optionDigest: null }],
   promised: PROMISED,
 };
 
@@ -113,7 +122,10 @@ const SENT = 'every end of a poll or batch is sent to each address of its accoun
 const SAYS = 'an event of a poll says what is stored of it';
 const RECEIPT = 'every poll that ended with a result has a receipt, signed by a published key';
 const VOTES = 'the votes of a receipt are those that are stored, and add up to what it says';
-const VERIFIED = 'the published verifier finds nothing wrong with a receipt';
+const SAME =
+  'options, winner, tie, tally and status of a receipt are those of the result, as it is stored and published';
+const VERIFIED =
+  'the published verifier holds every part of a receipt to be true that it can check with the public result';
 const LIMIT = 'what is spent and held by a key is at every moment within its limit, worked out from the transfers';
 const COUNTED = 'what the service counts for a key is what its polls were charged, and nothing is held at the end';
 const CANCELED = 'no model is asked for a poll after its caller heard that its cancellation is over';
@@ -127,6 +139,10 @@ const SHOWN = 'a result is answered to everybody until it is deleted, and deleti
 const but = (more: Partial<PromisedHistory>): Partial<CampaignHistory> => ({ promised: { ...PROMISED, ...more } });
 const heard = (...messages: ReceivedMessage[]) => but({ messages: [...PROMISED.messages, ...messages] });
 const without = (id: string) => but({ messages: PROMISED.messages.filter((one) => one.id !== id) });
+const checked = (name: PartName, state: CheckedPart['state']): CheckedPart[] =>
+  PROVEN.map((part) => (part.name === name ? { ...part, state } : part));
+const read = (more: Partial<ReadReceipt>) => but({ receipts: [{ ...receiptOf(STATEMENT), ...more }] });
+const decided = (more: object) => receipt({ decision: { ...STATEMENT.decision, ...more } });
 const receipt = (more: object) => but({ receipts: [receiptOf({ ...STATEMENT, ...more })] });
 const erased = (...reads: (typeof READ)[]): Partial<CampaignHistory> => ({
   operations: OPERATIONS.map((one) => (one.n === 4 ? { ...one, erasure: { ...one.erasure!, reads } } : one)),
@@ -170,15 +186,31 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     [RECEIPT],
     but({ publishedKeys: [{ ...published, x: published.x.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')) }] }),
   ],
-  ['a vote more in the receipt', [VOTES], receipt({ votes: [...STATEMENT.votes, { seat: 2, option: null }] })],
-  ['a tally that its votes do not have', [VOTES], receipt({ decision: { tally: [1, 1], winner: 1, tie: false } })],
-  ['a winner that its votes do not elect', [VOTES], receipt({ decision: { tally: [0, 1], winner: 0, tie: false } })],
-  ['a receipt of another result', [VOTES], receipt({ result_id: 'EP-p3' })],
+  ['a vote more in the receipt', [VOTES, SAME], receipt({ votes: [...STATEMENT.votes, { seat: 2, option: null }] })],
+  ['a tally that its votes do not have', [VOTES, SAME], decided({ tally: [1, 1] })],
+  ['a winner that its votes do not elect', [VOTES, SAME], decided({ winner: 0 })],
+  ['a receipt that says no winner at 1:0', [VOTES, SAME], decided({ winner: null })],
+  ['a receipt that says a tie at 1:0', [VOTES, SAME], decided({ tie: true })],
+  ['a receipt of another status', [SAME], decided({ status: 'success' })],
+  ['a receipt of another end', [SAME], decided({ reason: 'confidence' })],
+  ['a receipt with models that were not heard', [SAME], decided({ skipped: 1 })],
+  ['a receipt with its options exchanged', [SAME], receipt({ options: ['b', 'a'] })],
   [
-    'a receipt that the verifier refuses',
-    [VERIFIED],
-    but({ receipts: [{ ...receiptOf(STATEMENT), wrong: ['odds'] }] }),
+    'a receipt with all votes for the other option',
+    [VOTES, SAME],
+    receipt({
+      votes: [{ seat: 0, option: 0 }, STATEMENT.votes[1]],
+      decision: { ...STATEMENT.decision, tally: [1, 0], winner: 0 },
+    }),
   ],
+  ['a result that is published with another winner', [SAME], read({ election: { ...ELECTION, winning_option: 'a' } })],
+  ['a result that is not published', [SAME], read({ election: null })],
+  ['a receipt of another result', [VOTES], receipt({ result_id: 'EP-p3' })],
+  ['a receipt that the verifier refuses', [VERIFIED], read({ parts: checked('odds', 'fails') })],
+  ['a result that was not checked', [VERIFIED], read({ parts: checked('result', 'unchecked') })],
+  ['a tally that was not checked', [VERIFIED], read({ parts: checked('tally', 'unchecked') })],
+  ['a decision that was not checked', [VERIFIED], read({ parts: checked('decision', 'unchecked') })],
+  ['a part that is missing', [VERIFIED], read({ parts: PROVEN.slice(1) })],
   [
     'a hold beyond the limit',
     [LIMIT],
@@ -194,13 +226,13 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     [CANCELED],
     {
       polls: HONEST.polls.map((one) => (one.id === 'p3' ? { ...one, claims: 1 } : one)),
-      calls: [...HONEST.calls, { pollId: 'p3', seat: 0, attempt: 1, madeAt: 700, at: 700, costU: 100 }],
+      calls: [...HONEST.calls, { ...HONEST.calls[0]!, pollId: 'p3', madeAt: 700, at: 700 }],
     },
   ],
   [
     'a model that is asked for a poll that no worker took',
     [UNTAKEN],
-    { calls: [...HONEST.calls, { pollId: 'p3', seat: 0, attempt: 1, madeAt: 500, at: 500, costU: 100 }] },
+    { calls: [...HONEST.calls, { ...HONEST.calls[0]!, pollId: 'p3', madeAt: 500, at: 500 }] },
   ],
   ['a row that a deletion forgot', [LEFT], but({ found: [{ marker: MARKER, place: 'Postgres, polls' }] })],
   ['a text in a log', [LEFT], but({ found: [{ marker: KEPT, place: 'log of g1' }] })],
@@ -251,6 +283,31 @@ t.test('a correct history breaks no rule, nor does one that promises nothing', a
 
 t.test('each lie breaks the rule that it is about, and no other', async (t) => {
   for (const [what, rules, lie] of LIES) t.same(broken({ ...HONEST, ...lie }), rules, what);
+});
+
+t.test('a receipt need not prove what its own words put out of reach', async (t) => {
+  const budget = { ...STATEMENT, decision: { ...STATEMENT.decision, reason: 'budget' } };
+  const spent = { ...ELECTION, termination_reason: 'budget' as const };
+  const polls = HONEST.polls.map((poll) => (poll.id === 'p1' ? { ...poll, election: spent } : poll));
+  const unpriced = { ...receiptOf(budget), parts: checked('decision', 'unchecked'), election: spent };
+  t.same(broken({ ...HONEST, polls, ...but({ receipts: [unpriced] }) }), []);
+  const older = {
+    ...receiptOf({ ...STATEMENT, rule: { version: RULE_VERSION - 1 } }),
+    parts: checked('tally', 'unchecked'),
+  };
+  t.same(broken({ ...HONEST, ...but({ receipts: [older] }) }), [VERIFIED], 'one release has one version of the rules');
+  const upgrade: UpgradeHistory = {
+    ...{
+      from: 'old',
+      started: [],
+      answersJudged: 0,
+      wrongAnswers: [],
+      clientCalls: {},
+      clientFailures: [],
+      schema: [],
+    },
+  };
+  t.same(broken({ ...HONEST, upgrade, ...but({ receipts: [older] }) }), []);
 });
 
 t.test('what a failover of Redis brought back is counted, and breaks the rule where it would stay', async (t) => {

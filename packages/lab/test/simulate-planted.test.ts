@@ -1,3 +1,4 @@
+import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import type { Context } from '@eloquentpoll/worker/context';
 import t from 'tap';
 import { exhaustCrashPoints } from '../src/simulate/crash-points.ts';
@@ -40,6 +41,51 @@ const PLANTED: Planted[] = [
       withRuns(context, {
         takeOver: async (id, epoch) => (await context.bus.runs.takeOver(id, epoch)) && [],
       }),
+  },
+  {
+    bug: 'a worker that takes over restores the votes for another option',
+    seenBy: 'every stored vote is one that its model answered',
+    tamper: (context) =>
+      withRuns(context, {
+        takeOver: async (id, epoch) =>
+          (await context.bus.runs.takeOver(id, epoch))?.map((vote) =>
+            vote.option === null ? vote : { ...vote, option: vote.option === 0 ? 1 : 0 },
+          ) ?? null,
+      }),
+  },
+  {
+    bug: 'a worker that takes over restores all votes but the last, and does not ask for it',
+    seenBy: 'a vote that is logged is in the result, where Redis was there all the time',
+    tamper(context, { store }) {
+      const lost = new Set<string>();
+      return {
+        ...withRuns(context, {
+          async takeOver(id, epoch) {
+            const votes = await context.bus.runs.takeOver(id, epoch);
+            const last = votes?.at(-1);
+            if (last) lost.add(`${id} ${last.seat}`);
+            return votes?.slice(0, -1) ?? null;
+          },
+        }),
+        ask: async (request, options) =>
+          lost.has(`${request.pollId} ${request.seat}`)
+            ? unanswered(store.polls.get(request.pollId)!.acceptance.poll.spec, request.seat, 'timeout', 0)
+            : context.ask(request, options),
+      };
+    },
+  },
+  {
+    bug: 'the stored result names another winner than its votes make',
+    seenBy: 'what is stored of an election follows from its votes',
+    tamper(context, { store }) {
+      const { finish } = store;
+      store.finish = (poll) => {
+        const { options, winning_option } = poll.response;
+        const other = options.find((option) => option !== winning_option) ?? null;
+        return finish({ ...poll, response: { ...poll.response, winning_option: other } });
+      };
+      return context;
+    },
   },
   {
     // Either alone is made good by the other.

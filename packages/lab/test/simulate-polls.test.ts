@@ -1,3 +1,4 @@
+import type { Vote } from '@eloquentpoll/contracts';
 import { seed as number } from '@eloquentpoll/testkit/seed';
 import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
@@ -50,6 +51,10 @@ async function honest(): Promise<Trace> {
   }
 }
 
+/** With as many votes, for other options than were counted. */
+const exchanged = (votes: readonly Vote[]): Vote[] =>
+  votes.map((vote) => (vote.option === null ? vote : { ...vote, option: vote.option === 0 ? 1 : 0 }));
+
 const LIES: [string, (trace: Trace) => Partial<Trace>][] = [
   [
     'captured <= hold <= max cost',
@@ -72,6 +77,23 @@ const LIES: [string, (trace: Trace) => Partial<Trace>][] = [
   [
     'a vote that is logged is not asked for again, and is in the result',
     ({ asked }) => ({ asked: asked.map((call) => ({ ...call, logged: true })) }),
+  ],
+  [
+    'a vote that is logged is not asked for again, and is in the result',
+    ({ logged }) => ({ logged: logged.map((vote) => ({ ...vote, option: (vote.option ?? 0) + 1 })) }),
+  ],
+  [
+    'every vote is the one that its model answers',
+    ({ collected }) => ({
+      collected: {
+        ...collected,
+        votes: collected.votes.map((vote) => (vote.option === null ? vote : { ...vote, option: vote.option + 1 })),
+      },
+    }),
+  ],
+  [
+    'the response says the same',
+    ({ collected }) => ({ collected: { ...collected, votes: exchanged(collected.votes) } }),
   ],
   ['it stops for the reason that it gives', ({ collected }) => ({ collected: { ...collected, reason: 'budget' } })],
   ['leaves no call and no timer behind', () => ({ timersLeft: 1 })],

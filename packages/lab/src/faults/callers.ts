@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { electionIn, type ShortElection } from '../fixture/election.ts';
 import type { Chance } from '../terminal/chance.ts';
 import { erasures } from './erasures.ts';
 import { followStream } from './follow-stream.ts';
@@ -51,6 +52,12 @@ const FORGOTTEN_BATCHES = 0.25;
 /** The share of batches that come as a file, line by line, and how long that takes. */
 const [SLOW_UPLOADS, UPLOAD_MS] = [0.5, 2_000];
 
+/** Of a quick poll; null for the whole response, which is compared as it is. */
+function shortAnswerIn({ answer, status, options }: Record<string, unknown>): ShortElection | null {
+  if (typeof answer !== 'string' && answer !== null) return null;
+  return { status: String(status), options: Array.isArray(options) ? options.map(String) : [], winner: answer };
+}
+
 export type StartCall = (kind: Kind) => Promise<void>;
 
 export function callers(options: CallersOptions): StartCall {
@@ -69,6 +76,8 @@ export function callers(options: CallersOptions): StartCall {
       // A quick poll that is paid for does not name itself.
       if (typeof json.poll_id === 'string') operation.named.add(json.poll_id);
       operation.bodies.add(digestOf(text));
+      const short = shortAnswerIn(json);
+      if (short) operation.answers.set(String(json.poll_id), short);
     };
     const sent: CallerRequest = { method: 'POST', path, headers: headersOf(account, key), body, withinMs: ANSWER_MS };
     const answer = await persist(operation, sent, note);
@@ -148,8 +157,10 @@ export function callers(options: CallersOptions): StartCall {
     const results = await persist(operation, ask(`${at}/results`), ({ text }) => {
       operation.rows!.answered.clear();
       for (const line of text.split('\n').filter(Boolean)) {
-        const { custom_id } = JSON.parse(line) as { custom_id: string };
-        operation.rows!.answered.set(custom_id, (operation.rows!.answered.get(custom_id) ?? 0) + 1);
+        const row = JSON.parse(line) as { custom_id: string; session_id: string | null; result: unknown };
+        operation.rows!.answered.set(row.custom_id, (operation.rows!.answered.get(row.custom_id) ?? 0) + 1);
+        const election = electionIn(row.result);
+        if (election) operation.answers.set(String(row.session_id), election);
       }
     });
     conclude(operation, results);

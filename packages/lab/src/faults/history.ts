@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readJson } from '@eloquentpoll/services/json';
 import { checkLedger, FREE_POOL, type LedgerViolation, readProviderSpend } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
+import { type Election, electionIn } from '../fixture/election.ts';
 import type { ModelExchange } from '../fixture/simulators.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { UpgradeHistory } from '../releases/upgrade-history.ts';
@@ -39,6 +40,11 @@ export interface StoredPoll {
   /** By seat. */
   modelIds: readonly string[];
   resultStatus: string | null;
+  /** Null once it was emptied. */
+  options: readonly string[] | null;
+  /** What is stored as its response says of the election, and what the row of the result says beside it. */
+  election: Election | null;
+  resultRow: { winner: string | null; isTie: boolean } | null;
   /** Of the stored response. */
   digest: string | null;
   /** The row of a batch that it answers, as `batch line`; null for a poll of its own. */
@@ -59,7 +65,8 @@ export interface BilledVote {
   pollId: string;
   seat: number;
   modelId: string;
-  voted: boolean;
+  /** By its place among the options; null for a model that gave no vote. */
+  option: number | null;
   billedU: bigint;
   /** What it may be billed when it failed: in free polls what its calls can have cost, in others nothing here. */
   failedMaxU: bigint;
@@ -97,7 +104,7 @@ export interface CampaignHistory {
 
 type Seen = Pick<CampaignHistory, 'operations' | 'calls' | 'faults' | 'crashes' | 'pooled' | 'upgrade' | 'promised'>;
 
-const ModelIds = Type.Array(Type.String());
+const Texts = Type.Array(Type.String());
 
 export async function readCampaignHistory(stores: Stores, observer: Observer, seen: Seen): Promise<CampaignHistory> {
   const { query } = stores;
@@ -107,6 +114,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
            jsonb_path_query_array(p.spec, '$.seats[*].model_id')::text as model_ids,
            ${ms('p.created_at')} as created_ms, ${ms('p.deadline_at')} as deadline_ms,
            ${ms('p.finished_at')} as finished_ms, r.status as result_status, r.detail::text as detail,
+           p.spec ->> 'options' as options, r.winning_option, r.is_tie,
            p.batch_id || ' ' || p.batch_line as row,
            exists (select from dead_letters d where d.poll_id = p.id) as buried,
            p.unvoted_u::text as unvoted_u, t.hold_u, t.holds, t.posts, t.voids, t.posted_u
@@ -121,12 +129,12 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
     poll_id: string;
     seat: number;
     model_id: string;
-    voted: boolean;
+    option: number | null;
     billed_u: string;
     failed_max_u: string;
   }>(
     `
-    select v.poll_id, v.seat, v.model_id, v.option is not null as voted, v.billed_u,
+    select v.poll_id, v.seat, v.model_id, v.option, v.billed_u,
            case when h.debit = $1 then v.max_cost_u else 0 end::text as failed_max_u
       from votes v join transfers h on h.idem = 'hold:' || v.poll_id`,
     [FREE_POOL],
@@ -165,8 +173,17 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       voids: Number(row.voids),
       postedU: BigInt(String(row.posted_u)),
       unvotedU: BigInt(String(row.unvoted_u)),
-      modelIds: readJson(ModelIds, String(row.model_ids)),
+      modelIds: readJson(Texts, String(row.model_ids)),
       resultStatus: row.result_status === null ? null : String(row.result_status),
+      options: row.options === null ? null : readJson(Texts, String(row.options)),
+      election: row.detail === null ? null : electionIn(JSON.parse(String(row.detail))),
+      resultRow:
+        row.result_status === null
+          ? null
+          : {
+              winner: row.winning_option === null ? null : String(row.winning_option),
+              isTie: row.is_tie === true,
+            },
       digest: row.detail === null ? null : digestOf(String(row.detail)),
       row: row.row === null ? null : String(row.row),
     })),
@@ -174,11 +191,11 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       ...{ id, status, total, ended },
       ...{ costU: BigInt(cost_u), reservedU: BigInt(reserved_u) },
     })),
-    votes: votes.map(({ poll_id, seat, model_id, voted, billed_u, failed_max_u }) => ({
+    votes: votes.map(({ poll_id, seat, model_id, option, billed_u, failed_max_u }) => ({
       pollId: poll_id,
       seat,
       modelId: model_id,
-      voted,
+      option,
       billedU: BigInt(billed_u),
       failedMaxU: BigInt(failed_max_u),
     })),

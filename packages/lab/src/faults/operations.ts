@@ -1,4 +1,5 @@
 import type { WriteStream } from 'node:fs';
+import type { Election, ShortElection } from '../fixture/election.ts';
 
 // What callers asked and were answered: the history that is judged. An answer that did not arrive is `unknown`, never
 // `fail`: the request may have had its effect.
@@ -71,6 +72,8 @@ export interface RecordedOperation {
   readonly events: StreamEvent[];
   /** Of a batch: its rows, and how often each custom id is in its results. */
   rows?: { sent: number; answered: Map<string, number> };
+  /** What answers said of an election, by the poll or result that they named, where they are not the stored response. */
+  readonly answers: Map<string, Election | ShortElection>;
   /** The address that its poll named as its webhook_url. */
   hook?: string;
   /** It came by a key that has a limit, and whether that refused it. */
@@ -109,6 +112,7 @@ export function recorder(file: WriteStream | null): Recorder {
         key,
         attempts: [],
         named: new Set(),
+        answers: new Map(),
         bodies: new Set(),
         events: [],
         cents: null,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type PublicKey, verifyReceipt } from '@eloquentpoll/receipts';
+import { type CheckedPart, type PublicKey, type PublishedResult, verifyReceipt } from '@eloquentpoll/receipts';
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
+import { type Election, electionIn } from '../fixture/election.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { Chance } from '../terminal/chance.ts';
 import type { CallerAccount, PromisedMeans } from './callers.ts';
@@ -32,8 +33,10 @@ export interface ReadReceipt {
   readonly pollId: string;
   readonly status: number;
   readonly body: string;
-  /** What the published verifier finds wrong. */
-  readonly wrong: readonly string[];
+  /** What the published verifier, which is given the public result, says of each part. */
+  readonly parts: readonly CheckedPart[];
+  /** The election in that result, as strangers are answered it. */
+  readonly election: Election | null;
 }
 
 export type PublishedKey = PublicKey;
@@ -197,7 +200,7 @@ async function readReceipts(
 ): Promise<ReadReceipt[]> {
   const ended = await query<{ poll_id: string; result_id: string }>(
     `select r.poll_id, r.result_id from results r join polls p on p.id = r.poll_id
-      where r.emptied_at is null and p.batch_id is null order by r.poll_id`,
+      where r.emptied_at is null order by r.poll_id`,
   );
   const waiting = ended.filter(({ poll_id }) => !forgotten.has(poll_id));
   const receipts: ReadReceipt[] = [];
@@ -205,9 +208,10 @@ async function readReceipts(
     for (let next = waiting.pop(); next; next = waiting.pop()) {
       const response = await fetch(`${url}/api/results/${next.result_id}/receipt`);
       const body = await response.text();
-      const { parts } = await verifyReceipt(body, { keys });
-      const wrong = parts.filter(({ state }) => state === 'fails').map(({ name }) => name);
-      receipts.push({ pollId: next.poll_id, status: response.status, body, wrong });
+      const result: unknown = await (await fetch(`${url}/api/results/${next.result_id}`)).json();
+      const election = electionIn(result);
+      const { parts } = await verifyReceipt(body, { keys, result: election && (result as PublishedResult) });
+      receipts.push({ pollId: next.poll_id, status: response.status, body, parts, election });
     }
   };
   await Promise.all(Array.from({ length: READ_AT_ONCE }, reader));

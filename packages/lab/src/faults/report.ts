@@ -81,6 +81,9 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     batches: history.batches.length,
     'polls of batches': polls.filter(({ row }) => row !== null).length,
     'votes billed': votes.filter(({ billedU }) => billedU > 0n).length,
+    'votes held against what their model answered': votes.filter(({ option }) => option !== null).length,
+    'elections worked out again': polls.filter(({ election }) => election !== null).length,
+    'elections that were answered in short or by row': sum(operations.map(({ answers }) => answers.size)),
     'calls of models': calls.length,
     'calls in transit when their worker was stopped': callsInTransit(history),
     'calls made again': callsMadeAgain(history).length,
@@ -91,12 +94,15 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     'double captures': polls.filter(({ posts }) => posts > 1).length,
     'open holds': openHolds(history),
     ...(history.promised && {
+      'receipts verified with their result': history.promised.receipts.length,
       'deleted texts that a failover brought back': broughtBack(history),
       ...publicReadCounts(history),
     }),
     'journal entries': journal.length,
   };
 }
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 function figuresOf(history: CampaignHistory): CampaignReport['figures'] {
   const { polls, faults } = history;

@@ -1,6 +1,7 @@
 import { batchRules } from './rules/batch-rules.ts';
 import { callRules } from './rules/call-rules.ts';
 import { callerRules } from './rules/caller-rules.ts';
+import { electionRules } from './rules/election-rules.ts';
 import { moneyRules } from './rules/money-rules.ts';
 import { pollRules } from './rules/poll-rules.ts';
 import type { CampaignRule } from './rules/rule.ts';
@@ -12,4 +13,5 @@ export const RULES_OF_ALL: readonly CampaignRule[] = [
   ...batchRules,
   ...moneyRules,
   ...callRules,
+  ...electionRules,
 ];

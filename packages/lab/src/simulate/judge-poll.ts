@@ -1,5 +1,6 @@
 import { holdOf, pollResponse } from '@eloquentpoll/polls';
 import { conclude } from '@eloquentpoll/voting';
+import { electionFaults, electionIn } from '../fixture/election.ts';
 import type { Trace } from './play-poll.ts';
 import type { Rule } from './rule.ts';
 
@@ -75,7 +76,15 @@ export const POLL_RULES: readonly Rule<Trace>[] = [
         response.early_terminated === response.models_skipped > 0 &&
         (response.winning_option === null) === (response.is_tie || response.outcome === 'no_votes') &&
         (response.status === 'failed') === votes.every((vote) => vote.option === null);
-      return says ? null : JSON.stringify(response);
+      if (!says) return JSON.stringify(response);
+      const election = electionIn(response);
+      if (!election) return 'no election';
+      const { options, seats } = scenario.spec;
+      const heard = votes.map(({ option }) => (option === null ? null : options[option]));
+      const said = election.votes.map(({ chosen_option }) => chosen_option);
+      if (heard.join() !== said.join()) return `votes ${said}, heard were ${heard}`;
+      const wrong = electionFaults(election, { seats: seats.length, hasOlderRules: false });
+      return wrong.length === 0 ? null : wrong.join('; ');
     },
   },
   {
@@ -89,9 +98,22 @@ export const POLL_RULES: readonly Rule<Trace>[] = [
   },
   {
     name: 'a vote that is logged is not asked for again, and is in the result',
-    broken({ asked }) {
+    broken({ asked, logged, collected }) {
       const again = asked.find((call) => call.logged);
-      return again ? `seat ${again.seat} asked again by worker ${again.life + 1}` : null;
+      if (again) return `seat ${again.seat} asked again by worker ${again.life + 1}`;
+      const votes = new Set(collected.votes.map((vote) => JSON.stringify(vote)));
+      const lost = logged.find((vote) => !votes.has(JSON.stringify(vote)));
+      return lost ? `seat ${lost.seat} logged ${JSON.stringify(lost)}` : null;
+    },
+  },
+  {
+    name: 'every vote is the one that its model answers',
+    broken({ collected, scenario: { answers } }) {
+      const wrong = collected.votes.find(({ seat, option, billed_u }) => {
+        const answer = answers[seat]!.vote;
+        return option !== null && (option !== answer.option || billed_u !== answer.billed_u);
+      });
+      return wrong ? `${JSON.stringify(wrong)}, its model says ${JSON.stringify(answers[wrong.seat]!.vote)}` : null;
     },
   },
   {

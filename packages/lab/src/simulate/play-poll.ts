@@ -30,6 +30,8 @@ export interface Trace {
   scenario: Scenario;
   asked: readonly SeatCall[];
   lives: number;
+  /** What the last worker, had it died at the end, would have left for another one. */
+  logged: readonly Vote[];
   /** When the last worker took the poll, and when it ended. */
   claimedAt: number;
   endedAt: number;
@@ -67,6 +69,7 @@ async function play(scenario: Scenario, clock: VirtualClock): Promise<Trace> {
         scenario,
         asked: world.asked,
         lives: life + 1,
+        logged: world.log(),
         claimedAt,
         endedAt: clock.now(),
         collected,

@@ -1,3 +1,5 @@
+import { optionDigest } from '../../fixture/election.ts';
+import type { ModelExchange } from '../../fixture/simulators.ts';
 import { type CampaignRule, countBy, seatKey } from './rule.ts';
 
 /** The call, one retry, one repair. */
@@ -21,12 +23,33 @@ export const callRules: readonly CampaignRule[] = [
     },
   },
   {
-    name: 'every vote that is stored was given by a model',
-    broken({ votes, calls }) {
-      const asked = new Set(calls.map(seatKey));
-      return votes
-        .filter((vote) => vote.voted && !asked.has(seatKey(vote)))
-        .map((vote) => `${seatKey(vote)} was never asked`);
+    name: 'every vote that is stored is for the option that its model answered, by the own record of the provider',
+    broken({ votes, calls, polls }) {
+      const pollOf = new Map(polls.map((poll) => [poll.id, poll]));
+      const answered = Map.groupBy(calls, seatKey);
+      return votes.flatMap((vote) => {
+        const { pollId, seat, modelId, option } = vote;
+        const poll = pollOf.get(pollId);
+        const wrong = [
+          ...(poll && poll.modelIds[seat] !== modelId
+            ? [`is of ${modelId}, its seat is ${poll.modelIds[seat]}'s`]
+            : []),
+          ...(option === null ? [] : wrongAnswer(option, poll?.options ?? null, answered.get(seatKey(vote)) ?? [])),
+        ];
+        return wrong.map((what) => `${seatKey(vote)} ${what}`);
+      });
     },
   },
 ];
+
+/** Of a poll that was deleted the options are gone: that its model answered is all that can be said. */
+function wrongAnswer(option: number, options: readonly string[] | null, calls: readonly ModelExchange[]): string[] {
+  if (calls.length === 0) return ['was never asked'];
+  const digests = calls.flatMap(({ optionDigest }) => (optionDigest === null ? [] : [optionDigest]));
+  if (digests.length === 0) return ['has a vote, its model gave none'];
+  if (options === null) return [];
+  const text = options[option];
+  if (text === undefined) return [`votes for option ${option} of ${options.length}`];
+  const said = options.filter((one) => digests.includes(optionDigest(one)));
+  return said.includes(text) ? [] : [`votes for ${text}, its model said ${said.join(' or ') || 'something else'}`];
+}

@@ -40,7 +40,7 @@ export const moneyRules: readonly CampaignRule[] = [
         .filter(([, times]) => times > 1)
         .map(([what, times]) => `${what} ${times} times`),
       ...votes
-        .filter(({ voted, billedU, failedMaxU }) => !voted && billedU > failedMaxU)
+        .filter(({ option, billedU, failedMaxU }) => option === null && billedU > failedMaxU)
         .map(({ pollId, seat }) => `${pollId} seat ${seat} failed and is billed`),
     ],
   },

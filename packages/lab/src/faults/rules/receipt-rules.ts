@@ -1,4 +1,6 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
+import { PARTS, RULE_VERSION } from '@eloquentpoll/receipts';
+import type { Election } from '../../fixture/election.ts';
 import type { CampaignHistory } from '../history.ts';
 import type { PublishedKey, ReadReceipt } from '../promised.ts';
 import type { CampaignRule } from './rule.ts';
@@ -9,8 +11,16 @@ interface Statement {
   result_id: string;
   options: string[];
   panel: { model_id: string }[];
+  rule: { version: number };
   votes: { seat: number; option: number | null }[];
-  decision: { tally: number[]; winner: number | null; tie: boolean };
+  decision: {
+    reason: string | null;
+    status: string;
+    tally: number[];
+    winner: number | null;
+    tie: boolean;
+    skipped: number;
+  };
 }
 
 export const receiptRules: readonly CampaignRule[] = [
@@ -27,38 +37,92 @@ export const receiptRules: readonly CampaignRule[] = [
     name: 'the votes of a receipt are those that are stored, and add up to what it says',
     broken(history) {
       const stored = Map.groupBy(history.votes, ({ pollId }) => pollId);
-      const results = new Map(history.polls.map(({ id, resultId }) => [id, resultId]));
+      const polls = new Map(history.polls.map((poll) => [poll.id, poll]));
       return (history.promised?.receipts ?? []).flatMap((receipt) => {
         const statement = signedStatement(receipt, history.promised!.publishedKeys);
         if (!statement) return [];
         const wrong = contradictions(statement, stored.get(receipt.pollId) ?? []);
-        if (statement.result_id !== results.get(receipt.pollId)) wrong.push(`is of ${statement.result_id}`);
+        if (statement.result_id !== polls.get(receipt.pollId)?.resultId) wrong.push(`is of ${statement.result_id}`);
         return wrong.map((what) => `${receipt.pollId} ${what}`);
       });
     },
   },
   {
-    name: 'the published verifier finds nothing wrong with a receipt',
-    broken: ({ promised }) =>
-      (promised?.receipts ?? [])
-        .filter(({ wrong }) => wrong.length > 0)
-        .map(({ pollId, wrong }) => `${pollId}: ${wrong}`),
+    name: 'options, winner, tie, tally and status of a receipt are those of the result, as it is stored and published',
+    broken({ promised, polls }) {
+      const pollOf = new Map(polls.map((poll) => [poll.id, poll]));
+      return (promised?.receipts ?? []).flatMap((receipt) => {
+        const statement = signedStatement(receipt, promised!.publishedKeys);
+        const poll = pollOf.get(receipt.pollId);
+        if (!statement || !poll || poll.isEmptied) return [];
+        const signed = JSON.stringify(signedElection(statement));
+        return Object.entries({ stored: poll.election, published: receipt.election })
+          .map(([where, election]) => [where, JSON.stringify(election && comparable(election))])
+          .filter(([, election]) => election !== signed)
+          .map(([where, election]) => `${receipt.pollId} says ${signed}, ${where} is ${election}`);
+      });
+    },
+  },
+  {
+    name: 'the published verifier holds every part of a receipt to be true that it can check with the public result',
+    broken: ({ promised, upgrade }) =>
+      (promised?.receipts ?? []).flatMap((receipt) => {
+        const statement = signedStatement(receipt, promised!.publishedKeys);
+        if (!statement) return [];
+        // What it takes to check these is not at hand, or by the receipt's own words not here.
+        const unchecked = new Set(['price', 'inclusion']);
+        if (statement.decision.reason === 'budget') unchecked.add('decision');
+        if (upgrade !== null && statement.rule.version !== RULE_VERSION)
+          for (const part of ['tally', 'odds', 'decision']) unchecked.add(part);
+        const states = new Map(receipt.parts.map(({ name, state }) => [name, state]));
+        const wrong = PARTS.filter((name) => {
+          const state = states.get(name);
+          return state !== 'holds' && !(state === 'unchecked' && unchecked.has(name));
+        });
+        return wrong.map((name) => `${receipt.pollId}: ${name} ${states.get(name) ?? 'is missing'}`);
+      }),
   },
 ];
+
+function signedElection({ options, votes, panel, decision }: Statement) {
+  const textOf = (option: number | null) => (option === null ? null : (options[option] ?? `option ${option}`));
+  return {
+    options,
+    votes: votes.map(({ seat, option }) => [panel[seat]?.model_id, textOf(option)]),
+    tally: decision.tally,
+    winner: textOf(decision.winner),
+    tie: decision.tie,
+    status: decision.status,
+    reason: decision.reason,
+    skipped: decision.skipped,
+  };
+}
+
+const comparable = (election: Election): ReturnType<typeof signedElection> => ({
+  options: election.options,
+  votes: election.votes.map(({ model_id, chosen_option }) => [model_id, chosen_option]),
+  tally: election.options.map((option) => election.tally[option] ?? 0),
+  winner: election.winning_option,
+  tie: election.is_tie,
+  status: election.status,
+  reason: election.termination_reason,
+  skipped: election.models_skipped,
+});
 
 function contradictions({ votes, panel, options, decision }: Statement, stored: CampaignHistory['votes']): string[] {
   const tally = options.map((_, option) => votes.filter((vote) => vote.option === option).length);
   const most = Math.max(...tally);
   const leaders = tally.flatMap((count, option) => (count === most && most > 0 ? [option] : []));
-  const said = new Map(votes.map(({ seat, option }) => [`${seat} ${panel[seat]?.model_id}`, option !== null]));
+  const said = new Map(votes.map(({ seat, option }) => [`${seat} ${panel[seat]?.model_id}`, option]));
   const isAsStored =
-    said.size === stored.length && stored.every(({ seat, modelId, voted }) => said.get(`${seat} ${modelId}`) === voted);
+    votes.length === stored.length &&
+    stored.every(({ seat, modelId, option }) => said.get(`${seat} ${modelId}`) === option);
+  const [winner = null] = leaders.length === 1 ? leaders : [];
   return [
     ...(isAsStored ? [] : ['has other votes than are stored']),
     ...(tally.join() === decision.tally.join() ? [] : [`says ${decision.tally}, its votes are ${tally}`]),
-    ...(decision.winner === null || (leaders.length === 1 && leaders[0] === decision.winner)
-      ? []
-      : [`elects ${decision.winner} with ${tally}`]),
+    ...(decision.winner === winner ? [] : [`elects ${decision.winner} with ${tally}`]),
+    ...(decision.tie === leaders.length > 1 ? [] : [`is ${decision.tie ? 'a' : 'no'} tie with ${tally}`]),
   ];
 }
 

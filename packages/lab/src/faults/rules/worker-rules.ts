@@ -23,7 +23,9 @@ export const workerRules: readonly CampaignRule[] = [
     name: 'every vote is stored once, and billed when it is valid',
     broken: ({ votes }) => [
       ...[...countBy(votes, seatKey)].filter(([, count]) => count > 1).map(([key]) => `${key} is stored twice`),
-      ...votes.filter(({ voted, billedU }) => voted && billedU === 0n).map((vote) => `${seatKey(vote)} is not billed`),
+      ...votes
+        .filter(({ option, billedU }) => option !== null && billedU === 0n)
+        .map((vote) => `${seatKey(vote)} is not billed`),
     ],
   },
   {

@@ -1,3 +1,5 @@
+import type { Vote } from '@eloquentpoll/contracts';
+import { electionFaults, electionIn } from '../../fixture/election.ts';
 import type { Rule } from '../rule.ts';
 import type { Transfer } from './model-ledger.ts';
 import type { PollRow } from './model-store.ts';
@@ -12,6 +14,9 @@ const polls = ({ world }: Played): PollRow[] => [...world.store.polls.values()];
 const found = <T>(item: T | undefined, describe: (item: T) => string): string | null =>
   item === undefined ? null : describe(item);
 const sumU = (transfers: readonly Transfer[]): bigint => transfers.reduce((sum, { amountU }) => sum + amountU, 0n);
+
+const isSameVote = (one: Vote, other: Vote): boolean =>
+  one.seat === other.seat && one.option === other.option && one.billed_u === other.billed_u;
 
 /** What every poll, whatever happened to it, must be able to say of its money. */
 function moneyOf({ world }: Played, poll: PollRow) {
@@ -68,6 +73,52 @@ export const WORLD_RULES: readonly Rule<Played>[] = [
         }),
         (poll) => `${poll.id}: ${JSON.stringify(poll.votes)}`,
       ),
+  },
+  {
+    name: 'every stored vote is one that its model answered',
+    broken: (played) =>
+      found(
+        polls(played)
+          .flatMap(({ id, votes }) => votes.map((vote) => ({ id, vote })))
+          .find(
+            ({ id, vote }) =>
+              vote.option !== null &&
+              !played.world.history.answered.some(({ pollId, vote: said }) => pollId === id && isSameVote(said, vote)),
+          ),
+        ({ id, vote }) => `${id}: ${JSON.stringify(vote)}`,
+      ),
+  },
+  {
+    name: 'a vote that is logged is in the result, where Redis was there all the time',
+    broken(played) {
+      const { store, history } = played.world;
+      if (history.faults.some(({ kind }) => kind === 'FLUSHALL' || kind === 'away' || kind.startsWith('fails')))
+        return null;
+      return found(
+        history.logged.find(({ pollId, vote }) => {
+          const poll = store.polls.get(pollId)!;
+          return poll.detail !== null && !poll.votes.some((kept) => isSameVote(kept, vote));
+        }),
+        ({ pollId, vote }) => `${pollId}: ${JSON.stringify(vote)}`,
+      );
+    },
+  },
+  {
+    name: 'what is stored of an election follows from its votes',
+    broken(played) {
+      for (const { id, votes, detail, acceptance } of polls(played)) {
+        if (detail === null) continue;
+        const { options, seats } = acceptance.poll.spec;
+        const election = electionIn(JSON.parse(detail));
+        if (!election) return `${id}: no election`;
+        const stored = votes.map(({ option }) => (option === null ? null : options[option]));
+        const said = election.votes.map(({ chosen_option }) => chosen_option);
+        if (stored.join() !== said.join()) return `${id} says ${said}, stored votes are ${stored}`;
+        const wrong = electionFaults(election, { seats: seats.length, hasOlderRules: false });
+        if (wrong.length > 0) return `${id} ${wrong.join('; ')}`;
+      }
+      return null;
+    },
   },
   {
     name: 'captured = billed <= hold <= max cost',

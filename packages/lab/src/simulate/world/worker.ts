@@ -154,7 +154,11 @@ function busPort(world: World, process: SimulatedProcess, known: Known): PollBus
       open: (id, epoch, owner, snapshot) =>
         perform('announce the start', id, () => bus.open(id, epoch, owner, snapshot)),
       vote: (id, epoch, vote, snapshot) =>
-        perform(`log the vote of seat ${vote.seat}`, id, () => bus.vote(id, epoch, vote, snapshot)),
+        perform(`log the vote of seat ${vote.seat}`, id, () => {
+          const isLogged = bus.vote(id, epoch, vote, snapshot);
+          if (isLogged) world.history.logged.push({ pollId: id, vote });
+          return isLogged;
+        }),
       end: (id, epoch, owner, snapshot) => perform('announce the end', id, () => bus.end(id, epoch, owner, snapshot)),
       async takeOver(id, epoch) {
         known.blind.add(id);
@@ -187,6 +191,7 @@ function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
       excused: known.blind.has(pollId) || known.unsure || lostSince(world, claimed.at),
     });
     const answer = world.answer(pollId, seat);
+    world.history.answered.push({ pollId, vote: answer.vote });
     const call = { process: process.name, deaf: answer.ignoresAbort };
     world.history.open.add(call);
     try {

@@ -1,3 +1,4 @@
+import type { Vote } from '@eloquentpoll/contracts';
 import { type VirtualClock, virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import { type Chance, chance } from '../../terminal/chance.ts';
 import type { ModelAnswer } from '../model-call.ts';
@@ -23,6 +24,10 @@ export interface History {
     /** The worker could not have known: the log was not readable, or the store did not say whose the poll is. */
     excused: boolean;
   }[];
+  /** What models said, heard or not. */
+  readonly answered: { pollId: string; vote: Vote }[];
+  /** What the log took from workers, in this order. */
+  readonly logged: { pollId: string; vote: Vote }[];
   readonly endings: {
     at: number;
     process: string;
@@ -73,7 +78,15 @@ export function openWorld(seed: string, weather: Weather, temper: Temper, tamper
   };
   const store = modelStore(() => clock.now());
   const calls = new Map<string, number>();
-  const history: History = { asked: [], endings: [], open: new Set(), faults: [], runFailures: [] };
+  const history: History = {
+    asked: [],
+    answered: [],
+    logged: [],
+    endings: [],
+    open: new Set(),
+    faults: [],
+    runFailures: [],
+  };
   return {
     clock,
     chance: draw,
