@@ -98,8 +98,8 @@ export function problemBody(occurrence: Occurrence, baseUrl: string): Problem {
 }
 
 /** The recovery actions of a code, as a client can follow them. */
-export function recoveryOf(code: ErrorCode, baseUrl: string, retryAfterSeconds?: number): Recovery[] {
-  return ERRORS[code].recovery.map((action) => recoveryStep(action, baseUrl, retryAfterSeconds));
+export function recoveryOf(code: ErrorCode, baseUrl: string): Recovery[] {
+  return ERRORS[code].recovery.map((action) => recoveryStep(action, baseUrl));
 }
 
 function recoveryStep(action: RecoveryAction, baseUrl: string, retryAfterSeconds?: number): Recovery {

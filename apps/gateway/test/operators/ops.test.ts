@@ -26,13 +26,27 @@ async function withOps(t: Test, given: Parameters<typeof build>[1] = {}) {
 }
 
 t.test('requests are counted by operation, status and error code', async (t) => {
-  const { app, context, keyWith, get } = await withOps(t);
+  const { app, context, keyWith, get, log } = await withOps(t);
   await standInWorker(t, context);
   const { bearer } = await keyWith(1);
   const payload = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
   t.equal((await app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload })).statusCode, 200);
   t.equal((await app.inject({ method: 'POST', url: '/api/polls', payload })).statusCode, 401);
   t.equal((await app.inject({ url: '/nowhere/secret' })).statusCode, 404);
+  const message = {
+    messageId: 'm',
+    role: 'ROLE_USER',
+    parts: [{ data: { ...payload, question: `${payload.question} Really?` } }],
+  };
+  const poor = await app.inject({
+    method: 'POST',
+    url: '/api/a2a/tasks/send',
+    headers: (await keyWith(0)).bearer,
+    payload: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } },
+  });
+  t.equal(poor.statusCode, 402);
+  const answered = log.map((line) => JSON.parse(line)).find((line) => line.status === 402);
+  t.match(answered, { route: '/api/a2a/tasks/send', code: 'insufficient_balance' });
   const { status, type, body } = await get('/metrics');
   t.equal(status, 200);
   t.equal(type, 'text/plain; version=0.0.4; charset=utf-8');
@@ -42,6 +56,7 @@ t.test('requests are counted by operation, status and error code', async (t) => 
     'eloquentpoll_http_requests_total{operation="none",status="404"} 1',
     'eloquentpoll_http_request_duration_seconds_count{operation="createPoll"} 1',
     'eloquentpoll_http_errors_total{code="authentication_required"} 1',
+    'eloquentpoll_http_errors_total{code="insufficient_balance"} 1',
     'eloquentpoll_polls_accepted_total{panel="broad"} 1',
     'eloquentpoll_ready_check{check="postgres"} 1',
   ])

@@ -1,31 +1,25 @@
-import { ERRORS, errorBody, recoveryOf } from '@eloquentpoll/contracts';
+import { errorBody, problemBody } from '@eloquentpoll/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { ApiError } from '../../http/api-error.ts';
-import { sendError } from '../../http/hooks/errors.ts';
+import { beginErrorAnswer, sendError } from '../../http/hooks/errors.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
 import { A2A_ERRORS } from './methods.ts';
 import { RpcProtocolError, rpcIdOf, versionOf } from './read-call.ts';
 
-/** The error handler of the task endpoint: JSON-RPC errors carry the same status, code and recovery as REST errors. */
+/** The error handler of the task endpoint: JSON-RPC errors carry the same status, headers, code and recovery as REST errors. */
 export const sendRpcError = (config: Config) => (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-  const known = toApiError(error);
-  const id = known.code === 'malformed_json' && namesProtocol(request) ? null : rpcIdOf(request.body);
+  const { code: cause } = toApiError(error);
+  const id = cause === 'malformed_json' && namesProtocol(request) ? null : rpcIdOf(request.body);
   if (id === undefined) return sendError(config, error, request, reply);
 
-  const { status } = ERRORS[known.code];
-  const { detail, issues, retryAfterSeconds, members } = known.circumstances;
-  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request.failed');
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  const body = errorBody({ code: known.code, requestId: request.id, detail, members });
-  const code = rpcCodeOf(known, status);
-  const data = {
-    ...body,
-    recovery: recoveryOf(known.code, config.baseUrl, retryAfterSeconds),
-    ...(issues?.length && { errors: issues }),
-  };
+  const { known, occurrence } = beginErrorAnswer(config, error, request, reply);
+  const body = errorBody(occurrence);
+  const { recovery, errors } = problemBody(occurrence, config.baseUrl);
+  const code = rpcCodeOf(known, reply.statusCode);
+  const data = { ...body, recovery, ...(errors && { errors }) };
   const isTyped = versionOf(request.body) === '1.0';
-  return reply.code(status).send({
+  return reply.send({
     jsonrpc: '2.0',
     id,
     error: { code, message: body.error, data: isTyped ? typed(config, code, data) : data },

@@ -29,28 +29,38 @@ export const errorReplies = plugin(async (app: FastifyInstance, { config }: { co
 });
 
 export function sendError(config: Config, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = toApiError(error);
-  const { status } = ERRORS[known.code];
-  reply.errorCode = known.code;
-  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request.failed');
-
-  const occurrence = occurrenceOf(known, request.id);
+  const { known, occurrence } = beginErrorAnswer(config, error, request, reply);
   const chat = isChatPath(request.url);
   const problem = !chat && wantsProblem(request);
   reply
-    .code(status)
     .header('vary', 'Accept, X-Machine-Client')
     .header('content-type', problem ? 'application/problem+json' : 'application/json; charset=utf-8');
   if (chat && isRetriedAtACost(known, request.idempotencyKey)) reply.header('x-should-retry', 'false');
-  if (occurrence.retryAfterSeconds !== undefined) reply.header('retry-after', String(occurrence.retryAfterSeconds));
-  if (status === 401) reply.header('www-authenticate', challenge(config, known));
-  if (known.circumstances.headers) reply.headers(known.circumstances.headers);
   const body = chat
     ? chatErrorBody(occurrence)
     : problem
       ? problemBody(occurrence, config.baseUrl)
       : errorBody(occurrence);
   return reply.send(JSON.stringify(body));
+}
+
+/** What every error answer has, whatever the form of its body: status, headers, and the code that is counted and logged. */
+export function beginErrorAnswer(
+  config: Config,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): { known: ApiError; occurrence: Occurrence } {
+  const known = toApiError(error);
+  const { status } = ERRORS[known.code];
+  reply.errorCode = known.code;
+  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request.failed');
+  const occurrence = occurrenceOf(known, request.id);
+  reply.code(status);
+  if (occurrence.retryAfterSeconds !== undefined) reply.header('retry-after', String(occurrence.retryAfterSeconds));
+  if (status === 401) reply.header('www-authenticate', challenge(config, known));
+  if (known.circumstances.headers) reply.headers(known.circumstances.headers);
+  return { known, occurrence };
 }
 
 function occurrenceOf({ code, circumstances }: ApiError, requestId: string): Occurrence {
