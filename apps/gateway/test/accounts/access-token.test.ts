@@ -281,3 +281,55 @@ t.test('a token without a scope of ours runs polls and reads, and cannot make it
   );
   t.equal((await call('polls:run', 'GET', '/api/polls/ps_none/status')).statusCode, 403);
 });
+
+t.test('over A2A and MCP a token reads and cancels with the scopes that REST asks for', async (t) => {
+  const { app, provider, claims } = await setUp(t);
+  const call = async (scope: string, url: string, method: string, params: object) => {
+    const token = await provider.sign(claims({ scope }), { typ: 'at+jwt' });
+    const headers = {
+      authorization: `Bearer ${token}`,
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...('taskId' in params && { 'mcp-name': String(params.taskId) }),
+    };
+    return app.inject({ method: 'POST', url, headers, payload: { jsonrpc: '2.0', id: 1, method, params } });
+  };
+  const [A2A, MCP] = ['/api/a2a/tasks/send', '/api/mcp'];
+  const meta = {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    },
+  };
+  const [task, mcpTask] = [{ id: 'none' }, { taskId: 'none', ...meta }];
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'no poll' }] };
+  const table: [scope: string, url: string, method: string, params: object, allowed: number][] = [
+    ['polls:run', A2A, 'SendMessage', { message }, 400],
+    ['results:read', A2A, 'tasks/get', task, 404],
+    ['results:read', A2A, 'GetTask', task, 404],
+    ['results:read', A2A, 'ListTasks', {}, 200],
+    ['results:read', A2A, 'tasks/resubscribe', task, 404],
+    ['results:read', A2A, 'SubscribeToTask', task, 404],
+    ['account', A2A, 'tasks/cancel', task, 404],
+    ['account', A2A, 'CancelTask', task, 404],
+    ['results:read', MCP, 'resources/list', meta, 200],
+    ['results:read', MCP, 'tasks/get', mcpTask, 200],
+    ['account', MCP, 'tasks/cancel', mcpTask, 200],
+  ];
+  for (const [scope, url, method, params, allowed] of table) {
+    const answer = await call(scope, url, method, params);
+    t.equal(answer.statusCode, allowed, `${scope} ${method}: ${answer.body}`);
+    const others = ['polls:run', 'results:read', 'account'].filter((other) => other !== scope).join(' ');
+    const refused = await call(others, url, method, params);
+    t.match([refused.statusCode, refused.body], [403, /insufficient_scope/i], `${others} ${method}`);
+    const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
+    t.equal(refused.headers['www-authenticate'], challenge, `${others} ${method}`);
+  }
+  for (const [url, method] of [
+    [A2A, 'tasks/unknown'],
+    [A2A, 'GetExtendedAgentCard'],
+    [MCP, 'tools/list'],
+  ] as const)
+    t.not((await call('account', url, method, meta)).statusCode, 403, `${method} needs no scope`);
+});

@@ -224,7 +224,7 @@ t.test('an Mcp-Session-Id is ignored', async (t) => {
 });
 
 t.test('[§8-ratelimit-limit, §7-429] each tool counts against the rate limit of its operation', async (t) => {
-  const small = await build(t, { rateLimits: readPolicies('poll=1/60,account=2/60,read=50/60') });
+  const small = await build(t, { rateLimits: readPolicies('poll=1/60,account=2/60,session=1/60,read=50/60') });
   await standInWorker(t, small.context);
   const { bearer } = await small.keyWith(5);
   const statuses = async (name: string, input: object, times: number) => {
@@ -239,6 +239,14 @@ t.test('[§8-ratelimit-limit, §7-429] each tool counts against the rate limit o
     'ratelimit-limit': '50',
     'ratelimit-policy': '50;w=60',
   });
+  const polled = modern('tasks/get', { taskId: 'none' });
+  const headers = { ...bearer, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tasks/get', 'mcp-name': 'none' };
+  t.equal(
+    (await post(polled, headers, small)).headers['ratelimit-limit'],
+    '1',
+    'a task that is polled, as its session',
+  );
+  t.equal((await post(polled, headers, small)).statusCode, 429);
 });
 
 t.test('[§A6-mcp-user-id-off] a user id as bearer is a 401 by default', async (t) => {
@@ -263,6 +271,17 @@ t.test(
     t.equal(poll.isError, true);
     t.match(JSON.parse(poll.content[0].text), { code: 'authentication_required', error: /needs an API key/ });
     t.equal((await kept.context.storage.db.selectFrom('polls').select('id').execute()).length, 0);
+
+    const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+    const _meta = { ...META, 'io.modelcontextprotocol/clientCapabilities': capabilities };
+    const ofTask = async (method: string, params: object, name: string, who: object) => {
+      const headers = { ...who, 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': name };
+      return messageIn(await post(rpc(method, { ...params, _meta }), headers, kept));
+    };
+    const call = { name: 'poll_question', arguments: POLL };
+    const { taskId } = (await ofTask('tools/call', call, call.name, owner.bearer)).result;
+    t.match(await ofTask('tasks/cancel', { taskId }, taskId, byId), { error: { message: /needs an API key/ } });
+    t.equal((await ofTask('tasks/get', { taskId }, taskId, byId)).result.status, 'working', 'it cancels nothing');
 
     for (const unknown of [randomUUID(), `${owner.accountId}x`, ''])
       t.equal((await post(callOf('get_balance'), { authorization: `Bearer ${unknown}` }, kept)).statusCode, 401);

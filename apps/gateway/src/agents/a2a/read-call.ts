@@ -1,4 +1,5 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
+import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { RpcId } from '../json-rpc.ts';
 import {
@@ -8,6 +9,7 @@ import {
   METHOD_NAMES,
   methodNotOffered,
   offeredMethod,
+  type TaskAction,
 } from './methods.ts';
 
 // Parses a body of the task endpoint. The method name determines the protocol version, so one address serves all; a body
@@ -66,12 +68,21 @@ export function versionOf(body: unknown): A2aVersion {
   return (offeredMethod(method) ?? methodNotOffered(method))?.version ?? '0.1';
 }
 
-/** Whether any body makes a poll. */
-export function makesPoll(body: unknown): boolean {
-  if (!isRpc(body)) return true;
+/** The rate limit of any body, and with it the scope that it needs: as over REST. What no method answers needs none. */
+export function taskOperation(body: unknown): BudgetName {
+  if (!isRpc(body)) return 'poll';
   const action = offeredMethod(body.method)?.action;
-  return action === 'send' || action === 'stream';
+  return action === undefined ? 'read' : OPERATIONS[action];
 }
+
+const OPERATIONS: Readonly<Record<TaskAction, BudgetName>> = {
+  send: 'poll',
+  stream: 'poll',
+  get: 'session',
+  list: 'session',
+  subscribe: 'session',
+  cancel: 'account',
+};
 
 const VERSIONS = ['0.1', '0.2', '0.3', '1.0'];
 

@@ -1,7 +1,8 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { accountOf, requireWriting } from '../../http/access.ts';
+import { accountOf, type Principal, requireWriting } from '../../http/access.ts';
+import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { cancelRun } from '../../polls/run/cancel-run.ts';
 import { callTool } from './call-tool.ts';
@@ -81,7 +82,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
     );
     server.setRequestHandler('tasks/cancel', TASK_PARAMS, async ({ taskId }, { mcpReq }) => {
       const { id } = await taskOf(mcpReq.envelope, taskId);
-      requireWriting(request.principal);
+      requireCanceling(request.principal);
       // Acknowledged at once, as the extension requires: its end is seen by `tasks/get`.
       await cancelRun(context, accountOf(request), id, AbortSignal.abort());
       return {};
@@ -132,6 +133,14 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
   if (isJsonObject(request.body) && request.body.method === 'subscriptions/listen') await handler.close();
   return response;
 }
+
+/** As over REST: a user id reads only, and so does a read-only key. */
+function requireCanceling(principal: Principal | null): void {
+  if (principal?.via === 'user_id') throw new ApiError('authentication_required', { detail: NEEDS_A_KEY });
+  requireWriting(principal);
+}
+
+const NEEDS_A_KEY = 'tasks/cancel needs an API key; a user id reads only.';
 
 /** Declared by each request, not by a session. */
 function takesTasks(envelope: object | undefined): boolean {

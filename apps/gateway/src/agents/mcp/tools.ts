@@ -11,9 +11,19 @@ export const TOOLS: readonly Tool[] = [pollQuestion, getPollResult, getBalance];
 
 export const toolNamed = (name: unknown): Tool | undefined => TOOLS.find(({ definition }) => definition.name === name);
 
-/** The rate limit of a message: a tool call counts as the tool's operation, a list of one's results as account. */
+/** The rate limit of a message, and with it the scope that it needs: a tool call counts as the tool's operation. */
 export function operationOf({ body }: FastifyRequest): BudgetName {
-  if (isJsonObject(body) && body.method === 'resources/list') return 'account';
-  if (!isJsonObject(body) || body.method !== 'tools/call' || !isJsonObject(body.params)) return 'read';
-  return toolNamed(body.params.name)?.operation ?? 'read';
+  if (!isJsonObject(body) || typeof body.method !== 'string') return 'read';
+  if (body.method === 'tools/call') {
+    return (isJsonObject(body.params) ? toolNamed(body.params.name)?.operation : undefined) ?? 'read';
+  }
+  return Object.hasOwn(OPERATIONS, body.method) ? OPERATIONS[body.method]! : 'read';
 }
+
+/** What reads or ends the caller's own. Hosts list resources whenever they connect, with whatever token they have. */
+const OPERATIONS: Readonly<Record<string, BudgetName>> = {
+  'resources/list': 'session',
+  'tasks/get': 'session',
+  'tasks/update': 'session',
+  'tasks/cancel': 'account',
+};

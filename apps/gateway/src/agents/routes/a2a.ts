@@ -11,7 +11,7 @@ import { cancelTask } from '../a2a/cancel-task.ts';
 import { findTask } from '../a2a/find-task.ts';
 import { listTasks } from '../a2a/list-tasks.ts';
 import type { A2aVersion, TaskAction } from '../a2a/methods.ts';
-import { type A2aCall, makesPoll, readCall, refuseUnknownVersion } from '../a2a/read-call.ts';
+import { type A2aCall, readCall, refuseUnknownVersion, taskOperation } from '../a2a/read-call.ts';
 import { sendRpcError } from '../a2a/send-rpc-error.ts';
 import { sendTask } from '../a2a/send-task.ts';
 import { streamTask, subscribeToTask } from '../a2a/stream-task.ts';
@@ -26,7 +26,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
   app.post<{ Headers: { 'a2a-version'?: string } }>(
     '/api/a2a/tasks/send',
     {
-      config: { operation: ({ body }) => (makesPoll(body) ? 'poll' : 'account'), readsOnly: true, idempotent: true },
+      config: { operation: ({ body }) => taskOperation(body), readsOnly: true, idempotent: true },
       errorHandler: (error, request, reply) => void answerError(error, request, reply),
       validatorCompiler: compileExceptBody,
       schema: {
