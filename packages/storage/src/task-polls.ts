@@ -1,9 +1,15 @@
 import type { PollStatus } from '@eloquentpoll/contracts';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import { type Poll, pollColumns, toPoll } from './polls.ts';
+import { isAmong, isInTime, type Poll, pollColumns, toPoll } from './polls.ts';
 
-// The polls of an account that came as tasks of agents, the last changed first.
+// The polls of an account that came as tasks of agents, the last changed first: one index, read in its order. A page and its
+// total read a bounded number of rows however rarely they match a filter.
+
+/** Rows that one page reads where few of them match. */
+const MAX_SCANNED = 700;
+/** The tasks, the last changed, among which those that match are counted. */
+const MAX_COUNTED = 1_000;
 
 /** The entry points of task polls. Tasks that their callers name have their own idempotency namespace. */
 export const TASK = 'a2a';
@@ -27,49 +33,103 @@ export interface TaskFilter {
 
 export interface TaskPage {
   polls: Poll[];
-  /** How many there are on all pages. */
+  /** How many match, on all pages, of the 1,000 tasks that changed last. */
   total: number;
-  /** The last one of this page, if there are more. */
+  /** Where to go on, if there may be more: the last one of this page, or that was looked at for it. */
   last: TaskPosition | null;
+}
+
+export async function listTaskPolls(
+  queries: Queries,
+  accountId: string,
+  filter: TaskFilter,
+  { limit, after }: { limit: number; after?: TaskPosition | undefined },
+): Promise<TaskPage> {
+  const { scan, count } = taskScans(accountId, filter, after);
+  let rows: ScannedTask[] = [];
+  let found: ScannedTask[] = [];
+  let maxRows = 0;
+  // Most filters match often: the whole scan is made only where a short one finds too few.
+  for (maxRows of [Math.min(2 * (limit + 1), MAX_SCANNED), MAX_SCANNED]) {
+    rows = (await scan(maxRows).execute(queries.db)).rows.toSorted((a, b) => a.place - b.place);
+    found = rows.filter(({ fits }) => fits);
+    if (found.length > limit || (rows.at(-1)?.place ?? 0) < maxRows) break;
+  }
+  const shown = found.slice(0, limit);
+  const hasAll = (rows.at(-1)?.place ?? 0) < maxRows;
+  const last = found.length > limit ? shown.at(-1) : hasAll ? undefined : rows.at(-1);
+  return {
+    polls: await pollsOf(queries, shown),
+    total: hasAll && after === undefined ? found.length : await totalOf(queries, count),
+    last: last ? { changedUs: BigInt(last.changedUs), pollId: last.id } : null,
+  };
 }
 
 const changedAt = sql<Date>`coalesce(finished_at, created_at)`;
 
-export async function listTaskPolls(
-  { db }: Queries,
+interface ScannedTask {
+  id: string;
+  changedUs: string;
+  fits: boolean;
+  /** From 1, in the order of the page. */
+  place: number;
+}
+
+interface TaskScans {
+  /** Of the rows that a page reads those that fit the filter, and the last one, in any order. */
+  scan(maxRows: number): RawBuilder<ScannedTask>;
+  count: RawBuilder<{ total: number }>;
+}
+
+export function taskScans(
   accountId: string,
   { contextId, status, isCanceled, changedSince }: TaskFilter,
-  { limit, after }: { limit: number; after?: TaskPosition | undefined },
-): Promise<TaskPage> {
-  const matching = pollColumns({ db })
-    .where('account_id', '=', accountId)
+  after?: TaskPosition,
+): TaskScans {
+  const tasks = [
+    sql`account_id = ${accountId}::uuid`,
     // Literals, so that the planner can use the partial index.
-    .where(sql<boolean>`entry_point in (${sql.lit(TASK)}, ${sql.lit(NAMED_TASK)})`)
-    .$if(contextId !== undefined, (tasks) => tasks.where(sql<boolean>`coalesce(context_id, id) = ${contextId}`))
-    .$if(status !== undefined, (tasks) => tasks.where('status', '=', status!))
-    .$if(isCanceled === true, (tasks) => tasks.where('canceled_at', 'is not', null).where('status', '<>', 'running'))
-    .$if(isCanceled === false, (tasks) => tasks.where('canceled_at', 'is', null))
-    .$if(changedSince !== undefined, (tasks) => tasks.where(changedAt, '>=', changedSince!));
-  const rows = await matching
-    .select(sql<string>`(extract(epoch from ${changedAt}) * 1000000)::bigint::text`.as('changed_us'))
-    .$if(after !== undefined, (tasks) =>
-      tasks.where(
-        sql<boolean>`(${changedAt}, id) < ('epoch'::timestamptz + ${String(after?.changedUs)}::bigint * interval '1 microsecond', ${after?.pollId})`,
-      ),
-    )
-    .orderBy(changedAt, 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute();
-  const { total } = await matching
-    .clearSelect()
-    .select(({ fn }) => fn.countAll<string>().as('total'))
-    .executeTakeFirstOrThrow();
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
+    sql`entry_point in (${sql.lit(TASK)}, ${sql.lit(NAMED_TASK)})`,
+    ...(changedSince ? [sql`${changedAt} >= ${changedSince}`] : []),
+  ];
+  const fits = allOf([
+    isInTime,
+    ...(contextId === undefined ? [] : [sql`coalesce(context_id, id) = ${contextId}`]),
+    ...(status === undefined ? [] : [sql`status = ${status}`]),
+    ...(isCanceled === true ? [sql`canceled_at is not null and status <> 'running'`] : []),
+    ...(isCanceled === false ? [sql`canceled_at is null`] : []),
+  ]);
+  const rest = after
+    ? [
+        sql`(${changedAt}, id) < ('epoch'::timestamptz + ${String(after.changedUs)}::bigint * interval '1 microsecond', ${after.pollId})`,
+      ]
+    : [];
+  const order = sql`order by ${changedAt} desc, id desc`;
   return {
-    polls: page.map(toPoll),
-    total: Number(total),
-    last: last && rows.length > limit ? { changedUs: BigInt(last.changed_us), pollId: last.id } : null,
+    scan: (maxRows) => sql`
+      with scanned as materialized (
+        select id, ${changedAt} as changed_at, ${fits} as fits, row_number() over (${order})::integer as place
+          from polls where ${allOf([...tasks, ...rest])} ${order} limit ${maxRows})
+      select id, (extract(epoch from changed_at) * 1000000)::bigint::text as "changedUs", fits, place from scanned
+       where fits or place = (select max(place) from scanned)`,
+    count: sql`
+      select (count(*) filter (where fits))::integer as total
+        from (select ${fits} as fits from polls where ${allOf(tasks)} ${order} limit ${MAX_COUNTED}) as changed_last`,
   };
+}
+
+const allOf = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
+  sql.join([...conditions], sql` and `);
+
+async function totalOf({ db }: Queries, count: TaskScans['count']): Promise<number> {
+  return (await count.execute(db)).rows[0]?.total ?? 0;
+}
+
+/** In the order of the rows, without those that were deleted since. */
+async function pollsOf(queries: Queries, rows: readonly ScannedTask[]): Promise<Poll[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const polls = await pollColumns(queries).where(isAmong('polls.id', ids)).where(isInTime).execute();
+  const found = new Map(polls.map((row) => [row.id, toPoll(row)]));
+  return ids.flatMap((id) => found.get(id) ?? []);
 }

@@ -149,6 +149,15 @@ t.test('a poll lives as long as it says, and no longer than the service keeps po
 
 t.test('one whose time is over is gone at once, and emptied when a worker comes by', async (t) => {
   const [over, kept] = [await asked({ expires_in: 3_600 }), await asked()];
+  const rpc = async (method: string, params: object) =>
+    (await post('/api/a2a/tasks/send', { jsonrpc: '2.0', id: 1, method, params })).json().result;
+  const parts = [{ data: { question: POLL.question, options: POLL.options } }];
+  const task = async () =>
+    (await rpc('SendMessage', { message: { messageId: 'm', role: 'ROLE_USER', parts } })).task.id;
+  const [overTask, keptTask] = [await task(), await task()];
+  t.equal((await rpc('ListTasks', {})).totalSize, 2);
+  await gateway.asOwner(`update polls set expires_at = now() where id = '${overTask}'`);
+  t.match(await rpc('ListTasks', {}), { tasks: [{ id: keptTask }], totalSize: 1, pageSize: 1 });
   await gateway.asOwner(`update polls set expires_at = now() where id = '${over.session}'`);
   await gateway.asOwner(`update results set expires_at = now() where poll_id = '${over.session}'`);
   for (const url of shared(over.result)) t.equal((await app.inject({ url })).statusCode, 404, url);

@@ -34,7 +34,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
         tags: ['Agents'],
         summary: 'A2A endpoint',
         description:
-          'Takes `tasks/send`, `message/send` and `SendMessage`, or the parameters alone; `message/stream` and `SendStreamingMessage` answer with an event stream, which `tasks/resubscribe` and `SubscribeToTask` take up again. `tasks/get` and `GetTask` read a task, `ListTasks` reads all. `tasks/cancel` and `CancelTask` end one that runs. One part of the message holds JSON with a question and options. The `id` of `tasks/send` is an idempotency key too.',
+          'Takes `tasks/send`, `message/send` and `SendMessage`, or the parameters alone; `message/stream` and `SendStreamingMessage` answer with an event stream, which `tasks/resubscribe` and `SubscribeToTask` take up again. `tasks/get` and `GetTask` read a task, `ListTasks` reads all: go on until `nextPageToken` is empty, because a page looks at 700 tasks at most and may be short; `totalSize` counts among the 1,000 that changed last. `tasks/cancel` and `CancelTask` end one that runs. One part of the message holds JSON with a question and options. The `id` of `tasks/send` is an idempotency key too.',
         security: access.bearer,
         body: { content: { 'application/json': { schema: BODY }, 'application/a2a+json': { schema: BODY } } },
         response: {
