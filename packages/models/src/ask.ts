@@ -4,6 +4,7 @@ import { type Breaker, type BreakerChange, breaker } from './breaker.ts';
 import { callCosts, type Spent } from './call-costs.ts';
 import { type CallsMade, collectVote, type VoteOutcome } from './collect-vote.ts';
 import { type Deadline, deadline } from './deadline.ts';
+import { failureLimit } from './failure-limit.ts';
 import { joinFleet } from './fleet.ts';
 import { type Gate, gate } from './gate.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
@@ -94,6 +95,7 @@ export function openAsker(options: AskerOptions): Asker {
     onBreaker: (id, change) => access.get(id)?.breaker.adopt(change, now()),
   });
   const record = voteRecorder(fleet, now);
+  const blames = failureLimit(now);
   const asking = new Set<Deadline>();
   const rejected = new Set<string>();
   let closed = false;
@@ -174,7 +176,8 @@ export function openAsker(options: AskerOptions): Asker {
         const onBreaker = (change: BreakerChange): void => fleet.breakerChanged(model.id, change);
         const onRejected = (status: number, field: string | null): void => noteRejected(model, status, field);
         const access = { ...lines.get(model.provider)!, breaker, probe, timeouts, limit };
-        const listeners = { beforeCall, isCurrent, onBreaker, onRejected };
+        const mayBlame = (): boolean => blames(request);
+        const listeners = { beforeCall, isCurrent, mayBlame, onBreaker, onRejected };
         return await collectVote({ request, model, ...access, ...listeners, now, random }, made);
       } finally {
         gate.leave();

@@ -1,6 +1,6 @@
 import type { Model } from './panel-types.ts';
 import { costOf } from './price.ts';
-import { answerBytes, readUsage, type Usage } from './read-answer.ts';
+import { readUsage, type Usage } from './read-answer.ts';
 
 /** Bytes that count as one token where a provider does not say: a customary average, in the customer's favour. */
 export const BYTES_PER_TOKEN = 4;
@@ -28,10 +28,17 @@ export function countedUsage(model: Model, reply: unknown, { searched, callMaxU 
   return usage && costOfUsage(model, usage, searched) <= BELIEVABLE * callMaxU ? usage : null;
 }
 
+/**
+ * The cost that the provider said, where a call can have cost that. A cost of 0 is no answer where tokens are paid for, or were not
+ * counted: whoever routes to another account's key says it.
+ */
+export const believedCost = (said: number | null, counted: number | null, callMaxU: number): number | null =>
+  said === null || said > BELIEVABLE * callMaxU || (said === 0 && counted !== 0) ? null : said;
+
 /** By the bytes that were sent and came back, where the provider counted nothing. */
-export const guessedUsage = (model: Model, reply: unknown, requestText: string): Usage => ({
+export const guessedUsage = (model: Model, bytes: number, requestText: string): Usage => ({
   inputTokens: Math.ceil(Buffer.byteLength(requestText) / BYTES_PER_TOKEN),
-  outputTokens: Math.min(model.maxOutputTokens, Math.ceil(answerBytes(reply) / BYTES_PER_TOKEN)),
+  outputTokens: Math.min(model.maxOutputTokens, Math.ceil(bytes / BYTES_PER_TOKEN)),
 });
 
 /** What a call costs at the roster's price. */

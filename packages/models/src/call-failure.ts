@@ -11,6 +11,8 @@ export type CallFailure =
   | { kind: 'status'; status: number; retryAfterMs: number | null; field: string | null }
   /** The provider's own filter turned the question away. */
   | { kind: 'refusal' }
+  /** The provider found that the model's answer has not the form that was asked for. `repair`: asking once more may help. */
+  | { kind: 'malformed'; repair: boolean; answerBytes: number }
   /** A reply that breaks off, is too large, or is no JSON. */
   | { kind: 'broken' };
 
@@ -22,6 +24,7 @@ export function voteErrorOf(failure: CallFailure): VoteError {
     case 'aborted':
     case 'timeout':
     case 'refusal':
+    case 'malformed':
       return failure.kind;
     case 'connect':
       return failure.timedOut ? 'timeout' : 'provider_error';
@@ -40,6 +43,14 @@ export const isByQuestion = (error: VoteError): boolean =>
 /** The roster file or the key has to be changed: asking again helps nothing. */
 export const isOurFault = ({ status, field }: { status: number; field: string | null }): boolean =>
   field !== null || status === 401 || status === 402 || status === 403;
+
+/** The model, or the filter before it, answered: it is reached, whatever it says. */
+export const isAnswer = ({ kind }: CallFailure): boolean => kind === 'refusal' || kind === 'malformed';
+
+/** A request turned away with these and no reason may be one that only this question brings about. */
+export const mayBeQuestion = (failure: CallFailure): boolean =>
+  failure.kind === 'status' && failure.field === null && QUESTION_STATUSES.has(failure.status);
+const QUESTION_STATUSES: ReadonlySet<number> = new Set([400, 403, 413, 422]);
 
 /** Providers do not charge for what they answered with an error, or never got. A filter may have read the question. */
 export const isFreeOfCharge = ({ kind }: CallFailure): boolean => kind === 'connect' || kind === 'status';

@@ -1,12 +1,14 @@
 import type { VoteError } from '@eloquentpoll/contracts';
-import { billedU, costOfUsage, countedUsage, guessedUsage } from './billing.ts';
+import { believedCost, billedU, costOfUsage, countedUsage, guessedUsage } from './billing.ts';
 import type { Breaker, BreakerChange } from './breaker.ts';
 import type { CallCosts } from './call-costs.ts';
 import {
   type CallFailure,
+  isAnswer,
   isByQuestion,
   isFreeOfCharge,
   isOurFault,
+  mayBeQuestion,
   retryWaitMs,
   voteErrorOf,
 } from './call-failure.ts';
@@ -15,7 +17,7 @@ import { type Deadline, sleep } from './deadline.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import { composePrompt } from './prompt.ts';
 import type { ProviderLine } from './provider-line.ts';
-import { readAnswer, readProviderCost } from './read-answer.ts';
+import { answerBytes, readAnswer, readProviderCost } from './read-answer.ts';
 import { requestBody } from './request-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { VoteRequest } from './vote-request.ts';
@@ -39,6 +41,8 @@ export interface VoteContext {
   isCurrent: (() => boolean) | undefined;
   now: () => number;
   random: () => number;
+  /** False: this account has brought about enough failures that may be its questions' doing. */
+  mayBlame(): boolean;
   onBreaker(change: BreakerChange): void;
   /** The provider turned the request away for a field of it, or for the key. */
   onRejected(status: number, field: string | null): void;
@@ -86,15 +90,16 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       const { reply } = result;
       const reading = readAnswer(model, reply, prompt.labels);
       const usage = countedUsage(model, reply, { searched: search, callMaxU: request.call.maxU });
+      const counted = usage && costOfUsage(model, usage, search);
       costs.ended({
-        said: readProviderCost(reply),
-        counted: usage && costOfUsage(model, usage, search),
+        said: believedCost(readProviderCost(reply), counted, request.call.maxU),
+        counted,
         usage,
         byQuestion: 'error' in reading && isByQuestion(reading.error),
       });
       if ('vote' in reading) {
         const { pricePpm, reserveU } = request;
-        const answered = usage ?? guessedUsage(model, reply, JSON.stringify(body));
+        const answered = usage ?? guessedUsage(model, answerBytes(reply), JSON.stringify(body));
         const bill = billedU(model, answered, { searched: search, pricePpm, reserveU });
         const reason = request.style === 'reason' && { reason: cleanReason(reading.rationale) };
         return { option: reading.vote, callMs, billedU: bill, ...reason };
@@ -109,21 +114,31 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     const isFree = isFreeOfCharge(failure);
     costs.ended({
       said: null,
-      counted: isFree ? 0 : null,
+      counted: isFree ? 0 : countedOfFailure(failure, body),
       usage: isFree ? { inputTokens: 0, outputTokens: 0 } : null,
-      byQuestion: failure.kind === 'refusal',
+      byQuestion: isAnswer(failure),
     });
     const blameless = stopped !== null && callMs < suspectAfterMs(model, stopped);
-    if (failure.kind === 'refusal') report(breaker.succeeded(now()));
-    else if (blameless) breaker.ended(probe);
+    if (isAnswer(failure)) report(breaker.succeeded(now()));
+    else if (blameless || (mayBeQuestion(failure) && !context.mayBlame())) breaker.ended(probe);
     else report(breaker.failed(now(), probe));
     if (stopped) return { error: stopped, blameless };
+    if (failure.kind === 'malformed' && failure.repair && !repair && costs.mayCall()) {
+      repair = true;
+      continue;
+    }
     const waitMs = mayRetry ? waitBeforeRetry(failure) : null;
     if (waitMs === null) return { error: voteErrorOf(failure), blameless: false };
     mayRetry = false;
     await sleep(waitMs, limit.signal);
     if (limit.error() === 'aborted') return { error: 'aborted', blameless: true };
     if (limit.error()) return { error: voteErrorOf(failure), blameless: false };
+  }
+
+  /** Of an answer that the provider did not pass on, by its bytes: a repair of unknown cost would not be made. */
+  function countedOfFailure(failure: CallFailure, body: object): number | null {
+    if (failure.kind !== 'malformed' || !failure.repair) return null;
+    return costOfUsage(model, guessedUsage(model, failure.answerBytes, JSON.stringify(body)), search);
   }
 
   function report(change: BreakerChange | null): void {

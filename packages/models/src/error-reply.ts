@@ -19,7 +19,8 @@ export function failureOfReply(
 ): CallFailure {
   const body = parsed(text);
   const error = errorIn(body);
-  if (isFilterError(status, error)) return { kind: 'refusal' };
+  const answered = answerIn(status, error);
+  if (answered) return answered;
   const field = rejectedField(sent, status, body);
   const retryAfterMs = retryAfterIn(headers, now) ?? retryDelayIn(error);
   return { kind: 'status', status: isSpent(status, error) ? 402 : status, retryAfterMs, field };
@@ -31,9 +32,7 @@ export function failureInside(reply: unknown): CallFailure | null {
   if (!isJsonObject(reply.error) || Array.isArray(reply.choices)) return null;
   const { code } = reply.error;
   const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502;
-  return isFilterError(status, reply.error)
-    ? { kind: 'refusal' }
-    : { kind: 'status', status, retryAfterMs: null, field: null };
+  return answerIn(status, reply.error) ?? { kind: 'status', status, retryAfterMs: null, field: null };
 }
 
 function parsed(text: string): unknown {
@@ -52,13 +51,56 @@ function errorIn(body: unknown): JsonObject {
   return typeof top.error === 'string' ? { code: top.code, message: top.error } : top;
 }
 
-/** Azure and OpenAI name the filter in the code, OpenRouter lists its reasons, DeepSeek and xAI have one sentence. */
+const MAX_UPSTREAM_CHARACTERS = 100_000;
+
+/** The error of the vendor behind OpenRouter, which passes it on in `metadata.raw`: as JSON in a text, or as a sentence. */
+function upstreamError({ metadata }: JsonObject): JsonObject | null {
+  const raw = isJsonObject(metadata) ? metadata.raw : null;
+  if (isJsonObject(raw)) return errorIn(raw);
+  if (typeof raw !== 'string' || raw.length > MAX_UPSTREAM_CHARACTERS) return null;
+  const body = parsed(raw);
+  return body === null ? { message: raw } : errorIn(body);
+}
+
+/** An error that speaks of what was asked or answered; the line is sound. */
+function answerIn(status: number, error: JsonObject): CallFailure | null {
+  const upstream = upstreamError(error);
+  for (const said of upstream ? [error, upstream] : [error]) {
+    if (isFilterError(status, said)) return { kind: 'refusal' };
+    if (UNREADABLE.has(said.code)) return unreadable(said);
+  }
+  return null;
+}
+
+/** Groq puts what the model wrote beside it, or says there that it ran out of tokens, which it would again. */
+function unreadable({ message, failed_generation: written = '' }: JsonObject): CallFailure {
+  const isCut = [message, written].some((text) => String(text).startsWith('max completion tokens reached'));
+  return { kind: 'malformed', repair: !isCut, answerBytes: Buffer.byteLength(String(written)) };
+}
+
+/** Groq reads the model's answer itself, and turns away what has not the form that was asked for. */
+const UNREADABLE: ReadonlySet<unknown> = new Set(['json_validate_failed', 'tool_use_failed', 'output_parse_failed']);
+
+const FILTER_CODES: ReadonlySet<unknown> = new Set([
+  'content_filter',
+  'content_policy_violation',
+  'data_inspection_failed',
+  'DataInspectionFailed',
+  'invalid_prompt',
+]);
+/** How their messages begin: DeepSeek, xAI, Anthropic, OpenAI. */
+const FILTER_SENTENCES = [
+  'Content Exists Risk',
+  'Content violates usage guidelines',
+  'Output blocked by content filtering policy',
+  'Invalid prompt: your prompt was flagged',
+];
+
+/** Most vendors name the filter in the code or have one sentence for it; OpenRouter lists the reasons of its own. */
 function isFilterError(status: number, { code, message, metadata }: JsonObject): boolean {
-  if (status !== 400 && status !== 403) return false;
-  if (code === 'content_filter' || code === 'content_policy_violation') return true;
-  if (status === 400) return message === 'Content Exists Risk';
-  if (typeof message === 'string' && message.startsWith('Content violates usage guidelines')) return true;
-  return isJsonObject(metadata) && Array.isArray(metadata.reasons);
+  if (FILTER_CODES.has(code)) return true;
+  if (typeof message === 'string' && FILTER_SENTENCES.some((sentence) => message.startsWith(sentence))) return true;
+  return status === 403 && isJsonObject(metadata) && Array.isArray(metadata.reasons);
 }
 
 /** A 429 that no waiting helps: the account has no credit, or has reached its spend limit. */

@@ -134,9 +134,18 @@ export function readProviderCost(reply: unknown): number | null {
   const usage = isJsonObject(reply) ? reply.usage : undefined;
   if (!isJsonObject(usage)) return null;
   const ticks = usage.cost_in_usd_ticks;
-  const cost = typeof ticks === 'number' ? ticks / XAI_TICKS_PER_USD : usage.cost;
+  const cost = typeof ticks === 'number' ? ticks / XAI_TICKS_PER_USD : routedCost(usage);
   if (typeof cost !== 'number' || !(cost >= 0 && cost <= 1000)) return null;
   return Math.round(cost * 1_000_000);
+}
+
+/** With a key of ours at the vendor, OpenRouter's own cost is its fee alone; the vendor's bill comes on top of it. */
+function routedCost({ cost, is_byok, cost_details }: JsonObject): unknown {
+  if (is_byok !== true) return cost;
+  const upstream = isJsonObject(cost_details) ? cost_details.upstream_inference_cost : null;
+  return typeof cost === 'number' && typeof upstream === 'number' && cost >= 0 && upstream >= 0
+    ? cost + upstream
+    : null;
 }
 
 /** Characters of the answer, for an estimate where the provider counted nothing. */

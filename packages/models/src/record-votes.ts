@@ -1,4 +1,5 @@
 import { FREE_PRESETS, type Vote } from '@eloquentpoll/contracts';
+import { failureLimit } from './failure-limit.ts';
 import type { SharedHealth } from './fleet.ts';
 import type { VoteRequest } from './vote-request.ts';
 
@@ -8,28 +9,10 @@ import type { VoteRequest } from './vote-request.ts';
 /** Refusals, broken forms and unknown labels are brought about by the question. */
 const LINE_FAILURES: ReadonlySet<Vote['error']> = new Set(['timeout', 'rate_limited', 'provider_error']);
 
-/** Failures of one account's polls that count against one model in one window. */
-const MAX_FAILURES = 3;
-const WINDOW_MS = 10 * 60_000;
-/** Beyond this many accounts and models the window starts anew. */
-const MAX_ENTRIES = 20_000;
-
 export type RecordVote = (request: VoteRequest, ended: { callMs: number } | { error: Vote['error'] }) => void;
 
 export function voteRecorder(fleet: Pick<SharedHealth, 'vote'>, now: () => number): RecordVote {
-  let failures = new Map<string, number>();
-  let windowEndsAt = now() + WINDOW_MS;
-
-  function mayCount({ accountId, modelId }: VoteRequest): boolean {
-    if (now() >= windowEndsAt || failures.size >= MAX_ENTRIES) {
-      failures = new Map();
-      windowEndsAt = now() + WINDOW_MS;
-    }
-    const key = `${accountId} ${modelId}`;
-    const before = failures.get(key) ?? 0;
-    failures.set(key, before + 1);
-    return before < MAX_FAILURES;
-  }
+  const mayCount = failureLimit(now);
 
   return (request, ended) => {
     if (isFreePanel(request.panel)) return;

@@ -29,7 +29,10 @@ export function rejectedField(sent: readonly string[], status: number, body: unk
 const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
 const firstPart = (path: string): string => path.split(/[.[]/, 1)[0]!;
 
-/** `param` and the places of pydantic say it exactly; messages put the name in quotes, or before a colon. */
+/**
+ * `param` and the places of pydantic say it exactly; messages put the name in quotes, or before a colon. Values that were
+ * sent, and what Groq's model wrote, are left out.
+ */
 function stringsOf(body: unknown): { paths: string[]; texts: string[] } {
   const paths: string[] = [];
   const texts: string[] = [];
@@ -42,7 +45,7 @@ function stringsOf(body: unknown): { paths: string[]; texts: string[] } {
       else waiting.push(inner);
     } else if (Array.isArray(value)) waiting.push(...(value as unknown[]).slice(0, MAX_STRINGS));
     else if (isJsonObject(value)) {
-      const { param, loc, input: _, ...rest } = value;
+      const { param, loc, input: _, failed_generation: __, ...rest } = value;
       if (typeof param === 'string') paths.push(param);
       const place: unknown = Array.isArray(loc) ? (loc as unknown[]).find((part) => part !== 'body') : undefined;
       if (typeof place === 'string') paths.push(place);

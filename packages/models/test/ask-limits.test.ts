@@ -1,7 +1,8 @@
+import type { VoteError } from '@eloquentpoll/contracts';
 import t from 'tap';
 import { type Asker, openAsker } from '../src/ask.ts';
 import { loadPanels } from '../src/panels.ts';
-import { answerOf, json, misbehavingServer, says, silence, votes } from './misbehaving-server.ts';
+import { answerOf, type Behaviour, json, misbehavingServer, says, silence, votes } from './misbehaving-server.ts';
 import { modelEntry, testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
 
@@ -120,7 +121,7 @@ t.test('a breaker opens, lets one probe through, and closes when it succeeds', a
   const server = await misbehavingServer(t);
   let now = 0;
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }), random: () => 0.5, now: () => now });
-  server.behave(MODEL, json({}, 400));
+  server.behave(MODEL, json({}, 404));
   for (let i = 0; i < 5; i += 1) await asker.ask(voteRequest());
   t.equal(server.calls.length, 5);
   t.match(await asker.ask(voteRequest()), { error: 'provider_error', calls: 0 }, 'open: no call is let through');
@@ -130,7 +131,7 @@ t.test('a breaker opens, lets one probe through, and closes when it succeeds', a
   now += 5_000;
   let answerProbe = (): void => {};
   server.behave(MODEL, (call, res) => {
-    answerProbe = () => json({}, 400)(call, res);
+    answerProbe = () => json({}, 404)(call, res);
   });
   const probe = asker.ask(voteRequest());
   await server.called(7);
@@ -154,7 +155,7 @@ t.test('an aborted probe says nothing: the next one may try', async (t) => {
   const server = await misbehavingServer(t);
   let now = 0;
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }), random: () => 0.5, now: () => now });
-  server.behave(MODEL, json({}, 400));
+  server.behave(MODEL, json({}, 404));
   for (let i = 0; i < 5; i += 1) await asker.ask(voteRequest());
   now += 5_000;
   server.behave(MODEL, silence, votes());
@@ -166,18 +167,102 @@ t.test('an aborted probe says nothing: the next one may try', async (t) => {
   t.match(await asker.ask(voteRequest()), { error: null, calls: 1 });
 });
 
-t.test('what models answer never opens a breaker', async (t) => {
+const ALIBABA = {
+  code: 'data_inspection_failed',
+  param: null,
+  message: 'Input data may contain inappropriate content.',
+  type: 'data_inspection_failed',
+};
+const OPENAI = {
+  message:
+    'Invalid prompt: your prompt was flagged as potentially violating our usage policy. Please try again with a different prompt',
+  type: 'invalid_request_error',
+  param: null,
+  code: 'invalid_prompt',
+};
+const ANTHROPIC = {
+  type: 'error',
+  error: { type: 'invalid_request_error', message: 'Output blocked by content filtering policy' },
+};
+const AZURE = {
+  message: 'The response was filtered',
+  type: null,
+  param: 'prompt',
+  code: 'content_filter',
+  status: 400,
+};
+const DEEPSEEK = { message: 'Content Exists Risk', type: 'invalid_request_error', code: 'invalid_request_error' };
+const XAI = { code: 'The caller does not have permission', error: 'Content violates usage guidelines. Team: t' };
+const groq = (code: string, failed_generation = '{"model": "max_tokens: `model`"}') => ({
+  error: { message: 'Failed to generate JSON. Please adjust your prompt.', code, failed_generation },
+});
+const routed = (raw: unknown, code = 400) =>
+  json({ error: { message: 'Provider returned error', code, metadata: { raw, provider_name: 'x' } } }, code);
+
+const ANSWERS: [string, Behaviour, VoteError][] = [
+  ['a refusal', says({ refusal: 'no' }), 'refusal'],
+  ['another label', says({ content: '{"choice":"XX"}' }), 'invalid_choice'],
+  ['nothing', says({ content: '' }), 'malformed'],
+  ['a filter', json({ error: { code: 'content_filter' } }, 400), 'refusal'],
+  ['Alibaba', json({ error: ALIBABA }, 400), 'refusal'],
+  ['OpenAI', json({ error: OPENAI }, 400), 'refusal'],
+  ['Anthropic', json(ANTHROPIC, 400), 'refusal'],
+  ['Alibaba behind OpenRouter', routed(JSON.stringify({ error: ALIBABA })), 'refusal'],
+  ['OpenAI behind OpenRouter', routed(JSON.stringify({ error: OPENAI })), 'refusal'],
+  ['Anthropic behind OpenRouter', routed(JSON.stringify(ANTHROPIC)), 'refusal'],
+  ['Azure behind OpenRouter', routed(JSON.stringify({ error: AZURE })), 'refusal'],
+  ['DeepSeek behind OpenRouter', routed(JSON.stringify({ error: DEEPSEEK })), 'refusal'],
+  ['xAI behind OpenRouter', routed(JSON.stringify(XAI), 403), 'refusal'],
+  ['a sentence behind OpenRouter', routed('Content Exists Risk'), 'refusal'],
+  ['an object behind OpenRouter', routed({ error: ALIBABA }), 'refusal'],
+  [
+    'Alibaba behind OpenRouter, inside a 200',
+    json({ error: { message: 'Provider returned error', code: 400, metadata: { raw: JSON.stringify(ALIBABA) } } }),
+    'refusal',
+  ],
+  ['Groq, no JSON', json(groq('json_validate_failed'), 400), 'malformed'],
+  ['Groq, no tool call', json(groq('tool_use_failed'), 400), 'malformed'],
+  ['Groq behind OpenRouter', routed(JSON.stringify(groq('json_validate_failed'))), 'malformed'],
+];
+
+for (const [name, behaviour, error] of ANSWERS)
+  t.test(`what models answer never opens a breaker: ${name}`, async (t) => {
+    const server = await misbehavingServer(t);
+    const rejected: unknown[] = [];
+    const onRejected = (rejection: unknown) => void rejected.push(rejection);
+    await using asker = openAsker({ panels: testPanels(t, { one: server.url }), onRejected });
+    server.behave(MODEL, behaviour);
+    // Each of an account of its own, so that nothing but what it is read as keeps the breaker closed.
+    for (let i = 0; i < 12; i += 1) {
+      const vote = await asker.ask(voteRequest({ accountId: `a-${i}` }));
+      t.match(vote, { error, calls: error === 'refusal' ? 1 : 2 });
+    }
+    t.same(rejected, [], 'and blames no field');
+  });
+
+t.test('an answer that Groq cannot read is repaired, but not one that ran out of tokens', async (t) => {
   const server = await misbehavingServer(t);
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
-  for (const behaviour of [
-    says({ refusal: 'no' }),
-    says({ content: '{"choice":"XX"}' }),
-    says({ content: '' }),
-    json({ error: { code: 'content_filter' } }, 400),
-  ]) {
-    server.behave(MODEL, behaviour);
-    for (let i = 0; i < 12; i += 1) t.ok((await asker.ask(voteRequest())).calls > 0);
+  server.behave(MODEL, json(groq('json_validate_failed'), 400), votes());
+  const vote = await asker.ask(voteRequest());
+  t.match(vote, { error: null, calls: 2 });
+  t.ok(vote.cost!.fault_u > 0 && vote.cost!.max_u < 2_000, 'the first counts by its bytes');
+  server.behave(
+    MODEL,
+    json(groq('json_validate_failed', 'max completion tokens reached before generating a valid document'), 400),
+  );
+  t.match(await asker.ask(voteRequest()), { error: 'malformed', calls: 1, cost: { max_u: 50_000 } });
+});
+
+t.test('requests turned away for no reason open a breaker only where several accounts sent them', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
+  for (const status of [400, 403, 413, 422]) {
+    server.behave(MODEL, json({ error: { message: 'no' } }, status));
+    for (let i = 0; i < 12; i += 1) t.match(await asker.ask(voteRequest({ accountId: 'a' })), { calls: 1 });
   }
+  for (const accountId of ['b', 'c']) for (let i = 0; i < 3; i += 1) await asker.ask(voteRequest({ accountId }));
+  t.match(await asker.ask(voteRequest({ accountId: 'd' })), { error: 'provider_error', calls: 0 }, 'it rests');
 });
 
 t.test('a deadline that is too near for anybody is not held against a model', async (t) => {

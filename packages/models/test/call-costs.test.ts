@@ -10,6 +10,18 @@ import { MODEL, voteRequest } from './vote-request.ts';
 const CALL = { maxU: 1_000, typicalU: 100 };
 const request = (more = {}) => voteRequest({ call: CALL, reserveU: 2_500, ...more });
 const said = (cost: number) => ({ usage: { prompt_tokens: 400, completion_tokens: 20, cost: cost / 1_000_000 } });
+/** Of OpenRouter, with a key of ours at the vendor. */
+const ownKey = (cost: number, upstream: number | null | undefined) => ({
+  usage: {
+    prompt_tokens: 400,
+    completion_tokens: 20,
+    cost: cost / 1_000_000,
+    is_byok: true,
+    ...(upstream !== undefined && {
+      cost_details: { upstream_inference_cost: upstream === null ? null : upstream / 1_000_000 },
+    }),
+  },
+});
 const UNCOUNTED = { usage: undefined };
 /** 400 and 20 tokens at 1 and 2 USD a million. */
 const COUNTED = 440;
@@ -31,6 +43,33 @@ const CASES: [string, Parameters<Awaited<ReturnType<typeof misbehavingServer>>['
     'a vote whose provider counts what no call can come to',
     [votes(0, { usage: { prompt_tokens: 400, completion_tokens: 20, total_tokens: 100_000_000 } })],
     { error: null, cost: cost(100, 1_000, 0), tokens: undefined },
+  ],
+  [
+    'a vote by our own key behind OpenRouter: its fee and the bill of the vendor',
+    [votes(0, ownKey(0, 700))],
+    { provider_cost_u: 700, cost: cost(700, 700, 0) },
+  ],
+  ['with a fee', [votes(0, ownKey(35, 700))], { provider_cost_u: 735, cost: cost(735, 735, 0) }],
+  [
+    'where it leaves out the bill, by the tokens',
+    [votes(0, ownKey(35, undefined))],
+    { provider_cost_u: null, cost: cost(COUNTED, COUNTED, 0) },
+  ],
+  ['or has none', [votes(0, ownKey(0, null))], { provider_cost_u: null, cost: cost(COUNTED, COUNTED, 0) }],
+  [
+    'a cost of 0 for tokens that are paid for',
+    [votes(0, said(0))],
+    { provider_cost_u: null, cost: cost(COUNTED, COUNTED, 0) },
+  ],
+  [
+    'a cost of 0 for tokens that nobody counted',
+    [votes(0, { usage: { cost: 0 } })],
+    { provider_cost_u: null, cost: cost(100, 1_000, 0) },
+  ],
+  [
+    'a cost that no call can have: its tokens count',
+    [votes(0, said(36_000_000))],
+    { error: null, provider_cost_u: null, cost: cost(COUNTED, COUNTED, 0) },
   ],
   ['a vote of which nothing is known', [votes(0, UNCOUNTED)], { cost: cost(100, 1_000, 0), tokens: undefined }],
   [
@@ -66,8 +105,8 @@ const CASES: [string, Parameters<Awaited<ReturnType<typeof misbehavingServer>>['
   ],
   [
     'a provider dearer than its price list is charged to no account beyond the reserve',
-    [says({ refusal: 'no' }, said(90_000))],
-    { cost: cost(90_000, 90_000, 2_500) },
+    [says({ refusal: 'no' }, said(3_900))],
+    { cost: cost(3_900, 3_900, 2_500) },
   ],
 ];
 
@@ -80,6 +119,14 @@ for (const [name, behaviours, expected] of CASES)
     t.match(vote, expected);
     t.ok(vote.billed_u + vote.cost!.fault_u <= 2_500, 'at most the reserve');
   });
+
+t.test('a cost of 0 is believed of a model that is free', async (t) => {
+  const server = await misbehavingServer(t);
+  const free = modelEntry(MODEL, { price: { input: '0', output: '0' } });
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [free]) });
+  server.behave(MODEL, votes(0, said(0)));
+  t.match(await asker.ask(request()), { provider_cost_u: 0, cost: cost(0, 0, 0) });
+});
 
 t.test('a call that is aborted may have cost what a call can', async (t) => {
   const server = await misbehavingServer(t);

@@ -59,7 +59,7 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   const options = { panels, redis, prefix, now: () => now, random: () => 0.5 };
   await using first = openAsker(options);
   await using second = openAsker(options);
-  server.behave(MODEL, json({}, 400));
+  server.behave(MODEL, json({}, 404));
   for (let i = 0; i < 5; i += 1) await first.ask(voteRequest());
   const resting = async (): Promise<boolean> =>
     (await openHealth({ redis, prefix, panels }).snapshot([MODEL])).get(MODEL)!.resting;
@@ -98,7 +98,7 @@ t.test('a worker that is answered does not believe one that is cut off', async (
   const well = testPanels(t, { one: good.url });
   await using healthy = openAsker({ panels: well, redis, prefix });
   await using cutOff = openAsker({ panels: testPanels(t, { one: bad.url }), redis, prefix });
-  bad.behave(MODEL, json({}, 400));
+  bad.behave(MODEL, json({}, 404));
   await healthy.ask(voteRequest());
   for (let i = 0; i < 5; i += 1) await cutOff.ask(voteRequest());
   await eventually(

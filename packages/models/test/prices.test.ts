@@ -134,7 +134,7 @@ t.test('what no call can have come to is not believed', async (t) => {
 t.test('without usage a bill is estimated from the bytes and stays below the reserve', async (t) => {
   const model = panels.model('openai/gpt-5.6-sol')!;
   const reply = completion({ content: 'x'.repeat(400) }, { usage: undefined });
-  const usage = guessedUsage(model, reply, 'y'.repeat(4000));
+  const usage = guessedUsage(model, answerBytes(reply), 'y'.repeat(4000));
   const billed = billedU(model, usage, bill());
   t.ok(billed > 1000 * 5 && billed < 1000 * 5 + 130 * 30, String(billed));
   t.equal(billedU(model, usage, bill({ reserveU: 10 })), 10);
@@ -147,7 +147,11 @@ t.test('an estimate rounds bytes up to tokens, on both sides', async (t) => {
     const answered = completion({ content: 'x'.repeat(401 + more) }, { usage: undefined });
     const tokens = (bytes: number) => (bytes % BYTES_PER_TOKEN === 0 ? 0 : 1) + Math.trunc(bytes / BYTES_PER_TOKEN);
     const expected = costOf(model.price, tokens(4_000 + more), tokens(answerBytes(answered)));
-    t.equal(billedU(model, guessedUsage(model, answered, asked), bill()), Number(expected), `${more} bytes more`);
+    t.equal(
+      billedU(model, guessedUsage(model, answerBytes(answered), asked), bill()),
+      Number(expected),
+      `${more} bytes more`,
+    );
   }
 });
 

@@ -1,0 +1,27 @@
+import type { VoteRequest } from './vote-request.ts';
+
+// How many failures of one account's polls count against one model: few, so that no caller can switch a model off.
+
+/** In one window; fewer than open a breaker. Polls without an account share theirs. */
+const MAX_FAILURES = 3;
+const WINDOW_MS = 10 * 60_000;
+/** Beyond this many accounts and models the window starts anew. */
+const MAX_ENTRIES = 20_000;
+
+/** Counts a failure; false where the account has none left. */
+export type FailureLimit = (request: Pick<VoteRequest, 'accountId' | 'modelId'>) => boolean;
+
+export function failureLimit(now: () => number): FailureLimit {
+  let failures = new Map<string, number>();
+  let windowEndsAt = now() + WINDOW_MS;
+  return ({ accountId, modelId }) => {
+    if (now() >= windowEndsAt || failures.size >= MAX_ENTRIES) {
+      failures = new Map();
+      windowEndsAt = now() + WINDOW_MS;
+    }
+    const key = `${accountId} ${modelId}`;
+    const before = failures.get(key) ?? 0;
+    failures.set(key, before + 1);
+    return before < MAX_FAILURES;
+  };
+}
