@@ -101,7 +101,8 @@ export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions):
         typeof restMs !== 'number'
       )
         continue;
-      if (version <= (versions.get(id) ?? 0)) continue;
+      // Also a lower one: another Redis took over, whose clock is behind.
+      if (version === versions.get(id)) continue;
       versions.set(id, version);
       // After our own change the entry says what we said; a newer one of ours is still on its way.
       if (!sent.get(id)?.breaker && !pending.get(id)?.breaker) onBreaker(id, { level, restMs });

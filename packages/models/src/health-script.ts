@@ -1,6 +1,7 @@
 // One round trip between a worker and the fleet's memory of its models: sends what was seen since the last one, gets
 // back every breaker that changed. It runs inside Redis, so the counts of workers add up and none overwrites another's.
-// A model's entry is a JSON text in one hash: {at, calls, fails, bins, v, level, until}, times in Redis's milliseconds.
+// A model's entry is a JSON text in one hash: {at, calls, fails, bins, v, level, until}, times in Redis's milliseconds. `v` is
+// the time at which its breaker changed, or one more than before, so that it goes on where Redis was emptied.
 
 export const HEALTH_SCRIPT = `
 local input = cjson.decode(ARGV[1])
@@ -23,7 +24,7 @@ for _, id in ipairs(input.models) do
       entry.bins[i] = math.floor(((entry.bins[i] or 0) * fade + n) * 1000 + 0.5) / 1000
     end
     if update.breaker then
-      entry.v = entry.v + 1
+      entry.v = math.max(entry.v + 1, now)
       entry.level = update.breaker.level
       entry['until'] = now + update.breaker.rest_ms
     end

@@ -15,7 +15,7 @@ import { json, misbehavingServer, says, votes } from './misbehaving-server.ts';
 import { testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
 
-// slow: 3 s
+// slow: 7 s
 
 // What one worker learns of a model, the others and the gateway know soon after; without Redis everybody goes on alone.
 
@@ -89,6 +89,39 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
     return (await second.ask(voteRequest())).error === null;
   });
   await eventually('the model is asked again', async () => !(await resting()));
+});
+
+t.test('workers believe each other after Redis was emptied', async (t) => {
+  const server = await misbehavingServer(t);
+  const { url, prefix } = testRedis(t);
+  const panels = testPanels(t, { one: server.url });
+  const redis = await connection(t, url);
+  let now = 100_000;
+  await using first = openAsker({ panels, redis, prefix, now: () => now });
+  // Its clock stands still, so that it rests until it hears of something else.
+  await using second = openAsker({ panels, redis, prefix, now: () => 0 });
+  const secondRests = async (): Promise<boolean> => {
+    // Any vote of its own sets off its round trip.
+    await second.ask(voteRequest({ modelId: 't/bay-1' }));
+    return (await second.ask(voteRequest(), { beforeCall: async () => false })).error === 'provider_error';
+  };
+  const open = async (what: string): Promise<void> => {
+    server.behave(MODEL, json({}, 404));
+    for (let i = 0; i < 5; i += 1) await first.ask(voteRequest());
+    await eventually(`the second worker rests ${what}`, secondRests);
+  };
+  const close = async (what: string): Promise<void> => {
+    server.behave(MODEL, votes());
+    now += 200_000;
+    t.match(await first.ask(voteRequest()), { error: null });
+    await eventually(`the second worker asks ${what}`, async () => !(await secondRests()));
+  };
+  await open('first');
+  await close('again');
+  for (const change of [open, close]) {
+    await redis.del(healthKey(prefix));
+    await change('after Redis was emptied');
+  }
 });
 
 t.test('a worker that is answered does not believe one that is cut off', async (t) => {

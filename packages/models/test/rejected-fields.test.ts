@@ -73,6 +73,11 @@ t.test('only names that we sent come out, and only of 400 and 422', async (t) =>
   t.equal(rejectedField(sent, 400, { error: { param: 'model', message: 'x' } }), 'model');
   t.equal(rejectedField(sent, 400, '<html>'), null);
   t.equal(
+    rejectedField(sent, 400, { error: { message: 'no', failed_generation: "'model'" } }),
+    null,
+    'written by a model',
+  );
+  t.equal(
     rejectedField(
       ['thinking', 'output_config'],
       400,
