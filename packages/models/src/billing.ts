@@ -30,7 +30,7 @@ export function countedUsage(model: Model, reply: unknown, { searched, callMaxU 
 
 /**
  * The cost that the provider said, where a call can have cost that. A cost of 0 is no answer where tokens are paid for, or were not
- * counted: whoever routes to another account's key says it.
+ * counted: OpenRouter says it of calls with keys of others.
  */
 export const believedCost = (said: number | null, counted: number | null, callMaxU: number): number | null =>
   said === null || said > BELIEVABLE * callMaxU || (said === 0 && counted !== 0) ? null : said;

@@ -62,7 +62,7 @@ const CASES: [string, Parameters<Awaited<ReturnType<typeof misbehavingServer>>['
     { provider_cost_u: null, cost: cost(COUNTED, COUNTED, 0) },
   ],
   [
-    'a cost of 0 for tokens that nobody counted',
+    'a cost of 0 for tokens that were not counted',
     [votes(0, { usage: { cost: 0 } })],
     { provider_cost_u: null, cost: cost(100, 1_000, 0) },
   ],
