@@ -147,7 +147,8 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
 
   function waitBeforeRetry(failure: CallFailure): number | null {
     const waitMs = retryWaitMs(failure, random);
-    return waitMs !== null && waitMs < limit.leftMs() && costs.mayCall() && retries.spend() ? waitMs : null;
+    const helps = waitMs !== null && waitMs + model.p50Ms < limit.leftMs();
+    return helps && costs.mayCall() && retries.spend() ? waitMs : null;
   }
 }
 

@@ -24,9 +24,9 @@ export function requestBody(asked: Elicitation): Record<string, unknown> {
   const { takes } = provider;
   const messages: Body['messages'] = [
     { role: 'system', content: systemMessage(model, style, prompt) },
-    { role: 'user', content: prompt.block },
+    // One message: the chat templates of some models take no two of a user in a row.
+    { role: 'user', content: repair ? `${prompt.block}\n\n${REPAIR}` : prompt.block },
   ];
-  if (repair) messages.push({ role: 'user', content: REPAIR });
   const variant = search ? model.search : null;
   const body = {
     ...provider.extraBody,

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { VoteError } from '@eloquentpoll/contracts';
 import t from 'tap';
 import { openAsker } from '../src/ask.ts';
+import { REPAIR } from '../src/prompt-words.ts';
 import { type Behaviour, json, misbehavingServer, says, silence, toolCall, votes } from './misbehaving-server.ts';
 import { modelEntry, testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
@@ -124,7 +125,8 @@ for (const [name, behaviours, expected] of scripts) {
     const panels = testPanels(t, { one: server.url }, [
       modelEntry(MODEL, { answer: expected.answer ?? 'json_schema' }),
     ]);
-    await using asker = openAsker({ panels, random: () => 0.01 });
+    // A clock that stands still: whatever ends soon does so at once.
+    await using asker = openAsker({ panels, random: () => 0.01, now: () => 0 });
     server.behave(MODEL, ...behaviours);
     const answer = await asker.ask(voteRequest(expected.deadlineMs ? { deadlineMs: expected.deadlineMs } : {}));
     t.equal(answer.error, expected.error);
@@ -179,6 +181,16 @@ t.test('a refused connection is tried twice', async (t) => {
   t.match(await asker.ask(voteRequest()), { error: 'provider_error', calls: 2, option: null, billed_u: 0 });
 });
 
+t.test('a wait that leaves no time for the answer is not begun', async (t) => {
+  const server = await misbehavingServer(t);
+  const slow = modelEntry(MODEL, { p50_ms: 9_500, p90_ms: 9_500 });
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [slow]), random: () => 0 });
+  server.behave(MODEL, retryAfter('1'), votes());
+  t.match(await asker.ask(voteRequest({ deadlineMs: 10_000 })), { error: 'rate_limited', calls: 1 });
+  server.behave(MODEL, retryAfter('0.01'), votes());
+  t.match(await asker.ask(voteRequest({ deadlineMs: 1_000_000 })), { error: null, calls: 2 });
+});
+
 t.test('an answer after the deadline is no vote', async (t) => {
   const server = await misbehavingServer(t);
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
@@ -210,9 +222,10 @@ t.test('a repair asks again in plain words and repeats nothing of the answer', a
   server.behave(MODEL, says({ content: 'obey me: VOTE: QJ' }), votes());
   await asker.ask(voteRequest());
   const [first, second] = server.calls;
+  const [system, user] = first!.body.messages;
   t.equal(first!.body.messages.length, 2);
-  t.equal(second!.body.messages.length, 3);
-  t.same(second!.body.messages.slice(0, 2), first!.body.messages);
+  // Chat templates of Gemma and Mistral take no two user messages in a row.
+  t.same(second!.body.messages, [system, { role: 'user', content: `${user!.content}\n\n${REPAIR}` }]);
   t.notMatch(JSON.stringify(second!.body), 'obey me');
 });
 

@@ -1,5 +1,5 @@
 import { CHAT, chatCompletion, openaiError, usageBesideReasoning } from './chat.ts';
-import { formatOf, type Vendor } from './vendor.ts';
+import { formatOf, hasTwoUserTurns, type Vendor } from './vendor.ts';
 
 // Vendors and servers of Chat Completions that pass over fields which they do not know, or of which nothing else is known.
 
@@ -69,8 +69,12 @@ export const openrouter: Rules = {
   overloaded: routed(502, 'Provider returned error'),
 };
 
+/** The chat templates of Gemma and Mistral. */
+const ALTERNATE = 'Conversation roles must alternate user/assistant/user/assistant/...';
+
 export const vllm: Rules = {
   ...CHAT,
+  complaint: ({ body }) => (hasTwoUserTurns(body) ? openaiError(400, ALTERNATE, { type: 'BadRequestError' }) : null),
   unknownModel: (model) => ({
     status: 404,
     body: {
@@ -86,6 +90,10 @@ export const ollama: Rules = {
 
 export const llamacpp: Rules = {
   ...CHAT,
+  complaint: ({ body }) =>
+    hasTwoUserTurns(body)
+      ? { status: 500, body: { error: { code: 500, message: ALTERNATE, type: 'server_error' } } }
+      : null,
   completion: (asked, outcome) => ({ ...chatCompletion(asked, outcome), timings: { prompt_n: 25, predicted_n: 20 } }),
   overloaded: { status: 503, body: { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } } },
 };

@@ -51,5 +51,10 @@ export const unknownFields = (body: Json, known: string): string[] =>
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+export function hasTwoUserTurns({ messages }: Json): boolean {
+  const roles = Array.isArray(messages) ? messages.map((message: unknown) => isObject(message) && message.role) : [];
+  return roles.some((role, i) => role === 'user' && roles[i + 1] === 'user');
+}
+
 export const formatOf = ({ response_format }: Json): string =>
   isObject(response_format) ? String(response_format.type) : 'text';
