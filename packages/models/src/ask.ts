@@ -84,7 +84,7 @@ interface Access {
 export function openAsker(options: AskerOptions): Asker {
   const { panels, setting = () => undefined, prefix = 'ep', onError = () => {} } = options;
   const { now = () => performance.now(), random = Math.random } = options;
-  const lines = openLines(panels, setting);
+  const lines = openLines(panels, setting, now);
   const access = new Map<string, Access>();
   for (const model of panels.models())
     access.set(model.id, { gate: gate(model.concurrency, MAX_WAITING), breaker: breaker(random) });
@@ -208,11 +208,12 @@ const accessOf = ({ apiKeyEnv }: Provider, status: number): string =>
     ? 'the credit or the limit of the account'
     : `the key in ${apiKeyEnv ?? '"api_key_env" of the provider'}`;
 
-function openLines(panels: Panels, setting: ProviderSetting): Map<string, Line> {
+function openLines(panels: Panels, setting: ProviderSetting, now: () => number): Map<string, Line> {
   const lines = new Map<string, Line>();
   for (const provider of panels.providers()) {
     const connectMs = provider.timeouts.connect_ms ?? DEFAULT_TIMEOUTS.connect_ms;
-    const line = openProviderLine(provider, addressOf(provider, setting), providerKeyOf(provider, setting), connectMs);
+    const key = providerKeyOf(provider, setting);
+    const line = openProviderLine(provider, addressOf(provider, setting), key, connectMs, now);
     lines.set(provider.name, { provider, line, retries: retryBudget() });
   }
   return lines;

@@ -5,7 +5,7 @@ export type CallFailure =
   | { kind: 'aborted' }
   /** No first byte, or no further byte, in time. */
   | { kind: 'timeout' }
-  /** Nothing of the request was answered: refused, unreachable, or cut before the first byte. */
+  /** No model can have worked for it: refused, unreachable, or cut as soon as it was sent. */
   | { kind: 'connect'; timedOut: boolean }
   /** `field` of the request, where the provider turned one away and says which. */
   | { kind: 'status'; status: number; retryAfterMs: number | null; field: string | null }
@@ -13,7 +13,7 @@ export type CallFailure =
   | { kind: 'refusal' }
   /** The provider found that the model's answer has not the form that was asked for. `repair`: asking once more may help. */
   | { kind: 'malformed'; repair: boolean; answerBytes: number }
-  /** A reply that breaks off, is too large, or is no JSON. */
+  /** A connection cut while the model worked; a reply that breaks off, is too large, or is no JSON. */
   | { kind: 'broken' };
 
 /** Longest wait before a retry where the provider does not say how long. */

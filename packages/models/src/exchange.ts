@@ -13,6 +13,9 @@ export interface Reply {
 
 /** What happened before it failed. */
 export interface Exchanging {
+  now(): number;
+  /** When it had a connection and began to be written; null before. */
+  startedAt: number | null;
   /** Its head has arrived. */
   answered: boolean;
 }
@@ -43,6 +46,7 @@ export function exchange(
     pool.dispatch(options, {
       onRequestStart(started) {
         controller = started;
+        seen.startedAt = seen.now();
         if (signal.aborted) started.abort(new Error('no longer wanted'));
       },
       onResponseStart(_controller, statusCode, replyHeaders) {

@@ -65,7 +65,7 @@ export async function probeModel(provider: Provider, model: Model, setting: Prov
         body: body === undefined ? null : JSON.stringify(body),
       },
       AbortSignal.timeout(TIMEOUT_MS),
-      { answered: false },
+      { now: () => performance.now(), startedAt: null, answered: false },
     );
   const prompt = composePrompt(QUESTION);
   const body = requestBody({ model, provider, prompt, style: 'reason', search: false, repair: false, caller: 'probe' });

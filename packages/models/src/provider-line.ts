@@ -12,6 +12,8 @@ import { headersOf, PATHS } from './provider-call.ts';
 const MAX_REPLY_BYTES = 1024 * 1024;
 /** Sockets that idle longer are closed; most providers close theirs after a minute. */
 const KEEP_ALIVE_MS = 30_000;
+/** A connection that is cut this soon was one that the provider was just closing: no model has worked for it. */
+const CLOSING_MS = 100;
 
 export type CallResult = { reply: unknown } | { failure: CallFailure };
 
@@ -32,7 +34,7 @@ export function openProviderLine(
   address: string,
   apiKey: string | null,
   connectMs: number,
-  now: () => number = Date.now,
+  now: () => number,
 ): ProviderLine {
   const base = new URL(address);
   const { api } = provider.takes;
@@ -51,7 +53,7 @@ export function openProviderLine(
     body: Record<string, unknown>,
     { timeouts, trace, signal }: CallSettings,
   ): Promise<CallResult> {
-    const seen: Exchanging = { answered: false };
+    const seen: Exchanging = { now, startedAt: null, answered: false };
     try {
       const request = {
         method: 'POST',
@@ -63,22 +65,23 @@ export function openProviderLine(
       } as const;
       const { status, headers: replied, text } = await exchange(pool, request, signal, seen);
       if (status < 200 || status > 299)
-        return { failure: failureOfReply({ status, headers: replied, text }, Object.keys(body), now()) };
+        return { failure: failureOfReply({ status, headers: replied, text }, Object.keys(body), Date.now()) };
       const raw: unknown = JSON.parse(text);
       const reply = api === 'messages' ? fromMessagesReply(raw) : raw;
       const failure = failureInside(reply);
       return failure ? { failure } : { reply };
     } catch (error) {
-      return { failure: signal.aborted ? { kind: 'aborted' } : failureOf(error, seen.answered) };
+      return { failure: signal.aborted ? { kind: 'aborted' } : failureOf(error, seen) };
     }
   }
 
   return { complete, close: () => pool.destroy() };
 }
 
-function failureOf(error: unknown, answered: boolean): CallFailure {
+function failureOf(error: unknown, { answered, startedAt, now }: Exchanging): CallFailure {
   if (error instanceof undiciErrors.HeadersTimeoutError || error instanceof undiciErrors.BodyTimeoutError)
     return { kind: 'timeout' };
   if (answered || error instanceof undiciErrors.ResponseExceededMaxSizeError) return { kind: 'broken' };
+  if (startedAt !== null && now() - startedAt >= CLOSING_MS) return { kind: 'broken' };
   return { kind: 'connect', timedOut: error instanceof undiciErrors.ConnectTimeoutError };
 }

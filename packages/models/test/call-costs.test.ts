@@ -1,7 +1,7 @@
 import t from 'tap';
 import { openAsker, type Spent } from '../src/ask.ts';
 import { voteMaxU } from '../src/call-costs.ts';
-import { json, misbehavingServer, says, silence, votes } from './misbehaving-server.ts';
+import { type Behaviour, json, misbehavingServer, says, silence, votes } from './misbehaving-server.ts';
 import { modelEntry, testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
 
@@ -119,6 +119,22 @@ for (const [name, behaviours, expected] of CASES)
     t.match(vote, expected);
     t.ok(vote.billed_u + vote.cost!.fault_u <= 2_500, 'at most the reserve');
   });
+
+t.test('a connection that is cut while the model works may have cost a call, and is not repeated', async (t) => {
+  const server = await misbehavingServer(t);
+  let now = 0;
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }), random: () => 0, now: () => now });
+  const cutAfter =
+    (ms: number): Behaviour =>
+    (_, res) => {
+      now += ms;
+      res.socket!.resetAndDestroy();
+    };
+  server.behave(MODEL, cutAfter(300), votes());
+  t.match(await asker.ask(request()), { error: 'provider_error', calls: 1, cost: cost(100, 1_000, 0) });
+  server.behave(MODEL, cutAfter(99), votes(0, said(300)));
+  t.match(await asker.ask(request()), { error: null, calls: 2, cost: cost(300, 300, 0) }, 'one that was just closing');
+});
 
 t.test('a cost of 0 is believed of a model that is free', async (t) => {
   const server = await misbehavingServer(t);
