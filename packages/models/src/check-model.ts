@@ -29,7 +29,7 @@ export function checkModel(item: Place, providers: ReadonlyMap<string, Provider>
       'seed',
       'user',
     ],
-    ...['max_output_tokens', 'p50_ms', 'p90_ms', 'concurrency', 'search', 'extra_body'],
+    ...['max_output_tokens', 'context_tokens', 'p50_ms', 'p90_ms', 'concurrency', 'search', 'extra_body'],
   ]);
   const p50Ms = place.at('p50_ms').whole(1, MAX_MS);
   const p90Ms = place.at('p90_ms').whole(1, MAX_MS);
@@ -51,6 +51,7 @@ export function checkModel(item: Place, providers: ReadonlyMap<string, Provider>
     seed: place.at('seed').flag(false),
     user: place.at('user').flag(true),
     maxOutputTokens: place.at('max_output_tokens').whole(16, 32_000),
+    contextTokens: place.at('context_tokens').isMissing ? null : place.at('context_tokens').whole(1_024, 10_000_000),
     p50Ms,
     p90Ms,
     concurrency: place.at('concurrency').whole(1, 1024, 64),

@@ -13,11 +13,12 @@ import {
   voteErrorOf,
 } from './call-failure.ts';
 import { cleanReason } from './clean-reason.ts';
+import { isCutPrompt } from './context-window.ts';
 import { type Deadline, sleep } from './deadline.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import { composePrompt } from './prompt.ts';
 import type { ProviderLine } from './provider-line.ts';
-import { answerBytes, readAnswer, readProviderCost } from './read-answer.ts';
+import { type AnswerReading, answerBytes, readAnswer, readProviderCost } from './read-answer.ts';
 import { requestBody } from './request-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { VoteRequest } from './vote-request.ts';
@@ -88,8 +89,11 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     if ('reply' in result) {
       report(breaker.succeeded(now()));
       const { reply } = result;
-      const reading = readAnswer(model, reply, prompt.labels);
       const usage = countedUsage(model, reply, { searched: search, callMaxU: request.call.maxU });
+      // What was voted on is not the question: the server's doing, and asking again would be cut again.
+      const reading: AnswerReading = isCutPrompt(model, usage, prompt.block)
+        ? { error: 'provider_error', repair: false }
+        : readAnswer(model, reply, prompt.labels);
       const counted = usage && costOfUsage(model, usage, search);
       costs.ended({
         said: believedCost(readProviderCost(reply), counted, request.call.maxU),

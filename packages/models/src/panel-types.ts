@@ -72,6 +72,8 @@ export interface Model {
   /** False where the model turns the provider's user field away. */
   user: boolean;
   maxOutputTokens: number;
+  /** Of its server, where that cuts longer prompts without an error; else null. */
+  contextTokens: number | null;
   p50Ms: number;
   p90Ms: number;
   /** Calls under way at once per process. */

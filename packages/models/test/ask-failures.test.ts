@@ -181,6 +181,27 @@ t.test('a refused connection is tried twice', async (t) => {
   t.match(await asker.ask(voteRequest()), { error: 'provider_error', calls: 2, option: null, billed_u: 0 });
 });
 
+t.test('an answer to a prompt that the server cut is no vote', async (t) => {
+  const server = await misbehavingServer(t);
+  const local = modelEntry(MODEL, { context_tokens: 4096 });
+  const request = { call: { maxU: 1_000_000, typicalU: 500 } };
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [local]) });
+  const asked = (prompt_tokens: number, characters: number) => {
+    server.behave(MODEL, votes(0, { usage: { prompt_tokens, completion_tokens: 20 } }));
+    return asker.ask(voteRequest({ ...request, question: 'long '.repeat(characters / 5) }));
+  };
+  const cut = { error: 'provider_error', calls: 1, billed_u: 0 } as const;
+  t.match(await asked(4_096, 20_000), cut, 'to the whole context');
+  t.match(await asked(2_050, 20_000), cut, 'to half of it');
+  t.match(await asked(3_000, 40_000), cut, 'to fewer tokens than its characters can be');
+  t.match(await asked(9_000, 40_000), { error: null }, 'a server with a longer context');
+  t.match(await asked(3_000, 12_000), { error: null }, 'a prompt that fits');
+  server.behave(MODEL, votes(0, { usage: undefined }));
+  t.match(await asker.ask(voteRequest({ question: 'x'.repeat(40_000) })), { error: null }, 'nothing was counted');
+  const other = voteRequest({ ...request, modelId: 't/bay-1', question: 'x'.repeat(40_000) });
+  t.match(await asker.ask(other), { error: null }, 'no context is given');
+});
+
 t.test('a wait that leaves no time for the answer is not begun', async (t) => {
   const server = await misbehavingServer(t);
   const slow = modelEntry(MODEL, { p50_ms: 9_500, p90_ms: 9_500 });
