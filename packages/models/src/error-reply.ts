@@ -21,7 +21,7 @@ export function failureOfReply(
   const error = errorIn(body);
   const answered = answerIn(status, error);
   if (answered) return answered;
-  const field = rejectedField(sent, status, body);
+  const field = isUnknownModel(status, error) ? 'model' : rejectedField(sent, status, body);
   const retryAfterMs = retryAfterIn(headers, now) ?? retryDelayIn(error);
   return { kind: 'status', status: isSpent(status, error) ? 402 : status, retryAfterMs, field };
 }
@@ -101,6 +101,15 @@ function isFilterError(status: number, { code, message, metadata }: JsonObject):
   if (FILTER_CODES.has(code)) return true;
   if (typeof message === 'string' && FILTER_SENTENCES.some((sentence) => message.startsWith(sentence))) return true;
   return status === 403 && isJsonObject(metadata) && Array.isArray(metadata.reasons);
+}
+
+/** The name is wrong, or the model has ended: a 404 at most vendors, 400 for one that Groq took out of service and at OpenRouter. */
+function isUnknownModel(status: number, error: JsonObject): boolean {
+  const said = [error, upstreamError(error) ?? {}];
+  if (said.some(({ code }) => code === 'model_not_found' || code === 'model_decommissioned')) return true;
+  if (status === 400) return String(error.message).endsWith(' is not a valid model ID');
+  if (status !== 404) return false;
+  return said.some(({ code, message }) => /model|deployment/i.test(`${String(code)} ${String(message)}`));
 }
 
 /** A 429 that no waiting helps: the account has no credit, or has reached its spend limit. */

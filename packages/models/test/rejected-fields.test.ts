@@ -1,5 +1,6 @@
 import t from 'tap';
 import { dialectOf } from '../src/dialects.ts';
+import { failureOfReply } from '../src/error-reply.ts';
 import type { Model, Provider } from '../src/panels.ts';
 import { capabilityFor, rejectedField } from '../src/rejected-field.ts';
 import { vendorPanels } from './vendor-panels.ts';
@@ -27,8 +28,8 @@ const wrong: [file: string, id: string, change: Partial<Model>, field: string, c
     /"reasoning"/,
   ],
   ['mixed', 'x-ai/grok-4.20-non-reasoning', { reasoning: 'low' }, 'reasoning_effort', /"reasoning_field"/],
-  ['groq', 'groq/llama-3.3-70b', { answer: 'json_schema' }, 'response_format', /"answer": "json_object"/],
-  ['groq', 'groq/llama-3.3-70b', { reasoning: 'off' }, 'reasoning_effort', /"reasoning"/],
+  ['groq', 'groq/qwen3.6-27b', { answer: 'json_schema' }, 'response_format', /"answer": "json_object"/],
+  ['groq', 'groq/gpt-oss-20b', { reasoning: 'off' }, 'reasoning_effort', /"reasoning"/],
   [
     'fireworks',
     'fireworks/glm-5.2',
@@ -60,6 +61,43 @@ t.test('the field of a provider that says another token or seed field is named',
     t.match(await asker.ask(voteRequest({ modelId: id, caller: 'c-1' })), { error: 'provider_error', calls: 1 });
     t.match(rejected, [{ field }], `${id} ${field}`);
   }
+});
+
+const FILES = [
+  'mixed',
+  'groq',
+  'together',
+  'fireworks',
+  'openrouter',
+  'azure',
+  'bedrock',
+  'vllm',
+  'ollama',
+  'llamacpp',
+];
+
+for (const file of FILES)
+  t.test(`${file}: a model that the vendor does not know, or no longer has, is named once`, async (t) => {
+    const { asker, rejected, panels } = await vendorPanels(t, file);
+    for (const { name } of panels.providers()) {
+      const model = panels.models().find(({ provider }) => provider === name)!;
+      model.name = 'gone-1';
+      for (let i = 0; i < 2; i += 1)
+        t.match(await asker.ask(voteRequest({ modelId: model.id })), { error: 'provider_error', calls: 1 });
+      t.match(
+        rejected,
+        [{ provider: name, modelId: model.id, field: 'model', change: /does not know this name/ }],
+        name,
+      );
+      t.equal(rejected.splice(0).length, 1, name);
+    }
+  });
+
+t.test('a model that was taken out of service is named', async (t) => {
+  const reply = (status: number, error: object) => ({ status, headers: {}, text: JSON.stringify({ error }) });
+  const ended = { message: 'The model `llama-3.3-70b` has been decommissioned.', code: 'model_decommissioned' };
+  t.match(failureOfReply(reply(400, ended), ['model'], 0), { kind: 'status', status: 400, field: 'model' });
+  t.match(failureOfReply(reply(404, { message: 'Not Found' }), ['model'], 0), { field: null }, 'a path, maybe');
 });
 
 t.test('only names that we sent come out, and only of 400 and 422', async (t) => {
