@@ -8,6 +8,7 @@ import { installPolicyProblems } from './install-policy.ts';
 import { licenceProblems } from './licences.ts';
 import { lockfileProblems } from './lockfile.ts';
 import { portabilityProblems } from './portable-files.ts';
+import { stalePrices } from './roster-prices.ts';
 import { runTool } from './run-tool.ts';
 import { versionProblems } from './versions.ts';
 import { findWords } from './words.ts';
@@ -63,6 +64,11 @@ export const CHECKS: readonly RepositoryCheck[] = [
     run: async () => findings([...lockfileProblems(root), ...installPolicyProblems(root)]),
   },
   { name: 'decisions', what: 'the index names each decision', run: async () => findings(decisionProblems(root)) },
+  {
+    name: 'prices',
+    what: 'of the ready rosters, read within a year',
+    run: async () => findings(stalePrices(root, Date.now())),
+  },
   { name: 'versions', what: 'one version, and its changes', run: async () => findings(versionProblems(root)) },
   { name: 'secrets', what: 'none here, and none in any commit', run: async () => findings(committedSecrets(root)) },
   { name: 'advisories', what: 'none high or critical in what ships', run: knownVulnerabilities },

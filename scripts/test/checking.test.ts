@@ -5,6 +5,7 @@ import { runProgram } from '@eloquentpoll/services/run-program';
 import t, { type Test } from 'tap';
 import { decisionProblems } from '../checking/decisions.ts';
 import { ambiguousNames } from '../checking/exported-names.ts';
+import { stalePrices } from '../checking/roster-prices.ts';
 import { changelogProblems, versionProblems } from '../checking/versions.ts';
 import { findWords } from '../checking/words.ts';
 import { temporaryFolder } from './fixtures/run-fixture.ts';
@@ -40,6 +41,23 @@ t.test('words in comments, names, constants and documents are problems', async (
     /^src\/a\.ts:5 says "told"/,
   ]);
   t.equal(problems.length, 6);
+});
+
+t.test('a roster whose prices were read over a year ago, or at no known time, is a problem', async (t) => {
+  const roster = (input: string, prices_read?: string) =>
+    JSON.stringify({ prices_read, models: [{ price: { input, output: '0' } }] });
+  const folder = files(t, {
+    'packages/models/rosters/fresh.json': roster('1', '2026-07-02'),
+    'packages/models/rosters/stale.json': roster('1', '2026-07-01'),
+    'packages/models/rosters/silent.json': roster('1'),
+    'packages/models/rosters/local.json': roster('0'),
+    'packages/models/rosters/simulator.json': roster('5'),
+  });
+  t.match(stalePrices(folder, Date.parse('2027-07-02T12:00:00Z')), [
+    /silent\.json does not say when its prices were read/,
+    /stale\.json: its prices were read 366 days ago/,
+  ]);
+  t.equal(stalePrices(folder, Date.parse('2027-07-02T12:00:00Z')).length, 2);
 });
 
 t.test('an allowed place is no problem, and one that is gone is', async (t) => {

@@ -31,7 +31,10 @@ export interface RosterPart {
 export function checkRosterPart(file: string, json: unknown): RosterPart {
   const problems: RosterFileProblem[] = [];
   const root = new Place(json, '', problems);
-  if (!root.fields(['providers', 'models', 'presets'])) throw new RosterFileError(file, problems);
+  if (!root.fields(['providers', 'models', 'presets', 'prices_read'])) throw new RosterFileError(file, problems);
+  const read = root.at('prices_read');
+  if (!read.isMissing)
+    read.text(/^\d{4}-\d\d-\d\d$/, 'Write the day on which its prices were read, such as "2026-11-23"');
   const providers = new Map(
     root
       .at('providers')
