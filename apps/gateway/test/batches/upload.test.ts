@@ -230,6 +230,13 @@ t.test('terms of the batch, limits and media types', async (t) => {
   t.match(limited.json(), { max_cost_usd: 0.75, reserved_usd: 0.75, counts: { total: 10 } });
   t.equal(await reservedOf(accountId), 750_000n);
 
+  // Which no binary number is: a product with a million is a little less than a whole number.
+  const rich = await keyWith(100);
+  for (const exact of [2.01, 2.03, 4.1]) {
+    const answer = await post({ requests: many, max_cost_usd: exact }, { ...rich.bearer });
+    t.equal(answer.json().max_cost_usd, exact);
+  }
+
   for (const [query, code] of [
     ['?webhook_url=https://127.0.0.1/', 'validation_error'],
     ['?preset=free', 'invalid_preset'],

@@ -14,6 +14,7 @@ import { accountFrozen } from '../../accounts/frozen.ts';
 import { prepareAccountEndpoint } from '../../accounts/webhooks/webhooks.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
+import { microUsdOf } from '../../polls/order/poll-order.ts';
 import { keyBudgetReached } from '../../polls/run/key-budget-reached.ts';
 import { chooseOnce } from './choose-once.ts';
 import { tooLarge } from './metered-bytes.ts';
@@ -92,7 +93,7 @@ async function fill(context: PollsContext, upload: BatchUpload, id: string): Pro
   if (faults.count > 0 && (terms.skip_invalid !== true || faults.isCut || store.count === 0))
     throw batchInvalid(faults);
 
-  const maxCostU = terms.max_cost_usd === undefined ? null : BigInt(Math.floor(terms.max_cost_usd * 1e6));
+  const maxCostU = terms.max_cost_usd === undefined ? null : BigInt(microUsdOf(terms.max_cost_usd));
   const reserveU = maxCostU !== null && maxCostU < store.worstU ? maxCostU : store.worstU;
   const started = await startBatch(context.storage, {
     id,

@@ -117,7 +117,7 @@ type OrderTerms = Pick<
 export function termsOf(request: Terms): OrderTerms {
   const profile = profileNamed(request.profile ?? DEFAULT_PROFILE)!;
   const maxCostUsd = request.max_cost_usd ?? profile.max_cost_usd;
-  const maxCostU = microUsd(maxCostUsd);
+  const maxCostU = microUsdOf(maxCostUsd);
   return {
     ...panelTermsOf(request, profile.preset),
     confidence_threshold: request.confidence_threshold ?? profile.confidence_threshold,
@@ -133,4 +133,4 @@ function panelTermsOf({ preset, models, panel }: Terms, otherwise: Preset) {
 }
 
 /** Rounds down, so that a poll never costs more than was allowed; the digits below come from binary fractions. */
-const microUsd = (usd: number): number => Math.floor(Number((usd * 1_000_000).toFixed(3)));
+export const microUsdOf = (usd: number): number => Math.floor(Number((usd * 1_000_000).toFixed(3)));
