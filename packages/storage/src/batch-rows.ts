@@ -1,3 +1,4 @@
+import { pollIdsSince, pollIdsUntil } from '@eloquentpoll/polls';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import type { BatchRowsTable } from './tables/batches.ts';
@@ -33,18 +34,29 @@ export const readBatchRows = (
           left join polls p on p.id = r.poll_id order by r.line`,
   );
 
-/** The newest close calls of a batch that began at this time, by the account's index of them. */
-export const readCloseRows = (
-  queries: Queries,
-  { accountId, id, createdAt }: { accountId: string; id: string; createdAt: Date },
-  limit: number,
-): Promise<StoredBatchRow[]> =>
-  read(
-    queries,
-    sql`select ${COLUMNS} from polls p join batch_rows r on r.batch_id = p.batch_id and r.line = p.batch_line
-         where p.account_id = ${accountId}::uuid and p.is_close and p.batch_id = ${id} and p.created_at >= ${createdAt}
-         order by p.created_at desc, p.id desc limit ${limit}`,
-  );
+/** The newest close calls of a batch, by the account's index of them: of the time in which its polls were accepted alone. */
+export const readCloseRows = (queries: Queries, batch: TimedBatch, limit: number): Promise<StoredBatchRow[]> =>
+  read(queries, closeRowsQuery(batch, limit));
+
+interface TimedBatch {
+  accountId: string;
+  id: string;
+  createdAt: Date;
+  /** Null while it runs. */
+  endedAt: Date | null;
+}
+
+export function closeRowsQuery({ accountId, id, createdAt, endedAt }: TimedBatch, limit: number): RawBuilder<unknown> {
+  // A Date has no microseconds, so the end may be a little later than it says.
+  const until = new Date((endedAt ?? new Date()).getTime() + 1);
+  // The comment leaves it without a name: a plan for any month would be one for all of them.
+  return sql`/* of these months */
+    select ${COLUMNS} from polls p join batch_rows r on r.batch_id = p.batch_id and r.line = p.batch_line
+     where p.account_id = ${accountId}::uuid and p.is_close and p.batch_id = ${id}
+       and p.created_at >= ${createdAt}${endedAt ? sql` and p.created_at <= ${until}` : sql``}
+       and p.id >= ${pollIdsSince(createdAt)} and p.id < ${pollIdsUntil(until)}
+     order by p.created_at desc, p.id desc limit ${limit}`;
+}
 
 async function read({ db }: Queries, query: RawBuilder<unknown>): Promise<StoredBatchRow[]> {
   const { rows } = await sql<StoredBatchRow>`${query}`.execute(db);

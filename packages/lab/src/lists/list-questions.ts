@@ -6,6 +6,7 @@ import {
   listPolls,
   type PollFilter,
   type Queries,
+  readCloseRows,
   readHistory,
   readRecentResults,
   readReputation,
@@ -84,6 +85,14 @@ export function listQuestions({ accountId, keyIds, pollId, resultId, since }: Fi
     {
       name: 'poll by the id of its result',
       ask: (queries, draw) => findPollByResult(queries, resultId(1 + draw(polls))),
+    },
+    {
+      name: 'close calls of a batch of long ago (pages)',
+      ask: (queries, draw) => {
+        const createdAt = anyTime(draw);
+        const endedAt = new Date(createdAt.getTime() + 3_600_000);
+        return readCloseRows(queries, { accountId, id: `pb_${'0'.repeat(32)}`, createdAt, endedAt }, LIMIT);
+      },
     },
     { name: 'results of the last month', ask: (queries) => readReputation(queries, { simulated: true }) },
     ...usageQuestions(accountId),
