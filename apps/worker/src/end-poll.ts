@@ -1,7 +1,8 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import {
+  atNoCost,
   finalSnapshot,
-  isFree,
+  isPaidByPool,
   laneOf,
   type Moment,
   pollResponse,
@@ -29,14 +30,16 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
     effectiveVotes: evidence.effectiveVotes(votes),
     reading: evidence.reading(spec.options.length, votes),
   };
-  const response = pollResponse({ ...collected, ...known, isCanceled, resultId, spec, gatherMs, totalMs });
+  const isFree = isPaidByPool(spec.panel_name, claim.entryPoint);
+  const paid = { isCanceled, isPaidByPool: isFree };
+  const response = pollResponse({ ...collected, ...known, ...paid, resultId, spec, gatherMs, totalMs });
   const faultsU = votes.map(({ cost }) => cost?.fault_u ?? 0);
   const statement = statementText({ spec, response, acceptedAt: claim.createdAt, faultsU });
   const finished = {
     ...{ id: pollId, epoch, votes, aborted, freeFailures, response, receiptLeaf: receiptLeaf(statement) },
-    savedU: savedByStopping({ spec, reason, votes, aborted }),
+    savedU: isFree ? 0 : savedByStopping({ spec, reason, votes, aborted }),
     ...(claim.auditVersion !== null && { audit: heardAudit(spec, collected) }),
-    payer: isPaidByPool(claim) ? undefined : (claim.accountId ?? undefined),
+    payer: isFree ? undefined : (claim.accountId ?? undefined),
     lane: laneOf(spec),
   };
   const stored = await retryStore(context, run, () => polls.finish(finished));
@@ -45,13 +48,11 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
     return;
   }
   const end: Moment = { pollId, epoch, spec, state, received: votes.length, vote: null, elapsedMs: totalMs };
-  await announceEnd(context, claim, finalSnapshot(end, stored.response));
+  const shown = isFree ? atNoCost(stored.response) : stored.response;
+  await announceEnd(context, claim, finalSnapshot(end, shown));
   const { status } = stored.response;
   context.log.info({ ...logFields(claim), status, reason, votes: votes.length, total_ms: totalMs }, 'poll.ended');
 }
-
-/** The free pool pays what an operator asks again, too, whatever its panel is. */
-const isPaidByPool = ({ spec, entryPoint }: Claim): boolean => isFree(spec.panel_name) || entryPoint === 'operator';
 
 /** May be lost: followers read Postgres every 2 s as well. */
 export async function announceEnd({ bus, log }: Context, claim: Claim, snapshot: ProgressSnapshot): Promise<void> {

@@ -1,5 +1,14 @@
 export { accountTag, CELL, FIRST_CELL, routeOf } from './cells.ts';
-export { deadlineMsOf, hedgeOf, isFree, laneOf, minVotesOf, runLimitMsOf } from './panel-rules.ts';
+export {
+  deadlineMsOf,
+  hedgeOf,
+  isFree,
+  isPaidByPool,
+  laneOf,
+  minVotesOf,
+  OPERATOR_ENTRY,
+  runLimitMsOf,
+} from './panel-rules.ts';
 export {
   isBatchId,
   isPollId,
@@ -13,6 +22,7 @@ export {
   pollIdsUntil,
 } from './poll-ids.ts';
 export {
+  atNoCost,
   type Charges,
   type PollOutcome,
   pollResponse,

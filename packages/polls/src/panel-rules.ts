@@ -12,6 +12,13 @@ import type { Hedge } from '@eloquentpoll/voting';
 /** Whether the operator pays: open-weight models, and a daily cap on what all such polls may cost. */
 export const isFree = (panel: PanelName): panel is FreePreset => FREE_PRESETS.some((free) => free === panel);
 
+/** Of a poll that an operator asks again. */
+export const OPERATOR_ENTRY = 'operator';
+
+/** The free pool pays what an operator asks again, too, whatever its panel is. */
+export const isPaidByPool = (panel: PanelName, entryPoint: string): boolean =>
+  isFree(panel) || entryPoint === OPERATOR_ENTRY;
+
 const DEADLINE_MS: Record<PanelName, number> = {
   broad: 120_000,
   strong: 120_000,

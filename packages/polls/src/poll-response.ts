@@ -24,6 +24,8 @@ export interface PollOutcome {
   reason: TerminationReason | null;
   /** Its caller canceled it. */
   isCanceled?: boolean;
+  /** Its account pays nothing, so nothing was saved for it. */
+  isPaidByPool?: boolean;
   votes: readonly Vote[];
   gatherMs: number;
   totalMs: number;
@@ -84,7 +86,8 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     response.min_cost_usd = usd(Math.min(...spec.seats.map(({ reserve_u }) => reserve_u)));
   }
   if (outcome.isCanceled && conclusion.status === 'failed') response.code = 'poll_canceled';
-  return { ...response, verdict: verdictOf(response, ownersFigures(response)) };
+  const shown = outcome.isPaidByPool ? atNoCost(response) : response;
+  return { ...response, verdict: verdictOf(response, ownersFigures(shown)) };
 }
 
 function usageOf(votes: readonly Vote[]): Pick<PollResponse, 'usage'> {
@@ -123,6 +126,13 @@ export function withCharges(response: PollResponse, charges: Charges | null): Po
     },
   };
 }
+
+/** As its caller may read it where the free pool pays: it costs them nothing, and what it costs the operator is kept. */
+export const atNoCost = (response: PollResponse): PollResponse => ({
+  ...response,
+  votes: response.votes.map((vote) => ({ ...vote, estimated_cost: 0 })),
+  costs: { total_estimated_cost: 0 },
+});
 
 export function voteResult(spec: PollSpec, vote: Vote): VoteResult {
   return {

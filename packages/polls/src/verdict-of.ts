@@ -7,6 +7,7 @@ import {
   verdict,
   verdictText,
 } from '@eloquentpoll/voting/verdict';
+import { isFree } from './panel-rules.ts';
 
 /** What a verdict is made of: the same fields in the owner's response and in the public result. */
 export interface Ended extends Pick<PollResponse, 'options' | 'tally' | 'models_skipped' | 'termination_reason'> {
@@ -21,10 +22,13 @@ export type OwnersFigures = Pick<VerdictPoll, 'savedUsd' | 'limitUsd' | 'cheapes
 export function ownersFigures(result: PollResponse): OwnersFigures {
   const valid = result.votes.filter(({ success }) => success);
   return {
-    savedUsd: savedUsd(
-      valid.map(({ estimated_cost }) => estimated_cost),
-      result.models_skipped,
-    ),
+    // What a free poll costs is the operator's.
+    ...(!isFree(result.preset) && {
+      savedUsd: savedUsd(
+        valid.map(({ estimated_cost }) => estimated_cost),
+        result.models_skipped,
+      ),
+    }),
     limitUsd: result.max_cost_usd,
     ...(result.min_cost_usd !== undefined && { cheapestVoteUsd: result.min_cost_usd }),
   };

@@ -1,9 +1,11 @@
-import type { TerminationReason, Vote } from '@eloquentpoll/contracts';
+import type { PollSpec, TerminationReason, Vote } from '@eloquentpoll/contracts';
 import t from 'tap';
 import { finalSnapshot, type Moment, pollResponse, pollState, runningSnapshot, withVote } from '../src/index.ts';
 import { SPEC, vote } from './make-spec.ts';
 
 const RESULT_ID = 'EP-2026-11-20-0123456789abcdef';
+
+const TIMES = { gatherMs: 99.6, totalMs: 120.4, arrivals: [] };
 
 function responseTo(votes: readonly Vote[], reason: TerminationReason | null = 'roster_exhausted') {
   const times = { gatherMs: 99.6, totalMs: 120.4, arrivals: [] };
@@ -36,6 +38,18 @@ t.test('a response says who won, with how many votes, and what they cost', async
   ]);
   t.match(response.votes[0], { model_id: 'a/1', success: true, chosen_option: '__proto__', estimated_cost: 0.0001 });
   t.match(response.votes[1], { model_id: 'b/1', success: false, chosen_option: null, error: 'timeout' });
+});
+
+t.test('what stopping early saved is said to who pays alone', (t) => {
+  const votes = [vote(0, 0), vote(1, 0), vote(2, 0)];
+  const textOf = (more: { spec?: PollSpec; isPaidByPool?: boolean }) => {
+    const known = { resultId: RESULT_ID, spec: SPEC, reason: 'mathematical_lock' as const, votes, ...TIMES, ...more };
+    return pollResponse({ ...known, state: pollState(known.spec, votes) }).verdict?.text;
+  };
+  t.match(textOf({}), /about \$0\.0001 saved/);
+  t.notMatch(textOf({ isPaidByPool: true }), /saved/);
+  t.notMatch(textOf({ spec: { ...SPEC, panel_name: 'free' } }), /saved/);
+  t.end();
 });
 
 t.test('tokens are added up, and left out where those of one vote are not known', async (t) => {

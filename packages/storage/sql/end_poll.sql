@@ -162,7 +162,8 @@ begin
     insert into dead_letters (poll_id, reason, claims) values (v_id, p ->> 'dead_letter', v_poll.claims);
   end if;
   if v_poll.webhook_url is not null or v_stored.is_heard then
-    perform note_poll_ended(v_row, coalesce(v_read.status, 'failed'), p_response is not null, v_stored.billed_u);
+    perform note_poll_ended(v_row, coalesce(v_read.status, 'failed'), p_response is not null,
+      case when v_free then 0 else v_stored.billed_u end);
   end if;
   outcome := 'stored';
   votes_u := case when v_free or v_failed_u > 0 then v_stored.votes_u end;

@@ -1,5 +1,5 @@
 import type { Metadata, PanelName, PollStatus, ServiceTier } from '@eloquentpoll/contracts';
-import { isFree, pollIdsSince, pollIdsUntil } from '@eloquentpoll/polls';
+import { isPaidByPool, pollIdsSince, pollIdsUntil } from '@eloquentpoll/polls';
 import { type RawBuilder, sql } from 'kysely';
 import { ownsKey } from './api-keys.ts';
 import type { Queries } from './open-storage.ts';
@@ -286,6 +286,7 @@ async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<Pol
       'polls.metadata',
       'polls.key_id',
       'polls.is_close',
+      'polls.entry_point',
       'polls.created_at',
       'polls.finished_at',
       'polls.expires_at',
@@ -313,7 +314,8 @@ async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<Pol
     winningOption: row.winning_option,
     isTie: row.is_tie ?? false,
     isClose: row.is_close,
-    costU: row.status === 'running' ? null : isFree(row.panel_name) ? 0n : (row.total_cost_u ?? 0n),
+    costU:
+      row.status === 'running' ? null : isPaidByPool(row.panel_name, row.entry_point) ? 0n : (row.total_cost_u ?? 0n),
     createdAt: row.created_at,
     finishedAt: row.finished_at,
     expiresAt: row.expires_at,

@@ -9,6 +9,7 @@ import { isOfResult, openResults } from './results.ts';
 
 export interface ReceiptSource extends Receipted {
   accountId: string | null;
+  entryPoint: string;
   /** Null for a result that is older than receipts. */
   leaf: Buffer | null;
   /** The UTC day on which it was stored here; it is sealed with that day or a later one. */
@@ -35,6 +36,7 @@ export async function findReceiptSource(queries: Queries, resultId: string): Pro
     .select([
       'results.poll_id',
       'results.account_id',
+      'results.entry_point',
       'results.detail',
       'results.receipt_leaf',
       'results.created_at',
@@ -57,6 +59,7 @@ export async function findReceiptSource(queries: Queries, resultId: string): Pro
     acceptedAt: row.accepted_at,
     faultsU: row.detail.votes.map(({ model_id }) => faults.get(model_id) ?? 0),
     accountId: row.account_id,
+    entryPoint: row.entry_point,
     leaf: row.receipt_leaf,
     day: row.moved_on ?? row.created_at.toISOString().slice(0, 10),
   };

@@ -1,5 +1,5 @@
 import type { PanelName, PollResponse, ResultStatus } from '@eloquentpoll/contracts';
-import { type Charges, isFree, pollIdsOfResult, pollIdsSince, withCharges } from '@eloquentpoll/polls';
+import { atNoCost, type Charges, isPaidByPool, pollIdsOfResult, pollIdsSince, withCharges } from '@eloquentpoll/polls';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import { isAmong } from './polls.ts';
@@ -14,6 +14,7 @@ export interface Result {
   modelsRequested: number;
   modelsSucceeded: number;
   modelsFailed: number;
+  /** At no cost where the free pool paid. */
   detail: PollResponse;
   hasReceipt: boolean;
   createdAt: Date;
@@ -104,6 +105,7 @@ async function historyOf({ db }: Queries, { accountId, limit, offset, since }: H
       'status',
       'poll_type',
       'panel_name',
+      'entry_point',
       'winning_option',
       'is_tie',
       'models_requested',
@@ -133,7 +135,7 @@ async function historyOf({ db }: Queries, { accountId, limit, offset, since }: H
     modelsRequested: row.models_requested,
     modelsSucceeded: row.models_succeeded,
     isCanceled: row.is_canceled,
-    totalCostU: isFree(row.panel_name) ? 0n : row.total_cost_u,
+    totalCostU: isPaidByPool(row.panel_name, row.entry_point) ? 0n : row.total_cost_u,
     totalMs: row.total_ms,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
@@ -173,6 +175,8 @@ function resultColumns(queries: Queries) {
     'result_id',
     'account_id',
     'status',
+    'panel_name',
+    'entry_point',
     'models_requested',
     'models_succeeded',
     'models_failed',
@@ -194,7 +198,9 @@ function toResult(row: Awaited<ReturnType<ReturnType<typeof resultColumns>['exec
     modelsRequested: row.models_requested,
     modelsSucceeded: row.models_succeeded,
     modelsFailed: row.models_failed,
-    detail: withCharges(row.detail, chargesOf(row)),
+    detail: isPaidByPool(row.panel_name, row.entry_point)
+      ? atNoCost(row.detail)
+      : withCharges(row.detail, chargesOf(row)),
     hasReceipt: row.receipt_leaf !== null,
     createdAt: row.created_at,
   };

@@ -1,4 +1,5 @@
 import { LIMITS } from '@eloquentpoll/contracts';
+import { OPERATOR_ENTRY } from '@eloquentpoll/polls';
 import t from 'tap';
 import {
   acceptPoll,
@@ -12,17 +13,33 @@ import {
   endAttempt,
   ensureAccountEndpoint,
   findDelivery,
+  findReceiptSource,
+  findResult,
   findWebhookEndpoint,
   finishPoll,
   insertWebhookEndpoint,
   listDeliveries,
+  listPolls,
   listWebhookEndpoints,
   pruneExpired,
+  readHistory,
   resendDelivery,
   spreadWebhookEvents,
   testWebhookEndpoint,
 } from '../src/index.ts';
-import { acceptance, type Fixture, finished, funded, newPoll, open, response, spec, USD, unique } from './fixtures.ts';
+import {
+  acceptance,
+  type Fixture,
+  finished,
+  funded,
+  newPoll,
+  open,
+  response,
+  spec,
+  USD,
+  unique,
+  vote,
+} from './fixtures.ts';
 import { isWaitedFor, session } from './sessions.ts';
 
 // slow: 5 s
@@ -97,6 +114,34 @@ t.test(
     ]);
     t.equal(events[0]!.data.cost_usd, 0.000801);
     t.notMatch(JSON.stringify(events), new RegExp(`${spec.question}|winning|option`), 'nothing of what was asked');
+  },
+);
+
+t.test(
+  'a poll that the free pool pays is at no cost in its event, lists, history and result: free or asked by an operator',
+  async (t) => {
+    const accountId = await funded(storage, 0n);
+    await endpoint(accountId, ['poll.completed']);
+    const asked = [{ spec: { ...spec, panel_name: 'free' as const } }, { entryPoint: OPERATOR_ENTRY }];
+    const costly = { votes: [vote(0, { cost: { estimated_u: 300, max_u: 700, fault_u: 0 } }), vote(1)] };
+    for (const more of asked) {
+      const poll = newPoll(accountId, more);
+      await acceptPoll(storage, acceptance(accountId, { poll, free: { dailyCapU: 10n * USD } }));
+      await finishPoll(storage, finished((await claimPoll(storage, poll.id, 'w'))!, costly));
+      t.match((await findResult(storage, poll.resultId))?.detail, { costs: { total_estimated_cost: 0 } });
+      t.equal((await findReceiptSource(storage, poll.resultId))?.entryPoint, poll.entryPoint);
+    }
+    const [total] = await query('select sum(total_cost_u)::int as u from results where account_id = $1', [accountId]);
+    t.same(total, { u: 2_202 }, 'the pool paid');
+    const costs = (await eventsOf(accountId)).map(({ data }) => data.cost_usd);
+    t.same(costs, [0, 0]);
+    const { lines } = (await listPolls(storage, accountId, {}, { limit: 9 }))!;
+    t.same(
+      [lines, await readHistory(storage, accountId, 9, 0)].map((all) => all.length),
+      [2, 2],
+    );
+    for (const { costU } of lines) t.equal(costU, 0n);
+    for (const { totalCostU } of await readHistory(storage, accountId, 9, 0)) t.equal(totalCostU, 0n);
   },
 );
 

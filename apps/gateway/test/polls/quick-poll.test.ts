@@ -1,4 +1,12 @@
-import { balanceOf, FREE_POOL, findPollByResult, findResult } from '@eloquentpoll/storage';
+import { holdOf, newPollId, newResultId, OPERATOR_ENTRY } from '@eloquentpoll/polls';
+import {
+  acceptPoll,
+  balanceOf,
+  FREE_POOL,
+  findPollByResult,
+  findResult,
+  insertWebhookEndpoint,
+} from '@eloquentpoll/storage';
 import t from 'tap';
 import { newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { build } from '../fixtures/build.ts';
@@ -96,6 +104,8 @@ t.test(
 
 t.test('a caller with a key may run a free poll, and pays nothing', async (t) => {
   const poor = await keyWith(0);
+  const endpoint = { id: `we_${'f'.repeat(32)}`, url: 'https://hook.example.com/', description: '', secret: 'sealed' };
+  await insertWebhookEndpoint(context.storage, poor.accountId, { ...endpoint, eventTypes: ['poll.completed'] });
   const answer = await quick({ q: Q, o: ['A', 'B'], theme: 'free' }, poor.bearer);
   t.match([answer.statusCode, answer.json()], [200, { cost: 0, theme: 'free', answer: 'A' }]);
   const result = await findResult(context.storage, answer.json().poll_id);
@@ -103,7 +113,41 @@ t.test('a caller with a key may run a free poll, and pays nothing', async (t) =>
   t.equal(await usage(poor.accountId), 0n);
   const history = await app.inject({ url: '/api/results', headers: await sessionFor(poor.accountId) });
   t.match(history.json(), [{ resultId: answer.json().poll_id, totalCostUsd: /^0(\.0+)?$/ }]);
+  const events = await context.storage.call(
+    "select data ->> 'cost_usd' as cost from webhook_events where account_id = $1",
+    [poor.accountId],
+  );
+  t.same(events, [{ cost: '0' }], 'nor does the event of its end say what it cost the operator');
 });
+
+t.test(
+  'an operator asks the poll of an account again: its stream and its result say that it cost nothing',
+  async (t) => {
+    const { accountId: owner, bearer: headers } = await keyWith(0);
+    const { spec } = (await findPollByResult(
+      context.storage,
+      (await quick({ q: Q, o: ['A', 'B'] }, bearer)).json().poll_id,
+    ))!;
+    const poll = { id: newPollId(), resultId: newResultId(), accountId: owner, spec, deadlineMs: 60_000 };
+    await acceptPoll(context.storage, {
+      poll: { ...poll, entryPoint: OPERATOR_ENTRY },
+      holdU: holdOf(spec),
+      free: { dailyCapU: 10_000_000n },
+    });
+    await context.bus.enqueuePoll(poll.id, { round: 0, lane: 'standard' });
+    const events = await app.inject({
+      method: 'POST',
+      url: '/api/poll/stream',
+      headers: { ...headers, 'last-event-id': `${poll.id}:` },
+    });
+    t.match(events.body, /event: complete/);
+    t.notMatch(events.body, /"(estimated_cost|total_estimated_cost)":0\.\d/);
+    const result = await app.inject({ url: `/api/polls/${poll.id}/result`, headers });
+    t.match(result.json(), { costs: { total_estimated_cost: 0 }, votes: [{ estimated_cost: 0 }] });
+    const listed = await app.inject({ url: '/api/polls', headers });
+    t.match(listed.json().polls, [{ session_id: poll.id, cost_usd: 0 }]);
+  },
+);
 
 t.test('[§4.1-rule-question-only] a question is enough', async (t) => {
   const free = await quick({ question: 'Should we use Postgres or Redis?' });

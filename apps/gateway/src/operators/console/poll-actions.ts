@@ -1,5 +1,5 @@
 import type { ServiceTier } from '@eloquentpoll/contracts';
-import { deadlineMsOf, holdOf, laneOf, newPollId, newResultId } from '@eloquentpoll/polls';
+import { deadlineMsOf, holdOf, laneOf, newPollId, newResultId, OPERATOR_ENTRY } from '@eloquentpoll/polls';
 import { acceptPoll, buriedPolls, freeLease, noteBuriedSeen, noteRetried } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 import { OF_POLL, OF_ROW, type OperatorAction } from './operator-action.ts';
@@ -37,7 +37,7 @@ export const retry: OperatorAction = {
         accountId,
         spec,
         deadlineMs: deadlineMsOf(spec),
-        entryPoint: 'operator',
+        entryPoint: OPERATOR_ENTRY,
       },
       holdU: holdOf(spec),
       // A second click gets the same poll.

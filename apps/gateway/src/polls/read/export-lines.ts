@@ -15,7 +15,6 @@ import {
   transfersAfter,
 } from '@eloquentpoll/storage';
 import type { LaggingReads } from '../../http/lagging-reads.ts';
-import { atNoCost } from './at-no-cost.ts';
 import { toListedPoll } from './listed-poll.ts';
 
 // An account in parts, each read in pages. A cursor names the part and the place after which it goes on; nothing is kept
@@ -180,7 +179,7 @@ async function pollLines(storage: Queries, accountId: string, places: readonly P
       type: 'poll',
       ...toListedPoll(poll),
       ...(batch && { batch: { batch_id: batch.batchId, custom_id: batch.customId, gold: batch.gold } }),
-      result: result ? atNoCost(result) : null,
+      result: result ?? null,
     };
   });
 }

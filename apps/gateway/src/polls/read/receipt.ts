@@ -1,5 +1,5 @@
 import type { ResultReceipt } from '@eloquentpoll/contracts';
-import { isFree, isResultId, type ReceiptSigner, receiptPrice, statementOfLeaf } from '@eloquentpoll/polls';
+import { isPaidByPool, isResultId, type ReceiptSigner, receiptPrice, statementOfLeaf } from '@eloquentpoll/polls';
 import { findReceiptProof, findReceiptSource, refuseMovedResult, type StoredProof } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
@@ -23,7 +23,8 @@ export async function receiptOf(
     });
   }
   const proof = await findReceiptProof(storage, source.leaf, source.day);
-  const isOwner = accountId !== null && accountId === source.accountId && !isFree(source.spec.panel_name);
+  const isOwner =
+    accountId !== null && accountId === source.accountId && !isPaidByPool(source.spec.panel_name, source.entryPoint);
   return {
     ...signer.sign(statement),
     proof: proof && wireProof(proof),

@@ -5,7 +5,6 @@ import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
-import { atNoCost } from '../read/at-no-cost.ts';
 import { authorizeRun } from '../read/authorize-run.ts';
 import { readOwnRunNow } from '../read/read-run.ts';
 import { statusUrl } from '../read/to-wire.ts';
@@ -47,7 +46,7 @@ export function runResultRoute(app: FastifyInstance, context: PollsContext): voi
       }
       // Deleted a moment ago, and this process has not heard of it.
       if (!result) throw new ApiError('session_not_found');
-      return atNoCost(result.detail);
+      return result.detail;
     },
   );
 }

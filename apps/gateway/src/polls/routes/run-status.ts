@@ -9,7 +9,6 @@ import { namesTag } from '../../http/send-tagged.ts';
 import { preferredWait } from '../../http/validation/preferred-wait.ts';
 import { anyHeaders } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
-import { atNoCost } from '../read/at-no-cost.ts';
 import { authorizeRun } from '../read/authorize-run.ts';
 import { readOwnRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
@@ -88,7 +87,7 @@ export function runStatusRoute(app: FastifyInstance, context: PollsContext): voi
 async function endOf(context: PollsContext, { pollId, status, resultId }: RunView): Promise<SessionStatusBody> {
   const run = { session_id: pollId, status, result_id: resultId };
   const stored = await findResultOfPoll(context.storage, pollId);
-  if (status === 'completed' && stored) return { ...run, result: atNoCost(stored.detail) };
+  if (status === 'completed' && stored) return { ...run, result: stored.detail };
   const { code, detail = ERRORS[code].description } = stored
     ? whyFailed(stored.detail)
     : await whyWithoutResult(context, pollId, 'poll_failed');

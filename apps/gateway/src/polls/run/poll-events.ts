@@ -1,9 +1,9 @@
 import type { PollResponse, ProgressSnapshot, StreamComplete, VoteResult } from '@eloquentpoll/contracts';
+import { atNoCost } from '@eloquentpoll/polls';
 import type { IdempotencyKey } from '@eloquentpoll/storage';
 import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../context.ts';
 import type { ShortOrder } from '../order/short-order.ts';
-import { atNoCost } from '../read/at-no-cost.ts';
 import { toQuickResult } from '../read/quick-result.ts';
 import { type PollFailure, whyFailed, whyWithoutResult } from '../read/why-failed.ts';
 import type { PollEnd, PollFollower, PollListener } from './poll-follower.ts';
@@ -74,8 +74,8 @@ export class PollEvents implements PollListener, StreamSource {
   }
 
   #endOf(result: PollResponse): Omit<StreamComplete, 'seq' | 'session_id'> {
-    const { quickResultOf } = this.#poll;
-    const shown = atNoCost(result);
+    const { quickResultOf, isFree } = this.#poll;
+    const shown = isFree ? atNoCost(result) : result;
     return quickResultOf === undefined
       ? shown
       : { ...toQuickResult(this.#context.config, result, quickResultOf), ...shown };

@@ -24,6 +24,8 @@ export interface StreamedPoll {
   /** Null for a caller without an account, who cannot read a session. */
   accountId: string | null;
   spec: PollSpec;
+  /** What it costs the operator is not its caller's. */
+  isFree: boolean;
   startedAt: Date;
 }
 

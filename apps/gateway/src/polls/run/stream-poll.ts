@@ -1,4 +1,4 @@
-import { isFree, isPollId } from '@eloquentpoll/polls';
+import { isPaidByPool, isPollId } from '@eloquentpoll/polls';
 import { findPoll, type IdempotencyKey, type Poll } from '@eloquentpoll/storage';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../http/api-error.ts';
@@ -51,7 +51,10 @@ export async function streamPoll(
     ? await startOfRunning(context, await existing(context, pollId), -1)
     : startOfNew(
         context,
-        { pollId, resultId, spec, accountId: submission.accountId, startedAt: new Date() },
+        {
+          ...{ pollId, resultId, spec, accountId: submission.accountId, startedAt: new Date() },
+          isFree: isPaidByPool(spec.panel_name, submission.entryPoint),
+        },
         deadlineMs,
       );
   if (joined) markReplayed(reply);
@@ -121,10 +124,11 @@ async function startOfRunning(
   isWatched = false,
 ): Promise<StreamStart> {
   const { id: pollId, resultId, accountId, spec, createdAt: startedAt } = found;
-  const poll = { pollId, resultId, accountId, spec, startedAt };
+  const isFree = isPaidByPool(spec.panel_name, found.entryPoint);
+  const poll = { pollId, resultId, accountId, spec, isFree, startedAt };
   const record = await bus.runs.read(found.id).catch(() => null);
   const newest = record?.snapshot.status === 'running' ? record.snapshot : initialSnapshot(poll);
-  const shown = isWatched || isFree(spec.panel_name) ? withoutCost(newest) : newest;
+  const shown = isWatched || isFree ? withoutCost(newest) : newest;
   const opening = newest.seq > after ? firstEvent(config, poll, shown) : RETRY_ONLY;
   return { poll, opening, seq: Math.max(newest.seq, after), leftMs: found.remainingMs, catchUp: true };
 }
@@ -146,7 +150,7 @@ function send(
   }
   reply.raw.once('close', () => owned.dispose());
   stream.send(opening);
-  const { pollId, spec } = poll;
+  const { pollId, spec, isFree } = poll;
   const events = new PollEvents(context, stream, follower, {
     pollId,
     options: spec.options,
@@ -154,7 +158,7 @@ function send(
     requestId: request.id,
     key,
     isWatched,
-    isFree: isFree(spec.panel_name),
+    isFree,
     quickResultOf,
   });
   follower.follow(pollId, events, { after: seq, catchUp });
