@@ -1,4 +1,4 @@
-import { LIMITS, type PublishedCalibration, ROSTER_PANELS } from '@eloquentpoll/contracts';
+import { LIMITS, type PublishedCalibration } from '@eloquentpoll/contracts';
 import {
   type ModelEvidence,
   newestModelEvidence,
@@ -7,7 +7,7 @@ import {
   readTrackRecords,
 } from '@eloquentpoll/storage';
 import { type Entry, type Lifetime, memoize } from '../http/cache.ts';
-import { askingNow } from '../polls/order/asking-now.ts';
+import { askingNow, WAYS_OF_ASKING } from '../polls/order/asking-now.ts';
 import { calibrationCsv } from './calibration-csv.ts';
 import { accuracyOf, agreementOf, figuresOf, grouped, versionsOf } from './calibration-figures.ts';
 import type { DiscoveryContext } from './context.ts';
@@ -87,9 +87,7 @@ const named = <K extends string, G extends { group: string }>(name: K, groups: r
 /** Of polls that are accepted now. */
 async function currentVersions(parts: Parts): Promise<Set<string>> {
   const asking = await Promise.all(
-    ROSTER_PANELS.map((panel_name) =>
-      askingNow(parts, { panel_name, options: ['', ''], search: panel_name === 'free_search' }),
-    ),
+    WAYS_OF_ASKING.map(({ panel_name, search }) => askingNow(parts, { panel_name, options: ['', ''], search })),
   );
   return new Set(asking.flatMap(({ roster }) => (roster === null ? [] : [roster.version])));
 }

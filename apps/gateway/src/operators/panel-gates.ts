@@ -1,7 +1,7 @@
 import { ROSTER_PANELS } from '@eloquentpoll/contracts';
 import type { Metrics } from '@eloquentpoll/ops';
 import { hasAlarm, MAX_FEW_OPTIONS, orderInEffect } from '@eloquentpoll/voting';
-import { askingNow } from '../polls/order/asking-now.ts';
+import { askingNow, WAYS_OF_ASKING } from '../polls/order/asking-now.ts';
 import type { OperatorsContext } from './context.ts';
 
 // Which panels are asked cheapest first, as this process accepts polls.
@@ -15,8 +15,8 @@ const KINDS = [
 export function panelGates(context: OperatorsContext, metrics: Metrics): void {
   const eachPanel = () =>
     Promise.all(
-      ROSTER_PANELS.map(async (panel) => {
-        const poll = { panel_name: panel, options: new Array<string>(MANY).fill(''), search: panel === 'free_search' };
+      WAYS_OF_ASKING.map(async ({ panel_name, search, name: panel }) => {
+        const poll = { panel_name, options: new Array<string>(MANY).fill(''), search };
         return { ...(await askingNow(context, poll)), panel };
       }),
     );

@@ -1,4 +1,4 @@
-import { LIMITS, ROSTER_PANELS, type RosterPanel } from '@eloquentpoll/contracts';
+import { LIMITS } from '@eloquentpoll/contracts';
 import {
   addedSaid,
   EMPTY_SAID,
@@ -11,13 +11,13 @@ import {
 import type { Metrics } from '@eloquentpoll/ops';
 import { readAuditMonths, readTrackRecords } from '@eloquentpoll/storage';
 import { memoize } from '../http/cache.ts';
-import { askingNow } from '../polls/order/asking-now.ts';
+import { askingNow, WAYS_OF_ASKING } from '../polls/order/asking-now.ts';
 import type { OperatorsContext } from './context.ts';
 
-// Whether early stops keep what was promised: the figures of /trust, of each panel as polls are asked now.
+// Whether early stops keep what was promised: the figures of /trust, of each panel as polls are asked now, with web search and without.
 
 interface PanelPromise extends StopFigures {
-  panel: RosterPanel;
+  panel: string;
   /** The mean of what delivered answers and the replay of the gate show: a mean of evidence is evidence, a maximum is not. */
   broken: number;
 }
@@ -55,9 +55,8 @@ async function readPromises(context: OperatorsContext): Promise<PanelPromise[]> 
     readTrackRecords(storage),
   ]);
   return Promise.all(
-    ROSTER_PANELS.map(async (panel) => {
-      const search = panel === 'free_search';
-      const { roster } = await askingNow(context, { panel_name: panel, options: ['', ''], search });
+    WAYS_OF_ASKING.map(async ({ panel_name, search, name: panel }) => {
+      const { roster } = await askingNow(context, { panel_name, options: ['', ''], search });
       const own = months.filter((month) => month.roster.version === roster?.version);
       const figures = stopFigures(own.map(({ tally }) => tally).reduce(addedSaid, EMPTY_SAID));
       const stored = records.find((record) => record.roster.version === roster?.version);

@@ -89,3 +89,18 @@ t.test('figures are sums of audited polls, by panel, month and version, with evi
   t.equal(missing.statusCode, 404);
   t.match(missing.body, 'No such page');
 });
+
+t.test('a panel that is asked with web search is a version of its own, and asked now like that without', async (t) => {
+  const gateway = await build(t);
+  await plantAudits(gateway, { polls: 3, wrongEvery: 9, search: true });
+  await plantAudits(gateway, { polls: 3, wrongEvery: 9 });
+  const { versions } = (await gateway.app.inject({ url: '/api/calibration' })).json();
+  t.same(
+    versions.map(({ preset, search, current }: Record<string, unknown>) => ({ preset, search, current })),
+    [
+      { preset: 'broad', search: false, current: true },
+      { preset: 'broad', search: true, current: true },
+    ],
+  );
+  t.match((await gateway.app.inject({ url: '/trust' })).body, /asked now<\/span><br>\n<[^>]+>broad with web search,/);
+});

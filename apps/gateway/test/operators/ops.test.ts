@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
 import { openOps } from '../../src/operators/open-ops.ts';
 import { build } from '../fixtures/build.ts';
+import { plantAudits } from '../fixtures/planted-audits.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 3 s
@@ -79,6 +80,19 @@ t.test('/metrics contains every gateway metric of the table', async (t) => {
   }
   t.match(body, /^eloquentpoll_ledger_violations 0$/m);
   t.notMatch(body, /^eloquentpoll_free_pool_remaining_usd /m, 'nothing of today is spent, so no alarm that it is');
+});
+
+t.test('panels are watched with web search and without', async (t) => {
+  const { get, ...gateway } = await withOps(t);
+  await plantAudits(gateway, { polls: 20, wrongEvery: 5, search: true });
+  const { body } = await get('/metrics');
+  t.match(body, /^eloquentpoll_audited_stops\{panel="broad_search"\} 20$/m);
+  t.match(body, /^eloquentpoll_audited_stops_wrong\{panel="broad_search"\} 4$/m);
+  t.match(body, /^eloquentpoll_audited_stops\{panel="broad"\} 0$/m);
+  const alarms = body.match(/(?<=^eloquentpoll_panel_alarm\{panel=")\w+/gm) ?? [];
+  t.same(alarms.toSorted(), [
+    ...['broad', 'broad_search', 'fast', 'fast_search', 'free', 'free_search', 'strong', 'strong_search'],
+  ]);
 });
 
 t.test('a gateway is ready while its database answers, and not ready once it drains', async (t) => {

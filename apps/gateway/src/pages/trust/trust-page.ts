@@ -30,7 +30,7 @@ ${
 <div class="beside">${bandPlot(bands)}
 ${bandTable(bands)}</div>`
 }
-${audits === 0 ? '' : html`<h2 id="groups">By panel, order and month</h2>\n${groupTables(calibration)}`}
+${audits === 0 ? '' : html`<h2 id="groups">By panel, order and month</h2>\n${groupTables(calibration, facts.config.audits.gate)}`}
 <h2 id="agreement">How alike the models are</h2>
 ${agreementSection(calibration.agreement, facts)}
 <h2 id="accuracy">Were the answers right?</h2>

@@ -4,6 +4,7 @@ import type {
   PublishedBand,
   PublishedCalibration,
 } from '@eloquentpoll/contracts';
+import { type Certificate, hasAlarm, MAX_FEW_OPTIONS, orderInEffect } from '@eloquentpoll/voting';
 import { badge, table, tabs } from '../components.ts';
 import { percent, whole } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -26,8 +27,8 @@ export const bandTable = (bands: readonly PublishedBand[]): Html =>
 
 type Row = CalibrationFigures & { name: Html };
 
-/** The same figures once more, by what the polls were. */
-export function groupTables({ presets, orders, months, versions }: PublishedCalibration): Html {
+/** The same figures once more, by what the polls were. `minAudits`: what the gate for the cheapest models asks for. */
+export function groupTables({ presets, orders, months, versions }: PublishedCalibration, minAudits: number): Html {
   const ORDERS = { cheapest: 'Cheapest models first', shuffled: 'Shuffled' };
   return tabs('Audited polls by', [
     panel(
@@ -48,7 +49,7 @@ export function groupTables({ presets, orders, months, versions }: PublishedCali
     panel(
       'roster',
       'Version of a panel',
-      versions.map((one) => ({ ...one, name: versionName(one) })),
+      versions.map((one) => ({ ...one, name: versionName(one, minAudits) })),
     ),
   ]);
 }
@@ -76,23 +77,30 @@ export const allowed = (polls: number): string =>
 export const evidence = (value: number): string =>
   value >= 1000 ? 'over 1,000' : value < 0.1 ? 'under 0.1' : String(Number(value.toPrecision(2)));
 
-function versionName({
-  roster_version,
-  preset,
-  search,
-  order,
-  models,
-  current,
-  many_options,
-}: CalibrationVersion): Html {
+function versionName(version: CalibrationVersion, minAudits: number): Html {
+  const { roster_version, preset, search, models, current } = version;
   return html`<span class="mono">${roster_version.slice(0, 8)}</span>${current ? html` ${badge('asked now', 'good')}` : ''}<br>
-<span class="muted small">${panelTitle(preset)}${search ? ' with web search' : ''}, ${models.length} models${order === 'cheapest' ? `, ${gateText(many_options)}` : ''}</span>`;
+<span class="muted small">${panelTitle(preset)}${search ? ' with web search' : ''}, ${models.length} models${gateText(version, minAudits)}</span>`;
 }
 
-function gateText(gate: CalibrationVersion['many_options']): string {
-  if (gate === null) return 'wants its cheapest models first, not certified yet';
-  if (gate.alarmed) return 'alarm: too many wrong stops, so only a proof stops it';
-  return gate.certified
-    ? 'certified to ask its cheapest models first'
-    : 'not certified yet to ask its cheapest models first';
+/** By the rules of the polls that are accepted: an alarm about any kind of question is for all. */
+function gateText({ order, few_options, many_options }: CalibrationVersion, minAudits: number): string {
+  if (order === 'shuffled') return '';
+  const certificates = { fewOptions: certificateOf(few_options), manyOptions: certificateOf(many_options) };
+  if (hasAlarm(certificates)) return ', alarm: too many wrong stops, so it is shuffled and only a proof stops it';
+  const [few, many] = [MAX_FEW_OPTIONS, MAX_FEW_OPTIONS + 1].map(
+    (options) => orderInEffect(order, options, certificates, minAudits) === 'cheapest',
+  );
+  if (few && many) return ', certified to ask its cheapest models first';
+  if (few)
+    return `, certified to ask its cheapest models first with up to ${MAX_FEW_OPTIONS} options, shuffled with more`;
+  if (many)
+    return `, certified to ask its cheapest models first with more than ${MAX_FEW_OPTIONS} options, shuffled with fewer`;
+  return ', wants its cheapest models first, not certified yet';
 }
+
+const certificateOf = (gate: CalibrationVersion['few_options']): Certificate => ({
+  audits: gate?.audits ?? 0,
+  isCertified: gate?.certified ?? false,
+  isAlarmed: gate?.alarmed ?? false,
+});

@@ -1,6 +1,6 @@
-import type { PollSpec } from '@eloquentpoll/contracts';
+import { type PollSpec, ROSTER_PANELS, type RosterPanel } from '@eloquentpoll/contracts';
 import { orderingPricesOf, type Panel } from '@eloquentpoll/models/panels';
-import { type PollOrder, rosterVersionOf } from '@eloquentpoll/polls';
+import { isFree, type PollOrder, rosterVersionOf } from '@eloquentpoll/polls';
 import type { KnownTrackRecord, RosterVersion } from '@eloquentpoll/storage';
 import { hasAlarm, orderInEffect } from '@eloquentpoll/voting';
 import type { PollsContext } from '../context.ts';
@@ -19,6 +19,20 @@ export interface AskingNow {
   /** Null when the roster version has no audits, or they cannot be read. */
   known: KnownTrackRecord | null;
 }
+
+/** A panel as polls may have it asked. */
+export interface WayOfAsking {
+  panel_name: RosterPanel;
+  search: boolean;
+  /** What figures of it are called. */
+  name: string;
+}
+
+/** Each has audits and an order of its own: free panels are made for one of the two. */
+export const WAYS_OF_ASKING: readonly WayOfAsking[] = ROSTER_PANELS.flatMap((panel_name) => {
+  const plain = { panel_name, search: panel_name === 'free_search', name: panel_name };
+  return isFree(panel_name) ? [plain] : [plain, { panel_name, search: true, name: `${panel_name}_search` }];
+});
 
 type Needs = Pick<PollsContext, 'panels' | 'modelsOut' | 'trackRecords' | 'config'>;
 
