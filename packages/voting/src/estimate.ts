@@ -23,6 +23,8 @@ export interface PollEstimate {
   readonly calls: Range<number>;
   /** Micro-USD. The maximum is the worst case, the others are typical prices. */
   readonly costU: Range<bigint>;
+  /** Micro-USD: the typical price of every vote of the panel, whatever its limit. */
+  readonly wholeU: bigint;
   /** Minimum and maximum are the means of the shortest and the longest course; the quantiles are over all of them. */
   readonly latencyMs: Range<number> & { readonly p50: number; readonly p95: number };
   readonly earlyTermination: {
@@ -43,6 +45,7 @@ export function estimate(rules: Rules, seats: readonly EstimateSeat[]): PollEsti
   return {
     calls,
     costU: costOf(rules, affordable, endings, calls),
+    wholeU: wholeU(sum(seats.map(billedOf))),
     latencyMs: latencyOf(
       endings,
       isCheapestFirst(rules) ? callMsByOrder(affordable, endings) : mean(seats.map(meanCallMs)),
@@ -63,6 +66,8 @@ function seatsWithinBudget(rules: Rules, seats: readonly EstimateSeat[]): Estima
   return within;
 }
 
+const billedOf = ({ typicalCostU, failureRate }: EstimateSeat): number => Number(typicalCostU) * (1 - failureRate);
+
 /** A vote that fails is not billed, which can bring the expected cost below that of the fewest votes. */
 function costOf(
   rules: Rules,
@@ -71,7 +76,7 @@ function costOf(
   calls: Range<number>,
 ): Range<bigint> {
   const prices = seats.map((seat) => Number(seat.typicalCostU));
-  const billed = seats.map((seat, i) => prices[i]! * (1 - seat.failureRate));
+  const billed = seats.map(billedOf);
   const expected = isCheapestFirst(rules)
     ? expectation(endings, (ending) => sum(billed.slice(0, ending.calls)))
     : calls.expected * mean(billed);

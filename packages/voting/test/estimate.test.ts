@@ -176,6 +176,25 @@ t.test(
   },
 );
 
+t.test(
+  'the whole panel costs the same in any order, and however little of it a limit or the cheapest leave to ask',
+  (t) => {
+    const seats = panel(5).map((seat, i) => ({
+      ...seat,
+      typicalCostU: BigInt(100 * (i + 1)),
+      reserveU: 1_000n,
+      failureRate: 0.1,
+    }));
+    const rich = { ...LOCK_ONLY, threshold: 0.9, maxCostU: 10_000n };
+    const [shuffled, cheapest] = [estimate(rich, seats), estimate({ ...rich, order: 'cheapest' }, seats)];
+    for (const { wholeU } of [shuffled, cheapest, estimate({ ...rich, maxCostU: 500n }, seats)])
+      t.equal(wholeU, 1_350n);
+    t.equal(shuffled.costU.expected, BigInt(Math.round((shuffled.calls.expected / 5) * 1_350)));
+    t.ok(cheapest.costU.expected < shuffled.costU.expected);
+    t.end();
+  },
+);
+
 const panels = fc.array(
   fc.record({
     family: fc.constant('a'),

@@ -1,7 +1,7 @@
 import { type Estimate, LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import { listPrice, seatsFor } from '@eloquentpoll/models/panels';
 import { pricePpmOf } from '../config/list-prices.ts';
-import { estimatePoll } from '../polls/order/estimate-poll.ts';
+import { estimateWithWhole } from '../polls/order/estimate-poll.ts';
 import { pollTextOf } from '../polls/order/freeze-order.ts';
 import { typicalOrder } from '../polls/order/typical-poll.ts';
 import type { PagesContext } from './context.ts';
@@ -56,11 +56,10 @@ export async function priceList(
 }
 
 export async function priceOf(parts: Parts, { preset, options, threshold }: PriceQuestion): Promise<PollPrice> {
-  const estimate = await estimatePoll(parts, typicalOrder({ preset, confidence_threshold: threshold }, options));
-  const { expected_calls, roster_size } = estimate.models;
-  // The forecast prices every call at the panel's mean, so the whole panel costs that many calls.
-  const wholeUsd = expected_calls === 0 ? 0 : (estimate.cost_usd.expected / expected_calls) * roster_size;
-  return { estimate, wholeUsd, saving: roster_size === 0 ? 0 : 1 - expected_calls / roster_size };
+  const order = typicalOrder({ preset, confidence_threshold: threshold }, options);
+  const { estimate, wholeUsd } = await estimateWithWhole(parts, order);
+  // Of the money, not of the calls: where the cheapest are asked first, those that are left cost more.
+  return { estimate, wholeUsd, saving: wholeUsd === 0 ? 0 : 1 - estimate.cost_usd.expected / wholeUsd };
 }
 
 /** The prices of one vote by model. */

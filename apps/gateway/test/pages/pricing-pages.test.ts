@@ -1,6 +1,8 @@
 import { PRESETS } from '@eloquentpoll/contracts';
+import { loadPanels } from '@eloquentpoll/models/panels';
+import type { TrackRecords } from '@eloquentpoll/storage';
 import t from 'tap';
-import { OPTION_COUNTS } from '../../src/pages/price-list.ts';
+import { OPTION_COUNTS, priceOf } from '../../src/pages/price-list.ts';
 import { build } from '../fixtures/build.ts';
 
 // slow: 8 s
@@ -16,6 +18,37 @@ Object.assign(health, {
     lookUps++;
     return snapshot(ids);
   },
+});
+
+t.test('asking every model costs the same whichever are asked first, and what is saved is money', async (t) => {
+  const panels = loadPanels();
+  t.equal(panels.panel('broad').order, 'cheapest');
+  const certificate = { audits: 300, isCertified: true, isAlarmed: false };
+  const roster = { panelName: 'broad', order: 'cheapest', search: false, simulated: false, models: [] } as const;
+  const trackRecords: TrackRecords = {
+    of: async (version) => ({
+      ...{
+        roster: { version, ...roster },
+        audits: 600,
+        updatedAt: new Date(),
+        record: { panelSize: 9, situations: new Map(), isAlarmed: false },
+      },
+      certificates: { fewOptions: certificate, manyOptions: certificate },
+    }),
+  };
+  // As if every model answered like one of those that are simulated.
+  const [health] = (await snapshot([context.panels.models()[0]!.id])).values();
+  const healthOf = { snapshot: async (ids: readonly string[]) => new Map(ids.map((id) => [id, health!])) };
+  const question = { preset: 'broad', options: 2, threshold: 0.95 } as const;
+  const shuffled = await priceOf(
+    { ...context, health: healthOf, panels, trackRecords: { of: async () => null } },
+    question,
+  );
+  const cheapest = await priceOf({ ...context, health: healthOf, panels, trackRecords }, question);
+  t.ok(cheapest.estimate.cost_usd.expected < shuffled.estimate.cost_usd.expected);
+  t.equal(cheapest.wholeUsd, shuffled.wholeUsd);
+  for (const { estimate, wholeUsd, saving } of [shuffled, cheapest])
+    t.equal(saving, 1 - estimate.cost_usd.expected / wholeUsd);
 });
 
 t.test('GET /pricing draws from the budget of what is computed', async (t) => {

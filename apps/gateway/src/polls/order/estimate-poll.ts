@@ -15,10 +15,16 @@ import { pollTextOf } from './freeze-order.ts';
 const KEPT = 1_200;
 const kept = new Map<string, ReturnType<typeof estimate>>();
 
-export async function estimatePoll(
-  context: Pick<PollsContext, 'panels' | 'modelsOut' | 'health' | 'config' | 'trackRecords'>,
+type Needs = Pick<PollsContext, 'panels' | 'modelsOut' | 'health' | 'config' | 'trackRecords'>;
+
+export const estimatePoll = async (context: Needs, order: PollOrder): Promise<Estimate> =>
+  (await estimateWithWhole(context, order)).estimate;
+
+/** With what asking the whole panel typically costs, in US dollars. */
+export async function estimateWithWhole(
+  context: Needs,
   order: PollOrder,
-): Promise<Estimate> {
+): Promise<{ estimate: Estimate; wholeUsd: number }> {
   const { health, config } = context;
   const asking = await askingNow(context, order);
   const { panel } = asking;
@@ -32,13 +38,14 @@ export async function estimatePoll(
   }));
   const forecast = forecastOf(order, asking, seats);
   const sampleSize = [...records.values()].reduce((sum, record) => sum + record.calls, 0);
-  return toEstimate(order, seats.length, forecast, sampleSize);
+  return { estimate: toEstimate(order, seats.length, forecast, sampleSize), wholeUsd: usd(forecast.wholeU) };
 }
 
 /** Of a free panel where no model is open-weight. */
 const NO_FORECAST: ReturnType<typeof estimate> = {
   calls: { min: 0, expected: 0, max: 0 },
   costU: { min: 0n, expected: 0n, max: 0n },
+  wholeU: 0n,
   latencyMs: { min: 0, expected: 0, max: 0, p50: 0, p95: 0 },
   earlyTermination: { probability: 0, likelyReason: 'roster_exhausted' },
 };
