@@ -4,7 +4,7 @@ import { Metadata } from './metadata.ts';
 import { PANEL_NAMES, SERVICE_TIERS } from './poll.ts';
 import { SessionStatusBody } from './poll-session.ts';
 import { POLL_STATUSES } from './progress.ts';
-import { DateTime, literals, nullable, Usd, Uuid } from './vocabulary.ts';
+import { CLOSE_CALL, DateTime, literals, nullable, Usd, Uuid } from './vocabulary.ts';
 
 // Polls in the lists of the account that asked them, however they were asked.
 
@@ -20,10 +20,7 @@ export const ListedPoll = Type.Object(
     key_id: nullable(Type.String({ description: 'Of the API key that asked; null for a login.' })),
     winning_option: nullable(Type.String()),
     is_tie: Type.Boolean(),
-    is_close: Type.Boolean({
-      description:
-        'A tie, a lead that one switched vote would end, or an outcome that missing votes could have changed.',
-    }),
+    is_close: Type.Boolean({ description: CLOSE_CALL }),
     cost_usd: nullable(Usd),
     created_at: DateTime,
     ended_at: nullable(DateTime),

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { LIMIT_RESETS } from './account.ts';
 import { LIMITS } from './limits.ts';
 import { PANEL_NAMES } from './poll.ts';
-import { Count, DateTime, literals, Milliseconds, nullable, Usd, Uuid } from './vocabulary.ts';
+import { CLOSE_CALL, Count, DateTime, literals, Milliseconds, nullable, Usd, Uuid } from './vocabulary.ts';
 
 // What an account asked and was charged, by UTC day of the polls' end.
 
@@ -17,10 +17,7 @@ const Figures = {
   completed: Count,
   failed: Count,
   canceled: { ...Count, description: 'Of both, those that were canceled.' },
-  split_or_partial: {
-    ...Count,
-    description: 'Ties, leads that one switched vote would end, and results where a model of those asked gave no vote.',
-  },
+  split_or_partial: { ...Count, description: CLOSE_CALL },
   cost_usd: { ...Usd, description: 'What was charged, exactly as in the ledger.' },
   saved_usd: {
     ...Usd,

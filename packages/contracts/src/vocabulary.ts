@@ -16,6 +16,10 @@ export const nullable = <T extends TSchema>(schema: T) =>
     ...(Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }),
   });
 
+/** What counts as a close call, in lists and in usage. */
+export const CLOSE_CALL =
+  'A tie, a lead that one switched vote would end, or an outcome that missing votes could have changed.';
+
 export const Count = Type.Integer({ minimum: 0 });
 export const TokenUsage = Type.Object(
   { prompt_tokens: Count, completion_tokens: Count, total_tokens: Count },
