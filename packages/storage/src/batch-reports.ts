@@ -11,6 +11,8 @@ export interface GoldRow {
   gold: string | null;
   outcome: BatchRowsTable['outcome'];
   isCanceled: boolean;
+  /** Its poll was: nothing that its caller wrote is left. */
+  isDeleted: boolean;
   /** Of its poll; null for a row without a result that can be read. */
   poll: JudgedPoll | null;
 }
@@ -38,7 +40,7 @@ export async function readGoldRows(
     .selectFrom((batch) =>
       batch
         .selectFrom('batch_rows')
-        .select(['line', 'gold', 'outcome', 'poll_id'])
+        .select(['line', 'gold', 'outcome', 'poll_id', 'custom_id'])
         .where('batch_id', '=', batchId)
         .where('line', '>', afterLine)
         .orderBy('line')
@@ -51,6 +53,8 @@ export async function readGoldRows(
     )
     .select(['r.line', 'r.gold', 'r.outcome', 'p.canceled_at', 'results.votes_u'])
     .select([
+      // See empty_polls, also where the month of the poll was dropped since.
+      sql<boolean>`coalesce(r.custom_id = r.poll_id, false)`.as('isDeleted'),
       sql<JudgedPoll['spec'] | null>`p.spec - 'question'`.as('spec'),
       sql<JudgedPoll['votes'] | null>`results.detail->'votes'`.as('votes'),
       sql<JudgedPoll['arrivals'] | null>`results.detail->'timing'->'arrivals'`.as('arrivals'),
@@ -60,8 +64,8 @@ export async function readGoldRows(
     ])
     .orderBy('r.line')
     .execute();
-  return rows.map(({ line, gold, outcome, canceled_at, votes_u, spec, votes, arrivals, ...end }) => ({
-    ...{ line, gold, outcome, isCanceled: canceled_at !== null },
+  return rows.map(({ line, gold, outcome, canceled_at, isDeleted, votes_u, spec, votes, arrivals, ...end }) => ({
+    ...{ line, gold, outcome, isCanceled: canceled_at !== null, isDeleted },
     poll: spec && votes && { ...end, spec, votes, arrivals: arrivals ?? [], votesU: votes_u },
   }));
 }

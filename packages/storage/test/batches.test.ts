@@ -32,6 +32,7 @@ import {
   pruneExpired,
   readBatchLines,
   readFleetFigures,
+  readGoldRows,
   renewBatch,
   reverseCredit,
   runningPollsOfBatch,
@@ -408,6 +409,10 @@ t.test(
     t.match(await readBatchLines(storage, batch.id, { afterLine: 0, limit: 9, isOver: true }), [
       { customId: 'row 1', gold: 'A', detail: { status: 'success' } },
       { customId: polls[1]!.id, gold: null, detail: null, outcome: 'success' },
+    ]);
+    t.match(await readGoldRows(storage, batch.id, { afterLine: 0, limit: 9 }), [
+      { gold: 'A', isDeleted: false, poll: {} },
+      { gold: null, isDeleted: true, poll: null },
     ]);
     t.equal(await endBatch(storage, batch, null), 'ended_now');
     t.ok(await findResult(storage, polls[0]!.resultId));

@@ -97,7 +97,14 @@ t.test('a poll without arrivals has no order of its votes, whatever its panel', 
   const hasCourse = (arrivals: NonNullable<Timing['arrivals']>) => {
     const end = { reason, trackRecord: null, asking: null, votesU: null };
     const poll = { spec, votes: response.votes, arrivals, ...end };
-    const row = countedRow({ line: 1, gold: spec.options[1]!, outcome: 'success', isCanceled: false, poll });
+    const row = countedRow({
+      line: 1,
+      gold: spec.options[1]!,
+      outcome: 'success',
+      isCanceled: false,
+      isDeleted: false,
+      poll,
+    });
     return row.kind === 'judged' && row.poll.hasCourse;
   };
   t.equal(hasCourse(votes.map(() => ({ at_ms: 1, confidence: null }))), true);
@@ -164,6 +171,35 @@ t.test('presets: the cheapest of those that may be as right as the best', async 
   t.match(chosen.text, /^Right were .*strong in 97\.5% .* for \$0\.\d+ a poll/);
   t.match(chosen.text, /broad is the cheapest of those whose interval reaches the best figure/);
 });
+
+t.test('presets: where nothing cheaper was as right, what was asked is kept', async (t) => {
+  const mostly = await recommendationOf(['broad', 2_000, poll('0000000', 0.6)], ['strong', 3, poll('0000000', 1)]);
+  t.match(mostly, { kind: 'keep', preset: 'broad', cost_saved: 0 });
+  const cheapIsWrong = await recommendationOf(
+    ...([
+      ['strong', 195, poll('0000000', 0.6, 90_000)],
+      ['strong', 5, poll('1111111', 0.6, 90_000)],
+      ['fast', 120, poll('0000000', 0.6, 1_000)],
+      ['fast', 80, poll('1111111', 0.6, 1_000)],
+    ] as const),
+  );
+  t.match(cheapIsWrong, { kind: 'keep', preset: 'strong' });
+  const cheapIsAsRight = await recommendationOf(
+    ['strong', 200, poll('0000000', 0.6, 90_000)],
+    ['fast', 200, poll('0000000', 0.6, 1_000)],
+  );
+  t.match(cheapIsAsRight, { kind: 'change', preset: 'fast', text: /\nTake fast with its threshold of 0\.6: / });
+  t.match(cheapIsWrong.text, /strong was right most often\.\nKeep strong with its threshold of 0\.6/);
+});
+
+t.test(
+  'a row that was deleted before it was counted has no judgement, and is no row without a right answer',
+  async (t) => {
+    const row = { line: 1, gold: null, outcome: 'success', isCanceled: false, poll: null } as const;
+    t.same(countedRow({ ...row, isDeleted: true }), { kind: 'not_judged' });
+    t.same(countedRow({ ...row, isDeleted: false }), { kind: 'without_gold' });
+  },
+);
 
 t.test(
   'a single model that was right more often than the panel is named, on the polls in which it was asked',

@@ -8,7 +8,9 @@ export type CountedRow =
   | { kind: 'judged'; poll: GoldPoll; spec: JudgedPoll['spec'] }
   | { kind: 'without_gold' | 'not_judged' };
 
-export function countedRow({ gold, outcome, isCanceled, poll }: GoldRow): CountedRow {
+export function countedRow({ gold, outcome, isCanceled, isDeleted, poll }: GoldRow): CountedRow {
+  // What was right went with its poll.
+  if (isDeleted) return { kind: 'not_judged' };
   if (gold === null) return { kind: 'without_gold' };
   if (poll === null || isCanceled || outcome === null || outcome === 'canceled') return { kind: 'not_judged' };
   const answer = poll.spec.options.indexOf(gold);

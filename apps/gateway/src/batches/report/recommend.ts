@@ -13,16 +13,16 @@ const MIN_SAVED = 0.02;
 
 export function recommend(panels: readonly BatchReportPanel[], judged: number): BatchRecommendation {
   if (judged < MIN_ROWS) return tooFewRows(panels, judged);
-  const [best, compared] = bestPanel(panels.filter(({ polls }) => polls >= MIN_ROWS));
+  const { best, isCheaper, compared } = bestPanel(panels.filter(({ polls }) => polls >= MIN_ROWS));
   if (best === null) return tooFewRows(panels, judged);
   const choice = cheaperThreshold(best);
   const threshold = choice?.option.confidence_threshold ?? commonThreshold(best);
   return {
-    kind: choice === null && panels.length === 1 ? 'keep' : 'change',
+    kind: choice === null && !isCheaper ? 'keep' : 'change',
     ...{ preset: best.preset, confidence_threshold: threshold, cost_saved: choice?.saved ?? 0 },
     sentences: [
       ...compared,
-      choice === null ? keepText(best) : changeText(best, choice),
+      choice === null ? keepText(best, isCheaper) : changeText(best, choice),
       ...moreAccurateText(best, choice?.option),
       ...unknownText(best),
       ...modelText(best),
@@ -44,24 +44,32 @@ function tooFewRows(panels: readonly BatchReportPanel[], judged: number): BatchR
 
 const costPerPoll = ({ cost_usd, polls }: BatchReportPanel): number => cost_usd / polls;
 
+interface Compared {
+  best: BatchReportPanel | null;
+  /** Than another that may be as accurate. */
+  isCheaper: boolean;
+  compared: string[];
+}
+
 /** The cheapest of those that may be as accurate as the most accurate. */
-function bestPanel(panels: readonly BatchReportPanel[]): [BatchReportPanel | null, string[]] {
+function bestPanel(panels: readonly BatchReportPanel[]): Compared {
   const [first, ...others] = panels.toSorted((a, b) => b.accuracy.share! - a.accuracy.share!);
-  if (first === undefined || others.length === 0) return [first ?? null, []];
+  if (first === undefined || others.length === 0) return { best: first ?? null, isCheaper: false, compared: [] };
   const alike = [first, ...others.filter(({ accuracy }) => accuracy.high! >= first.accuracy.share!)];
   const best = alike.reduce((least, panel) => (costPerPoll(panel) < costPerPoll(least) ? panel : least));
   const each = panels
     .map((panel) => `${panel.preset} in ${sharePercent(panel.accuracy)} for ${dollars(costPerPoll(panel))} a poll`)
     .join('; ');
-  return [
+  return {
     best,
-    [
+    isCheaper: alike.some((panel) => costPerPoll(best) < costPerPoll(panel)),
+    compared: [
       `Right were ${each}.`,
       alike.length === 1
         ? `${best.preset} was right most often.`
         : `${best.preset} is the cheapest of those whose interval reaches the best figure.`,
     ],
-  ];
+  };
 }
 
 interface Choice {
@@ -115,7 +123,7 @@ function differenceText(panel: BatchReportPanel, { option, saved }: Choice): str
   );
 }
 
-function keepText(panel: BatchReportPanel): string {
+function keepText(panel: BatchReportPanel, isCheaper: boolean): string {
   const threshold = commonThreshold(panel);
   const asAsked = threshold === null ? 'as it was asked' : `with its threshold of ${threshold}`;
   const asAskedUsd = ({ as_asked: { cost_usd } = panel }: BatchThreshold) => cost_usd;
@@ -129,7 +137,7 @@ function keepText(panel: BatchReportPanel): string {
   const why = open
     ? ` A threshold of ${open.confidence_threshold} would have cost ${percentText(1 - open.cost_usd! / asAskedUsd(open), 0)} less, but may be right up to ${points(-open.difference!.low!)} less often, as far as these rows show.`
     : '';
-  return `Keep ${panel.preset} ${asAsked}: it was right in ${sharePercent(panel.accuracy)}.${why}`;
+  return `${isCheaper ? 'Take' : 'Keep'} ${panel.preset} ${asAsked}: it was right in ${sharePercent(panel.accuracy)}.${why}`;
 }
 
 function unknownText(panel: BatchReportPanel): string[] {
