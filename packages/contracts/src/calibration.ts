@@ -131,6 +131,11 @@ export const PublishedCalibration = Type.Object(
         source: literals(['feedback'], {
           description: 'Who says what was right: callers, about outcomes of their polls.',
         }),
+        since: {
+          ...DateTime,
+          description:
+            'When the oldest poll that was looked at ended: later than `days` say where more were run than are looked at.',
+        },
         days: Count,
         judged: Count,
         right: Count,

@@ -21,6 +21,7 @@ import {
 } from '@eloquentpoll/evidence';
 import type { Panels } from '@eloquentpoll/models/panels';
 import type { AuditMonth, ModelEvidence, StoredTrackRecord } from '@eloquentpoll/storage';
+import type { CountedWindow } from './reputations.ts';
 
 // Said against came true as the API answers it, from sums of audited polls.
 
@@ -113,13 +114,13 @@ export function agreementOf(evidence: ModelEvidence | null, panels: Panels): Cal
 /** Whether outcomes were right, as callers say. Batches with known answers will be a source of their own. */
 export function accuracyOf(
   { correct, incorrect }: { correct: number; incorrect: number },
-  days: number,
+  { from, days }: CountedWindow,
 ): PublishedCalibration['accuracy'][number] {
   const judged = correct + incorrect;
   const { low, high } = shareInterval(correct, judged);
   const ofJudged = (share: number) => (judged === 0 ? null : rounded(share));
   return {
-    ...{ source: 'feedback' as const, days, judged, right: correct },
+    ...{ source: 'feedback' as const, since: from.toISOString(), days, judged, right: correct },
     ...{ share: ofJudged(correct / judged), low: ofJudged(low), high: ofJudged(high) },
   };
 }

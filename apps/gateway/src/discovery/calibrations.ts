@@ -1,17 +1,11 @@
 import { LIMITS, type PublishedCalibration } from '@eloquentpoll/contracts';
-import {
-  type ModelEvidence,
-  newestModelEvidence,
-  REPUTATION_DAYS,
-  readAuditMonths,
-  readTrackRecords,
-} from '@eloquentpoll/storage';
+import { type ModelEvidence, newestModelEvidence, readAuditMonths, readTrackRecords } from '@eloquentpoll/storage';
 import { type Entry, type Lifetime, memoize } from '../http/cache.ts';
 import { askingNow, WAYS_OF_ASKING } from '../polls/order/asking-now.ts';
 import { calibrationCsv } from './calibration-csv.ts';
 import { accuracyOf, agreementOf, figuresOf, grouped, versionsOf } from './calibration-figures.ts';
 import type { DiscoveryContext } from './context.ts';
-import type { Reputations } from './reputations.ts';
+import type { CountedWindow, Reputations } from './reputations.ts';
 
 // What confidence said against what came true, read at most every five minutes. The sums behind it are kept by workers:
 // reading them takes no longer the more polls are audited. While the database does not answer, the last read is served.
@@ -21,6 +15,8 @@ const STALE_MS = 3_600_000;
 
 export interface CalibrationSnapshot {
   calibration: PublishedCalibration;
+  /** Of what callers said. */
+  window: CountedWindow;
   /** By model; empty until there are enough votes. */
   reliabilities: ModelEvidence['reliabilities'];
   /** Response bodies. */
@@ -41,7 +37,7 @@ export function calibrations(parts: Parts, reputations: Reputations, now: () => 
 async function take(parts: Parts, reputations: Reputations): Promise<(lifetime: Lifetime) => CalibrationSnapshot> {
   const { storage, lists, panels } = parts;
   const { simulated } = panels;
-  const { feedback } = (await reputations()).value;
+  const { feedback, window } = (await reputations()).value;
   const [months, records, evidence, current] = await Promise.all([
     lists.ofAll((queries) => readAuditMonths(queries, { simulated })),
     readTrackRecords(storage),
@@ -66,13 +62,14 @@ async function take(parts: Parts, reputations: Reputations): Promise<(lifetime: 
     ),
     versions: versionsOf(months, { records, current, promise: 1 - threshold }),
     agreement: agreementOf(evidence, panels),
-    accuracy: [accuracyOf(feedback, REPUTATION_DAYS)],
+    accuracy: [accuracyOf(feedback, window)],
   };
   return ({ loadedAt, expiresAt }) => {
     const times = { generated_at: loadedAt.toISOString(), cache_expires_at: expiresAt.toISOString() };
     const calibration: PublishedCalibration = { ...figures, ...times };
     return {
       calibration,
+      window,
       reliabilities: evidence?.reliabilities ?? {},
       json: JSON.stringify(calibration),
       csv: calibrationCsv(calibration),

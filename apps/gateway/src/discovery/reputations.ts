@@ -14,6 +14,7 @@ import type { DiscoveryContext } from './context.ts';
 
 const FRESH_MS = 300_000;
 const STALE_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 interface Snapshot {
   /** Response bodies. */
@@ -22,6 +23,14 @@ interface Snapshot {
   /** The rows of `models`. */
   rows: readonly ModelReputation[];
   feedback: StoredReputation['feedback'];
+  window: CountedWindow;
+}
+
+/** What the figures are of: all days, or later polls alone where there were more than are counted. */
+export interface CountedWindow {
+  from: Date;
+  days: number;
+  isWhole: boolean;
 }
 
 type Parts = Pick<DiscoveryContext, 'storage' | 'lists' | 'panels'>;
@@ -42,7 +51,10 @@ async function take({ storage, lists, panels }: Parts): Promise<(lifetime: Lifet
     const service: Reputation = { ...toReputation(found, ratio), ...taken };
     const rows = found.models.map((model) => toModel(model, panels.model(model.modelId)?.provider));
     const models: ModelReputations = { window: windowOf(found), count: rows.length, models: rows, ...taken };
-    return { service: JSON.stringify(service), models: JSON.stringify(models), rows, feedback: found.feedback };
+    const { feedback, from, to } = found;
+    const isWhole = to.getTime() - from.getTime() >= REPUTATION_DAYS * DAY_MS;
+    const window: CountedWindow = { from, days: REPUTATION_DAYS, isWhole };
+    return { service: JSON.stringify(service), models: JSON.stringify(models), rows, feedback, window };
   };
 }
 

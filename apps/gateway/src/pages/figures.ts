@@ -23,5 +23,9 @@ export function perMillion(microUsd: bigint): string {
 
 export const whole = (count: number): string => count.toLocaleString('en-US');
 
+/** Which polls figures are of. */
+export const windowText = ({ from, days, isWhole }: { from: Date; days: number; isWhole: boolean }): string =>
+  isWhole ? `of the last ${days} days` : `since ${moment(from)}`;
+
 /** Date and minute in UTC. */
 export const moment = (date: Date): string => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -2,8 +2,9 @@ import type { ModelReputation } from '@eloquentpoll/contracts';
 import { shareInterval } from '@eloquentpoll/evidence';
 import type { FailedModel } from '@eloquentpoll/storage';
 import type { Facts } from '../discovery/documents/facts.ts';
+import type { CountedWindow } from '../discovery/reputations.ts';
 import { notice, table } from './components.ts';
-import { percent, perMillion, seconds, usd, whole } from './figures.ts';
+import { percent, perMillion, seconds, usd, whole, windowText } from './figures.ts';
 import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
@@ -17,7 +18,7 @@ import { PANEL_TEXTS, panelTitle } from './panels.ts';
 
 export function modelsPage(
   facts: Facts,
-  reputation: readonly ModelReputation[],
+  { rows: reputation, window }: { rows: readonly ModelReputation[]; window: CountedWindow },
   out: ReadonlyMap<string, FailedModel>,
   filter: ModelsFilter,
 ): string {
@@ -36,7 +37,7 @@ export function modelsPage(
     scripts: ['models'],
     styles: ['catalog'],
     main: html`<h1>Models</h1>
-<p class="lead">Every model, its panels, its price and its record over the last 30 days.</p>
+<p class="lead">Every model, its panels, its price and its record in polls ${windowText(window)}.</p>
 ${facts.panels.simulated ? notice(html`<p>These models and their records are simulated.</p>`, 'warn') : html``}
 <h2 id="all">All models</h2>
 <p class="muted small">Prices are what vendors charge per million tokens; what you pay is under <a href="/pricing">pricing</a>. “Valid” is the share of

@@ -1,4 +1,10 @@
+import { readReputation } from '@eloquentpoll/storage';
 import t from 'tap';
+import { calibrations } from '../../src/discovery/calibrations.ts';
+import { pollFigures } from '../../src/discovery/documents/poll-figures.ts';
+import { reputations } from '../../src/discovery/reputations.ts';
+import { modelsPage } from '../../src/pages/models-page.ts';
+import { trustPage } from '../../src/pages/trust/trust-page.ts';
 import { build } from '../fixtures/build.ts';
 import { plantAgreement, plantAudits } from '../fixtures/planted-audits.ts';
 
@@ -11,15 +17,17 @@ t.test('without audits every figure is null or empty, and the page says what is 
   const { app } = await build(t);
   const answer = await app.inject({ url: '/api/calibration' });
   t.equal(answer.headers['cache-control'], 'public, max-age=300');
-  const { generated_at, cache_expires_at, ...figures } = answer.json();
+  const { generated_at, cache_expires_at, accuracy, ...figures } = answer.json();
   t.equal(Date.parse(cache_expires_at) - Date.parse(generated_at), 300_000);
   const nothing = { polls: 0, said: null, came_true: null, low: null, high: null, wrong: 0, allowed: 0 };
   t.same(figures, {
     ...{ simulated: true, confidence_threshold: 0.95, since: null, audits: 0, bands: [] },
     stops: { ...nothing, evidence_kept: 1, evidence_broken: 1 },
     ...{ presets: [], orders: [], months: [], versions: [], agreement: null },
-    accuracy: [{ source: 'feedback', days: 30, judged: 0, right: 0, share: null, low: null, high: null }],
   });
+  const [{ since, ...said }] = accuracy;
+  t.same(said, { source: 'feedback', days: 30, judged: 0, right: 0, share: null, low: null, high: null });
+  t.ok(Date.now() - Date.parse(since) >= 30 * 86_400_000);
   const { body: page } = await app.inject({ url: '/trust' });
   t.match(page, 'No audits yet: confidence is the exact calculation alone.');
   t.match(page, 'No caller has said so far');
@@ -103,4 +111,28 @@ t.test('a panel that is asked with web search is a version of its own, and asked
     ],
   );
   t.match((await gateway.app.inject({ url: '/trust' })).body, /asked now<\/span><br>\n<[^>]+>broad with web search,/);
+});
+
+t.test('where more polls were run than are looked at, figures say since when', async (t) => {
+  const { app, context } = await build(t);
+  const from = new Date('2026-11-20T10:20:30.000Z');
+  const busy = { from, to: new Date('2026-11-20T18:00:00.000Z') };
+  const found = { ...(await readReputation(context.storage, { simulated: true })), ...busy };
+  const record = {
+    ...{ modelId: context.panels.models()[0]!.id, asked: 9, votes: 9, averageLatencyMs: 1, p95LatencyMs: 1 },
+    ...{ averageCostU: 1, judged: 9, agreed: 9, lastVoteAt: from },
+  };
+  const feedback = { total: 3, correct: 2, incorrect: 1 };
+  const lists = { ...context.lists, ofAll: async () => ({ ...found, feedback, models: [record] }) as never };
+  const snapshot = reputations({ ...context, lists });
+  const { window, rows } = (await snapshot()).value;
+  t.same(window, { from, days: 30, isWhole: false });
+  const { calibration } = (await calibrations(context, snapshot)()).value;
+  t.match(calibration.accuracy, [{ since: from.toISOString(), judged: 3 }]);
+  const since = 'since 2026-11-20 10:20 UTC';
+  const facts = { ...context, baseUrl: context.config.baseUrl, figures: await pollFigures(context) };
+  t.match(trustPage(facts, calibration, window), `of 3 outcomes ${since} whether they were right`);
+  t.match(modelsPage(facts, { rows, window }, new Map(), {}), `its record in polls ${since}.`);
+  for (const path of ['/trust', '/models', `/models/${encodeURIComponent(record.modelId)}`])
+    t.match((await app.inject({ url: path })).body, 'of the last 30 days', path);
 });

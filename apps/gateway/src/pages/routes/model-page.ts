@@ -68,6 +68,7 @@ export function modelPageRoute(
       const made = modelPage(facts, {
         ...one,
         records: reputation.rows,
+        window: reputation.window,
         standing,
         agreement: evidence.calibration.agreement,
         reliability: evidence.reliabilities[one.model.id] ?? null,

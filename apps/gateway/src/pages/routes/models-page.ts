@@ -23,6 +23,6 @@ export function modelsPageRoute(
       capability: 'Models that can do this only.',
       sort: 'Name of a column, such as `cost`; with `-` before it the other way round.',
     },
-    render: async (filter) => modelsPage(facts, (await reputations()).value.rows, await modelsOut.now(), filter),
+    render: async (filter) => modelsPage(facts, (await reputations()).value, await modelsOut.now(), filter),
   });
 }

@@ -12,6 +12,9 @@ export function trustPageRoute(app: FastifyInstance, facts: Facts, calibrations:
     operationId: 'getTrustPage',
     summary: 'How often confidence came true, as a page',
     query: {},
-    render: async () => trustPage(facts, (await calibrations()).value.calibration),
+    render: async () => {
+      const { calibration, window } = (await calibrations()).value;
+      return trustPage(facts, calibration, window);
+    },
   });
 }

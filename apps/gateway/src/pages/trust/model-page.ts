@@ -2,8 +2,9 @@ import type { CalibrationAgreement, ModelReputation } from '@eloquentpoll/contra
 import { shareInterval, type TestKind } from '@eloquentpoll/evidence';
 import type { ModelStanding } from '@eloquentpoll/storage';
 import type { Facts } from '../../discovery/documents/facts.ts';
+import type { CountedWindow } from '../../discovery/reputations.ts';
 import { notice, table } from '../components.ts';
-import { percent, perMillion, seconds, usd, whole } from '../figures.ts';
+import { percent, perMillion, seconds, usd, whole, windowText } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { layout } from '../layout.ts';
 import { modelPath } from '../model-anchor.ts';
@@ -14,8 +15,9 @@ import { priceAgreementPlot } from './price-agreement-plot.ts';
 import { interval } from './trust-tables.ts';
 
 export interface ShownModel extends ListedModel {
-  /** Of all models, in the last 30 days. */
+  /** Of all models, in polls of this time. */
   records: readonly ModelReputation[];
+  window: CountedWindow;
   standing: ModelStanding | null;
   agreement: CalibrationAgreement | null;
   /** What its votes say about it without known answers. */
@@ -45,7 +47,7 @@ ${plot === null ? '' : html`<h2 id="plot">Price against agreement</h2>\n${plot}`
 ${testsSection(standing)}
 <h2 id="alike">Who votes like it</h2>
 ${alikeSection(shown)}
-<p class="muted small">Votes of the last 30 days. API: <a href="/api/reputation/models">/api/reputation/models</a>, <a href="/api/calibration">/api/calibration</a>. <a href="/trust">How we know</a></p>`,
+<p class="muted small">Votes of polls ${windowText(shown.window)}. API: <a href="/api/reputation/models">/api/reputation/models</a>, <a href="/api/calibration">/api/calibration</a>. <a href="/trust">How we know</a></p>`,
   });
 }
 

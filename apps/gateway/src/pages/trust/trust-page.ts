@@ -1,8 +1,9 @@
 import type { CalibrationStops, PublishedCalibration } from '@eloquentpoll/contracts';
 import { STRONG_EVIDENCE } from '@eloquentpoll/evidence';
 import type { Facts } from '../../discovery/documents/facts.ts';
+import type { CountedWindow } from '../../discovery/reputations.ts';
 import { notice } from '../components.ts';
-import { percent, whole } from '../figures.ts';
+import { percent, whole, windowText } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { layout } from '../layout.ts';
 import { agreementSection } from './agreement-section.ts';
@@ -10,7 +11,7 @@ import { bandPlot } from './band-plot.ts';
 import { allowed, bandTable, evidence, groupTables, interval } from './trust-tables.ts';
 
 /** GET /trust: how often confidence came true, and how that is known. */
-export function trustPage(facts: Facts, calibration: PublishedCalibration): string {
+export function trustPage(facts: Facts, calibration: PublishedCalibration, window: CountedWindow): string {
   const { stops, bands, audits, simulated } = calibration;
   return layout({
     baseUrl: facts.baseUrl,
@@ -34,7 +35,7 @@ ${audits === 0 ? '' : html`<h2 id="groups">By panel, order and month</h2>\n${gro
 <h2 id="agreement">How alike the models are</h2>
 ${agreementSection(calibration.agreement, facts)}
 <h2 id="accuracy">Were the answers right?</h2>
-${accuracySection(calibration)}
+${accuracySection(calibration, window)}
 <h2 id="method">How we know</h2>
 ${method(calibration)}
 <p>All figures: <a href="/api/calibration">JSON</a>, <a href="/api/calibration.csv">CSV</a>. <span class="muted small">Updated every five minutes.</span></p>`,
@@ -71,11 +72,11 @@ function promiseText({ evidence_kept: kept, evidence_broken: broken }: Calibrati
   return `Evidence that no more stops are wrong than promised: ${evidence(kept)}. ${scale}${tooFew}`;
 }
 
-function accuracySection({ accuracy }: PublishedCalibration): Html {
-  return html`${accuracy.map(({ judged, right, share, low, high, days }) =>
+function accuracySection({ accuracy }: PublishedCalibration, window: CountedWindow): Html {
+  return html`${accuracy.map(({ judged, right, share, low, high }) =>
     judged === 0
-      ? html`<p>No caller has said so far whether an outcome was right.</p>`
-      : html`<p>Callers said of ${whole(judged)} outcomes of the last ${days} days whether they were right: ${whole(right)} were, ${percent(share)} (95% interval ${interval({ low, high })}).</p>`,
+      ? html`<p>No caller has said so far of outcomes ${windowText(window)} whether they were right.</p>`
+      : html`<p>Callers said of ${whole(judged)} outcomes ${windowText(window)} whether they were right: ${whole(right)} were, ${percent(share)} (95% interval ${interval({ low, high })}).</p>`,
   )}<p class="muted">Confidence does not say that an answer is right. It says that asking the remaining models would not change the winner.</p>`;
 }
 
