@@ -25,16 +25,30 @@ export function runTests({ tests, env, limitMs, mutated }: TestRun): Promise<Tes
     // All files together have the time that tap would give to one: what is too late is decided here.
     env: { ...env, ...change, TAP_BAIL: '1', TAP_TIMEOUT: String(Math.ceil(limitMs / 1_000)), NODE_OPTIONS: '' },
     stdio: 'ignore',
+    detached: true,
   });
+  // With the processes that its tests started: a killed test stops none of them.
+  const endAll = (): void => {
+    try {
+      process.kill(-child.pid!, 'SIGKILL');
+    } catch {
+      // None is left.
+    }
+  };
+  process.once('exit', endAll);
   return new Promise((resolve, reject) => {
+    let isLate = false;
     const timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      resolve('late');
+      isLate = true;
+      endAll();
     }, limitMs);
     child.on('error', reject);
     child.on('exit', (code) => {
       clearTimeout(timer);
-      resolve(code === 0 ? 'passed' : 'failed');
+      process.off('exit', endAll);
+      endAll();
+      if (isLate) resolve('late');
+      else resolve(code === 0 ? 'passed' : 'failed');
     });
   });
 }
