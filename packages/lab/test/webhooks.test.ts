@@ -26,13 +26,18 @@ t.test(
   async (t) => {
     const servers = { databaseUrl: requireEnv('TEST_DATABASE_URL'), redisUrl: requireEnv('TEST_REDIS_URL') };
     await using stores = await openStores(servers);
-    const { healthy, recovered, goneDisabled, byOutcome, trapped, otherAddresses } = await sendToHostile(stores, PLAN, {
-      show() {},
-    });
+    const { healthy, recovered, goneDisabled, byOutcome, trapped, ledInside, otherAddresses } = await sendToHostile(
+      stores,
+      PLAN,
+      {
+        show() {},
+      },
+    );
     t.comment(JSON.stringify({ healthy, recovered, byOutcome }));
     t.equal(healthy.delivered, healthy.due);
     t.equal(recovered.delivered, recovered.due);
     t.ok(healthy.p95Ms <= MAX_P95_MS, `p95 ${healthy.p95Ms} ms`);
+    t.ok(ledInside > 0, `${ledInside} times a name led inside`);
     t.equal(trapped, 0);
     t.same(otherAddresses, []);
     t.equal(goneDisabled.disabled, goneDisabled.due);

@@ -10,6 +10,9 @@ import { probe } from './probe.ts';
 // Readers who ask for the longest streams there can be and never read: each costs little, their polls go on, and others
 // are served.
 
+/** Of the gateway's memory, over what it took before they came. */
+const MAX_BYTES_EACH = 256 * 1_024;
+
 const BODY = JSON.stringify({
   question: `Which is best? ${'x'.repeat(60_000)}`,
   options: Array.from({ length: 10 }, (_, i) => `${i}${'y'.repeat(199)}`),
@@ -31,6 +34,7 @@ export async function deafStreams(
     const sockets: Socket[] = [];
     const asked = { port: field.port, path: '/api/health' };
     const before = await probe(asked, 200);
+    const alone = rssBytes(field.pid) / 1e6;
     const rss: number[] = [];
     const began = performance.now();
     while (performance.now() - began < seconds * 1_000) {
@@ -49,10 +53,12 @@ export async function deafStreams(
     const slope = slopePerMinute(rss);
     const first = Math.round(rss[0] ?? 0);
     const last = Math.round(rss.at(-1) ?? 0);
+    const kbEach = Math.round(((last - alone) * 1_000) / readers);
     const figures = {
       readers: sockets.length,
       seconds,
-      rss_mb: [first, last],
+      rss_mb: [Math.round(alone), first, last],
+      kb_each: kbEach,
       mb_per_minute: slope,
       polls_ended: ended,
       polls_running: running,
@@ -62,10 +68,9 @@ export async function deafStreams(
     return {
       figures,
       counts: { readers: sockets.length, polls: ended, 'failed requests beside them': during.failed },
-      holds:
-        sockets.length === readers && ended > 0 && during.failed === 0 && last < first + (readers * 256 * 1_024) / 1e6,
+      holds: sockets.length === readers && ended > 0 && during.failed === 0 && kbEach * 1_000 <= MAX_BYTES_EACH,
       lines: [
-        `${readers} readers that never read, for ${seconds} s: RSS ${first} MB when all were there, ${last} MB at the end (${slope} MB a minute); ${ended} of their polls ended`,
+        `${readers} readers that never read, for ${seconds} s: RSS ${Math.round(alone)} MB before they came, ${first} MB when all were there, ${last} MB at the end (${slope} MB a minute), ${kbEach} kB each; ${ended} of their polls ended`,
         `a healthy client's p99 is ${before.p99Ms} ms before, ${during.p99Ms} ms beside them`,
       ],
     };

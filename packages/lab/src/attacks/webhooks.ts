@@ -15,13 +15,14 @@ export async function hostileWebhooks(
 ): Promise<Attack> {
   const lost = Math.min(20, Math.ceil(webhooks / 500));
   const figures = await sendToHostile(stores, { ...PLAN, webhooks, lost }, progress);
-  const { healthy, recovered, goneDisabled, trapped, otherAddresses, seconds, byOutcome } = figures;
+  const { healthy, recovered, goneDisabled, trapped, ledInside, otherAddresses, seconds, byOutcome } = figures;
   return {
     figures,
     counts: {
       webhooks: healthy.due,
       'healthy ones lost': healthy.due - healthy.delivered,
-      'connections inside': trapped,
+      'names that led inside': ledInside,
+      'connections inside': trapped + otherAddresses.length,
     },
     holds:
       healthy.delivered === healthy.due &&
@@ -29,11 +30,12 @@ export async function hostileWebhooks(
       recovered.delivered === recovered.due &&
       goneDisabled.disabled === goneDisabled.due &&
       trapped === 0 &&
-      otherAddresses.length === 0,
+      otherAddresses.length === 0 &&
+      ledInside > 0,
     lines: [
       `${figures.webhooks} webhooks in ${seconds.toFixed(0)} s: ${healthy.delivered} of ${healthy.due} to healthy receivers came, after ${healthy.p50Ms} ms (median), p95 ${healthy.p95Ms}, at most ${healthy.maxMs}; ${healthy.twice} twice`,
       `${recovered.delivered} of ${recovered.due} to receivers that were down for ${PLAN.downMs / 1_000} s came; ${goneDisabled.disabled} of ${goneDisabled.due} that answered 410 are disabled`,
-      `${trapped} connections to an address inside; tried besides the good one: ${otherAddresses.join(', ') || 'none'}`,
+      `${ledInside} times a name led inside: ${trapped} connections there; tried besides the good address: ${otherAddresses.join(', ') || 'none'}`,
       `${Object.entries(byOutcome)
         .map(([outcome, count]) => `${outcome} ${count}`)
         .join(', ')}`,

@@ -49,6 +49,8 @@ export interface HostileReceivers extends AsyncDisposable {
   /** Addresses that were connected to, or tried. */
   addresses: Set<string>;
   trapped(): number;
+  /** How often a name led to an address inside. */
+  ledInside(): number;
 }
 
 export interface Misbehaviour {
@@ -62,7 +64,7 @@ export async function openReceivers({ slowMs, downMs }: Misbehaviour): Promise<H
   const certificate = testCertificate(['*.example.com']);
   const heard: HostileReceivers['heard'] = new Map();
   const opened = performance.now();
-  let [trapped, asked] = [0, 0];
+  let [trapped, asked, inside] = [0, 0, 0];
 
   const receive: RequestListener = (request, response) => {
     const name = request.headers.host?.split(':')[0] ?? '';
@@ -114,24 +116,27 @@ export async function openReceivers({ slowMs, downMs }: Misbehaviour): Promise<H
   });
   await listen(trap, TRAP_ADDRESS, port);
   const watched = watchAddresses();
+  const production = receiverRules({ toLoopback: false });
   return {
     ca: certificate.cert,
     rules: {
-      ...receiverRules({ toLoopback: false }),
-      allowsAddress: (address) => address === GOOD_ADDRESS,
+      ...production,
+      allowsAddress: (address) => production.allowsAddress(address) || address === GOOD_ADDRESS,
       allowsPort: () => true,
     },
     async resolve(name) {
       const kind = kindOf(name);
       asked += 1;
-      if (kind === 'inside') return [INSIDE[asked % INSIDE.length]!];
-      if (kind === 'rebinding') return [asked % 2 === 0 ? TRAP_ADDRESS : GOOD_ADDRESS];
-      return [GOOD_ADDRESS];
+      const address = kind === 'inside' ? INSIDE[asked % INSIDE.length]! : GOOD_ADDRESS;
+      const given = kind === 'rebinding' && asked % 2 === 0 ? TRAP_ADDRESS : address;
+      if (given !== GOOD_ADDRESS) inside += 1;
+      return [given];
     },
     urlOf: (kind, number) => `https://${kind}${number}.example.com:${kind === 'dead' ? 1 : port}/hooks`,
     heard,
     addresses: watched.addresses,
     trapped: () => trapped,
+    ledInside: () => inside,
     async [Symbol.asyncDispose]() {
       watched.stop();
       for (const each of [server, trap]) {

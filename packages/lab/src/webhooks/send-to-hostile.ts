@@ -37,8 +37,9 @@ export interface HostileFigures {
   recovered: { due: number; delivered: number };
   byOutcome: Record<string, number>;
   goneDisabled: { due: number; disabled: number };
-  /** Connections to the trap, and addresses besides the good one that were tried. */
+  /** Connections to the trap, how often a name led inside, and addresses besides the good one that were tried. */
   trapped: number;
+  ledInside: number;
   otherAddresses: string[];
 }
 
@@ -161,6 +162,7 @@ async function figuresOf(
     byOutcome: Object.fromEntries(outcomes.map(({ outcome, deliveries }) => [outcome, deliveries])),
     goneDisabled: { due: accounts, disabled: gone!.disabled },
     trapped: receivers.trapped(),
+    ledInside: receivers.ledInside(),
     otherAddresses: [...receivers.addresses].filter((address) => address !== '127.0.0.1'),
   };
 }
