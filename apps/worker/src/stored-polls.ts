@@ -2,10 +2,12 @@ import {
   beat,
   bury,
   claimOverdue,
-  emptyClosedAccounts,
   emptyExpiredPolls,
+  emptyPollsOfClosed,
   findLapsed,
   findOverdue,
+  forgetClosedAccounts,
+  inSteps,
   keepTrackRecords,
   nextLapse,
   pollClaimer,
@@ -16,6 +18,7 @@ import {
   type SpendCeiling,
   type Storage,
   type TrackRecords,
+  untilShort,
   withSweepLock,
 } from '@eloquentpoll/storage';
 import type { PollStore } from './ports.ts';
@@ -47,22 +50,25 @@ export const storedPolls = (
   nextLapse: (withinMs) => nextLapse(storage, withinMs),
   sweepAlone: (work) => withSweepLock(storage, work),
   beat: () => beat(storage, 'worker'),
-  // In this order the rows of a deleted account's batches go at once, and not a minute later.
-  prune: async (limit) => (await emptyPolls(storage, limit, onDeleted)) + (await pruneExpired(storage, limit)),
+  prune: (limit) => prune(storage, limit, onDeleted),
 });
 
 /** Each has some twenty rows: more in one transaction would hold their locks for long. */
 const EMPTIED_AT_ONCE = 250;
 
-async function emptyPolls(storage: Storage, limit: number, onDeleted: Parts['onDeleted']): Promise<number> {
-  let emptied = 0;
-  for (const empty of [emptyExpiredPolls, emptyClosedAccounts]) {
-    while (emptied < limit) {
-      const pollIds = await empty(storage, EMPTIED_AT_ONCE);
-      emptied += pollIds.length;
+/** Each step by itself: what one account has left, or one kind of row, ends no other step. */
+function prune(storage: Storage, limit: number, onDeleted: Parts['onDeleted']): Promise<number> {
+  const emptyWith = (empty: typeof emptyPollsOfClosed) => () =>
+    untilShort(limit, EMPTIED_AT_ONCE, async (atOnce) => {
+      const pollIds = await empty(storage, atOnce);
       onDeleted?.(pollIds);
-      if (pollIds.length < EMPTIED_AT_ONCE) break;
-    }
-  }
-  return emptied;
+      return pollIds.length;
+    });
+  // In this order the rows of a deleted account's batches go at once, and not a minute later.
+  return inSteps([
+    emptyWith(emptyExpiredPolls),
+    emptyWith(emptyPollsOfClosed),
+    () => forgetClosedAccounts(storage, limit),
+    () => pruneExpired(storage, limit),
+  ]);
 }

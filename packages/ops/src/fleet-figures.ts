@@ -14,6 +14,9 @@ export interface QueueFigures {
 const LANES = ['standard', 'flex'] as const;
 export type Lane = (typeof LANES)[number];
 
+const KEPT = ['polls', 'accounts', 'rows'] as const;
+type Kept = (typeof KEPT)[number];
+
 export interface StoreFigures {
   held: number;
   lapsed: number;
@@ -24,6 +27,7 @@ export interface StoreFigures {
   spend: { hourU: bigint; dayU: bigint };
   ledger: { checkedAt: Date; violations: number; failures: number };
   monthsEndAt: Date;
+  keptTooLong: Record<Kept, Date | null>;
 }
 
 export interface MoneyFigures {
@@ -89,6 +93,10 @@ export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource 
     'eloquentpoll_months_end_timestamp_seconds',
     async () => (await fleet.store()).monthsEndAt.getTime() / 1_000,
   );
+  metrics.reading('eloquentpoll_kept_too_long_seconds', async () => {
+    const { keptTooLong } = await fleet.store();
+    return KEPT.map((what) => [[what], ageS(keptTooLong[what]?.getTime() ?? null)] as const);
+  });
   metrics.reading('eloquentpoll_provider_spend_usd', async () => {
     const { hourU, dayU } = (await fleet.store()).spend;
     return [

@@ -496,6 +496,12 @@ export const METRICS = {
     labels: [],
     help: 'Until when tables that are kept by month have partitions; workers make them two months ahead.',
   },
+  eloquentpoll_kept_too_long_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['what'],
+    help: 'How long the oldest that is to be deleted has waited for it: polls whose time is over, closed accounts, other rows.',
+  },
 
   // The process.
   eloquentpoll_ready: { type: 'gauge', on: BOTH, labels: [], help: '1 while /readyz says yes.' },

@@ -5,7 +5,8 @@ declare
   v_rows integer;
   v_events text[];
 begin
-  update batches set status = 'deleted' where status = 'loading' and loading_until < now();
+  update batches set status = 'deleted' where ctid = any(array(
+    select ctid from batches where status = 'loading' and loading_until < now() limit p_limit for update skip locked));
   with gone as (
     update batches set status = 'deleted', idempotency_key = null where ctid = any(array(
       select ctid from batches where status in ('completed', 'canceled', 'expired') and keep_until < now()
@@ -17,6 +18,9 @@ begin
     select r.ctid from batches b join batch_rows r on r.batch_id = b.id
      where b.status = 'deleted' limit p_limit for update of r skip locked));
   get diagnostics v_rows = row_count;
-  delete from batches b where status = 'deleted' and not exists (select from batch_rows r where r.batch_id = b.id);
+  delete from batches where ctid = any(array(
+    select b.ctid from batches b
+     where status = 'deleted' and not exists (select from batch_rows r where r.batch_id = b.id)
+     limit p_limit for update skip locked));
   return v_rows;
 end $$;

@@ -4,7 +4,7 @@ import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
 // What operators do with an account. A frozen one keeps everything and may use nothing. A closed one is forgotten: what it
-// asked and what it is known by goes, at once where it can be read, the rest batch by batch. Ledger and payments stay.
+// asked and what it is known by goes, at once where it can be read, the rest in steps: see closed-accounts.ts. Ledger and payments stay.
 
 export interface Shut {
   /** Hashes of its keys, for invalidating caches. */
@@ -45,7 +45,7 @@ export function unfreezeAccount(storage: Storage, accountId: string): Promise<Bu
 
 /**
  * Forgets who the account belongs to: identities, keys, logins, e-mail address, kept answers. Its results cannot be read
- * from then on; `emptyClosedAccounts` deletes them. Null when there is no such account. `beforeCommit` gets the hashes
+ * from then on; `emptyClosedAccounts` deletes them in steps. Null when there is no such account. `beforeCommit` gets the hashes
  * of its keys.
  */
 export function closeAccount(
@@ -90,39 +90,6 @@ export function closeAccount(
       .execute();
     await beforeCommit?.(keys);
     return { keys, ended };
-  });
-}
-
-/** Empties ended polls of closed accounts, so many at a time. Returns them; fewer than `limit` when none is left. */
-export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<string[]> {
-  return inTransaction(storage, async ({ db }) => {
-    const { rows } = await sql<{ id: string }>`
-      select p.id from accounts a join polls p on p.account_id = a.id
-       where a.deleted_at is not null and a.emptied_at is null and p.status <> 'running'
-         and (a.keep_until is null or a.keep_until < now())
-       limit ${limit} for update of p skip locked`.execute(db);
-    const ids = rows.map(({ id }) => id);
-    if (ids.length > 0) await sql`select empty_polls(${ids}::text[])`.execute(db);
-    await sql`
-      select delete_batch(b.id, b.account_id) from accounts a join batches b on b.account_id = a.id
-       where a.deleted_at is not null and a.emptied_at is null and b.ended_at is not null
-         and (a.keep_until is null or a.keep_until < now())`.execute(db);
-    // Labels are what its owner wrote; sums per day belong to the books.
-    const emptied = await sql<{ id: string }>`
-      with emptied as (
-        update accounts a set emptied_at = now()
-         where deleted_at is not null and emptied_at is null and (keep_until is null or keep_until < now())
-           and not exists (select from polls p where p.account_id = a.id)
-           and not exists (select from batches b where b.account_id = a.id and b.status <> 'deleted')
-        returning id),
-      labels as (delete from usage_labels where account_id in (select id from emptied)),
-      months as (delete from usage_label_months where account_id in (select id from emptied)),
-      names as (delete from usage_names where account_id in (select id from emptied))
-      select id from emptied`.execute(db);
-    // What was noted by a transaction that was open when the account was closed.
-    const accounts = emptied.rows.map(({ id }) => id);
-    if (accounts.length > 0) await db.deleteFrom('webhook_events').where('account_id', 'in', accounts).execute();
-    return ids;
   });
 }
 

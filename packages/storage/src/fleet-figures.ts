@@ -24,6 +24,8 @@ export interface FleetFigures {
   ledger: { checkedAt: Date; tookMs: number; violations: number; failures: number };
   /** From then on a poll would have no partition to go to. */
   monthsEndAt: Date;
+  /** Since when the oldest that is to be deleted waits for it: ended polls, closed accounts, other rows. */
+  keptTooLong: Record<'polls' | 'accounts' | 'rows', Date | null>;
 }
 
 /** By what it waits for: a gateway that makes polls of its rows, or workers that run those it has. */
@@ -37,7 +39,8 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
   const { db } = queries;
   const spend = await readProviderSpend(queries);
   const { rows } = await sql<Row>`
-    select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, i.of_gateway, i.of_worker, l.checked_at, l.took_ms, l.violations, l.failures, m.months_end_at
+    select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, i.of_gateway, i.of_worker, l.checked_at, l.took_ms, l.violations, l.failures, m.months_end_at,
+           k.polls as polls_since, k.accounts as accounts_since, k.other_rows as rows_since
       from (select count(*) filter (where lease_owner is not null and lease_until >= now())::integer as held,
                    count(*) filter (where (lease_owner is null or lease_until < now())
                                         and (lane = 'standard' or lease_epoch > 0))::integer as lapsed,
@@ -50,8 +53,10 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
                    from (select running, extract(epoch from now() - moved_at) as idle_s
                            from batches where status in ('running', 'canceling')) open) i
      cross join ledger_checks l
-     cross join (select max(ends_at) as months_end_at from months) m`.execute(db);
-  const { held, lapsed, overdue, buried, free_pool_u, of_gateway, of_worker, months_end_at, ...ledger } = rows[0]!;
+     cross join (select max(ends_at) as months_end_at from months) m
+     cross join kept_too_long() k`.execute(db);
+  const { held, lapsed, overdue, buried, free_pool_u, of_gateway, of_worker, months_end_at, ...more } = rows[0]!;
+  const { polls_since, accounts_since, rows_since, ...ledger } = more;
   const { checked_at, took_ms, violations, failures } = ledger;
   return {
     held,
@@ -63,6 +68,7 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
     spend,
     ledger: { checkedAt: checked_at, tookMs: took_ms, violations, failures },
     monthsEndAt: months_end_at,
+    keptTooLong: { polls: polls_since, accounts: accounts_since, rows: rows_since },
   };
 }
 
@@ -79,4 +85,7 @@ interface Row {
   violations: number;
   failures: number;
   months_end_at: Date;
+  polls_since: Date | null;
+  accounts_since: Date | null;
+  rows_since: Date | null;
 }

@@ -8,13 +8,7 @@ export {
 } from './accept-poll.ts';
 export { pollAccepter } from './accept-together.ts';
 export { type AccountRecord, readAccountRecord } from './account-record.ts';
-export {
-  closeAccount,
-  emptyClosedAccounts,
-  freezeAccount,
-  type Shut,
-  unfreezeAccount,
-} from './account-status.ts';
+export { closeAccount, freezeAccount, type Shut, unfreezeAccount } from './account-status.ts';
 export { type Account, createAccount, findAccount, noteEmail } from './accounts.ts';
 export {
   type ApiKeyToStore,
@@ -148,6 +142,7 @@ export {
 export { type Claim, claimOverdue, claimPoll, DEATHS_BEFORE_SUSPECT, pollClaimer } from './claims.ts';
 export { storageTime } from './clock.ts';
 export { closeBooks } from './close-books.ts';
+export { emptyClosedAccounts, emptyPollsOfClosed, forgetClosedAccounts } from './closed-accounts.ts';
 export { type Controls, readControls, setControl } from './controls.ts';
 export { isCredentialOpen, type PresentedCredential } from './credentials.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
@@ -228,6 +223,7 @@ export {
   listIdentities,
   noteOwnKey,
 } from './identities.ts';
+export { inSteps, untilShort } from './in-steps.ts';
 export {
   type KeepingRules,
   type KnownTrackRecord,

@@ -83,6 +83,7 @@ const FLEET: Kinds<FleetFigures> = {
   spend: 'object',
   ledger: 'object',
   monthsEndAt: 'date',
+  keptTooLong: 'object',
 };
 const LEDGER: Kinds<FleetFigures['ledger']> = {
   checkedAt: 'date',

@@ -1,0 +1,92 @@
+import { sql } from 'kysely';
+import { inSteps, untilShort } from './in-steps.ts';
+import type { Queries, Storage } from './open-storage.ts';
+import { inTransaction } from './transaction.ts';
+
+// What is left of accounts that were closed, deleted in short transactions: one that has millions of rows keeps no other waiting.
+
+/** Of `accounts a`: closed, and something of it is left. */
+const closed = sql`a.deleted_at is not null and a.emptied_at is null and (a.keep_until is null or a.keep_until < now())`;
+
+const BATCHES_AT_ONCE = 100;
+const ROWS_AT_ONCE = 1_000;
+const LABELS = ['usage_names', 'usage_labels', 'usage_label_months'] as const;
+
+/** Empties ended polls of closed accounts, so many at a time. Returns them; fewer than `limit` when none is left. */
+export function emptyPollsOfClosed(storage: Storage, limit: number): Promise<string[]> {
+  return inTransaction(storage, async ({ db }) => {
+    const { rows } = await sql<{ id: string }>`
+      select p.id from accounts a join polls p on p.account_id = a.id
+       where ${closed} and p.status <> 'running'
+       limit ${limit} for update of p skip locked`.execute(db);
+    const ids = rows.map(({ id }) => id);
+    if (ids.length > 0) await sql`select empty_polls(${ids}::text[])`.execute(db);
+    return ids;
+  });
+}
+
+/** Deletes the rest of closed accounts, about `limit` rows of each kind; returns how many. */
+export function forgetClosedAccounts(storage: Storage, limit: number): Promise<number> {
+  return inSteps([
+    () => untilShort(limit, BATCHES_AT_ONCE, (atOnce) => deleteBatches(storage, atOnce)),
+    () => untilShort(limit, ROWS_AT_ONCE, (atOnce) => deleteEvents(storage, atOnce)),
+    // Labels are what its owner wrote; sums per day belong to the books. Names first: what has no name is not summed any more.
+    async () => {
+      let done = 0;
+      for (const table of LABELS)
+        done += await untilShort(limit, ROWS_AT_ONCE, (atOnce) => deleteLabels(storage, table, atOnce));
+      return done;
+    },
+    () => noteEmptied(storage),
+  ]);
+}
+
+/** Both, the polls first. Returns the polls that it emptied. */
+export async function emptyClosedAccounts(storage: Storage, limit = 500): Promise<string[]> {
+  const ids = await emptyPollsOfClosed(storage, limit);
+  await forgetClosedAccounts(storage, limit);
+  return ids;
+}
+
+function deleteBatches(storage: Storage, limit: number): Promise<number> {
+  return inTransaction(storage, async ({ db }) => {
+    const { rows } = await sql`
+      select delete_batch(id, account_id) from (
+        select b.id, b.account_id from accounts a join batches b on b.account_id = a.id
+         where ${closed} and b.status in ('completed', 'canceled', 'expired')
+         limit ${limit}) ended`.execute(db);
+    return rows.length;
+  });
+}
+
+/** What was noted by a transaction that was open when the account was closed. */
+async function deleteEvents({ db }: Queries, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from webhook_events where id = any(array(
+      select e.id from accounts a join webhook_events e on e.account_id = a.id where ${closed}
+       limit ${limit}))`.execute(db);
+  return Number(numAffectedRows);
+}
+
+async function deleteLabels({ db }: Queries, name: (typeof LABELS)[number], limit: number): Promise<number> {
+  const table = sql.table(name);
+  const { numAffectedRows } = await sql`
+    delete from ${table} where ctid = any(array(
+      select u.ctid from accounts a join ${table} u on u.account_id = a.id
+       where ${closed} and not exists (select from polls p where p.account_id = a.id)
+       limit ${limit}))`.execute(db);
+  return Number(numAffectedRows);
+}
+
+async function noteEmptied({ db }: Queries): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update accounts a set emptied_at = now()
+     where ${closed}
+       and not exists (select from polls p where p.account_id = a.id)
+       and not exists (select from batches b where b.account_id = a.id and b.status <> 'deleted')
+       and not exists (select from webhook_events e where e.account_id = a.id)
+       and not exists (select from usage_names u where u.account_id = a.id)
+       and not exists (select from usage_labels u where u.account_id = a.id)
+       and not exists (select from usage_label_months u where u.account_id = a.id)`.execute(db);
+  return Number(numAffectedRows);
+}
