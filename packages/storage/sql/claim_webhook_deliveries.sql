@@ -22,6 +22,10 @@ begin
      order by r.next_due_at limit (p ->> 'limit')::integer for update skip locked
   loop
     exit when v_left <= 0;
+    if exists (select from webhook_endpoints e where e.id = v_receiver.endpoint_id and e.removed_at is not null) then
+      update webhook_receivers set next_due_at = 'infinity' where id = v_receiver.id;
+      continue;
+    end if;
     select least(v_left, case when v_receiver.is_quick then (p ->> 'per_receiver')::integer else least(1, v_slow_left) end
                    - count(*) filter (where receiver_id = v_receiver.id),
                  (p ->> 'per_account')::integer - count(*))

@@ -1,8 +1,9 @@
 -- Deletes uploads that were broken off, batches whose time is over, with the events of their ends, and those that callers
--- deleted, at most p_limit rows; returns how many. The polls of a batch have a time of their own.
+-- deleted, at most p_limit rows of each; returns how many. The polls of a batch have a time of their own.
 create or replace function prune_batches(p_limit integer) returns integer language plpgsql as $$
 declare
   v_rows integer;
+  v_batches integer;
   v_events text[];
 begin
   update batches set status = 'deleted' where ctid = any(array(
@@ -22,5 +23,6 @@ begin
     select b.ctid from batches b
      where status = 'deleted' and not exists (select from batch_rows r where r.batch_id = b.id)
      limit p_limit for update skip locked));
-  return v_rows;
+  get diagnostics v_batches = row_count;
+  return v_rows + v_batches;
 end $$;

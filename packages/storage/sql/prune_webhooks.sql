@@ -15,9 +15,8 @@ begin
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
   -- Of accounts that live in another cell: the deliveries that were under way have ended.
-  delete from webhook_endpoints where account_id = any(array(
+  select coalesce(sum(remove_webhook_endpoints(id, null)), 0) into v_rows from (
     select id from accounts a where moved_to is not null and keep_until < now()
-       and exists (select from webhook_endpoints e where e.account_id = a.id) limit p_limit));
-  get diagnostics v_rows = row_count;
+       and exists (select from webhook_endpoints e where e.account_id = a.id and e.removed_at is null) limit p_limit) moved;
   return v_pruned + v_rows;
 end $$;

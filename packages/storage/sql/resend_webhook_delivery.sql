@@ -11,7 +11,8 @@ declare
 begin
   select r.id, e.disabled_at is not null into v_receiver, v_is_disabled
     from webhook_deliveries d join webhook_receivers r on r.id = d.receiver_id join webhook_endpoints e on e.id = d.endpoint_id
-   where d.id = p_delivery and d.created_at > now() - interval '30 days' and d.endpoint_id = p_endpoint and d.account_id = p_account for update of r;
+   where d.id = p_delivery and d.created_at > now() - interval '30 days' and d.endpoint_id = p_endpoint and d.account_id = p_account
+     and e.removed_at is null for update of r;
   if not found then return null; end if;
   if v_is_disabled then return 'disabled'; end if;
   update webhook_deliveries

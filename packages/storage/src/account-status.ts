@@ -74,8 +74,7 @@ export function closeAccount(
     await db.deleteFrom('identities').where('account_id', '=', accountId).execute();
     await db.deleteFrom('api_keys').where('account_id', '=', accountId).execute();
     await db.deleteFrom('saved_panels').where('account_id', '=', accountId).execute();
-    await db.deleteFrom('webhook_endpoints').where('account_id', '=', accountId).execute();
-    await db.deleteFrom('webhook_events').where('account_id', '=', accountId).execute();
+    await sql`select remove_webhook_endpoints(${accountId}, null)`.execute(db);
     // What is locked now belongs to a request that waits for the account: it will be refused, or its poll takes the key along.
     await sql`
       delete from idempotency where ctid = any(array(

@@ -25,11 +25,11 @@ export function emptyPollsOfClosed(storage: Storage, limit: number): Promise<str
   });
 }
 
-/** Deletes the rest of closed accounts, about `limit` rows of each kind; returns how many. */
+/** Deletes the rest of closed accounts, and of endpoints that were removed, about `limit` rows of each kind; returns how many. */
 export function forgetClosedAccounts(storage: Storage, limit: number): Promise<number> {
   return inSteps([
     () => untilShort(limit, BATCHES_AT_ONCE, (atOnce) => deleteBatches(storage, atOnce)),
-    () => untilShort(limit, ROWS_AT_ONCE, (atOnce) => deleteEvents(storage, atOnce)),
+    () => forgetWebhooks(storage, limit),
     // Labels are what its owner wrote; sums per day belong to the books. Names first: what has no name is not summed any more.
     async () => {
       let done = 0;
@@ -39,6 +39,14 @@ export function forgetClosedAccounts(storage: Storage, limit: number): Promise<n
     },
     () => noteEmptied(storage),
   ]);
+}
+
+/** Deletes what is left of endpoints that were removed, and of what closed accounts were to hear of. */
+function forgetWebhooks({ db }: Queries, limit: number): Promise<number> {
+  return untilShort(limit, ROWS_AT_ONCE, async (atOnce) => {
+    const { rows } = await sql<{ forgotten: number }>`select forget_webhooks(${atOnce}) as forgotten`.execute(db);
+    return rows[0]!.forgotten;
+  });
 }
 
 /** Both, the polls first. Returns the polls that it emptied. */
@@ -59,15 +67,6 @@ function deleteBatches(storage: Storage, limit: number): Promise<number> {
   });
 }
 
-/** What was noted by a transaction that was open when the account was closed. */
-async function deleteEvents({ db }: Queries, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from webhook_events where id = any(array(
-      select e.id from accounts a join webhook_events e on e.account_id = a.id where ${closed}
-       limit ${limit}))`.execute(db);
-  return Number(numAffectedRows);
-}
-
 async function deleteLabels({ db }: Queries, name: (typeof LABELS)[number], limit: number): Promise<number> {
   const table = sql.table(name);
   const { numAffectedRows } = await sql`
@@ -85,6 +84,7 @@ async function noteEmptied({ db }: Queries): Promise<number> {
        and not exists (select from polls p where p.account_id = a.id)
        and not exists (select from batches b where b.account_id = a.id and b.status <> 'deleted')
        and not exists (select from webhook_events e where e.account_id = a.id)
+       and not exists (select from webhook_endpoints e where e.account_id = a.id)
        and not exists (select from usage_names u where u.account_id = a.id)
        and not exists (select from usage_labels u where u.account_id = a.id)
        and not exists (select from usage_label_months u where u.account_id = a.id)`.execute(db);

@@ -98,6 +98,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   disable_webhook_endpoint: ['gateway'],
   resend_webhook_delivery: ['gateway'],
   test_webhook_endpoint: ['gateway'],
+  forget_webhooks: ['gateway', 'worker'],
   delete_deliveries: [],
   keep_months: ['worker'],
   drop_month: ['worker'],

@@ -41,7 +41,8 @@ const selected = ({ db }: Queries, accountId: string) =>
     .selectFrom('webhook_endpoints')
     .selectAll()
     .select([pending.as('pending'), sql<boolean>`previous_until > now()`.as('has_previous')])
-    .where('account_id', '=', accountId);
+    .where('account_id', '=', accountId)
+    .where('removed_at', 'is', null);
 
 type Row = Awaited<ReturnType<ReturnType<typeof selected>['executeTakeFirstOrThrow']>>;
 
@@ -72,6 +73,7 @@ export function insertWebhookEndpoint(storage: Storage, accountId: string, endpo
       .select(sql<number>`count(*)::integer`.as('registered'))
       .where('account_id', '=', accountId)
       .where('url', 'is not', null)
+      .where('removed_at', 'is', null)
       .executeTakeFirstOrThrow();
     if (registered >= LIMITS.webhooks.endpoints) return false;
     const { id, url, description, eventTypes, secret } = endpoint;
@@ -124,6 +126,7 @@ export function changeWebhookEndpoint(
       .where('id', '=', id)
       .where('account_id', '=', accountId)
       .where('url', 'is not', null)
+      .where('removed_at', 'is', null)
       .returning('id')
       .executeTakeFirst();
     if (!changed) return false;
@@ -152,19 +155,16 @@ export async function rotateWebhookSecret(
     })
     .where('id', '=', id)
     .where('account_id', '=', accountId)
+    .where('removed_at', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
 
-/** With its deliveries. False when the account has no such registered endpoint. */
+/** With its deliveries, whose rows workers delete in steps. False when the account has no such registered endpoint. */
 export async function removeWebhookEndpoint({ db }: Queries, accountId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('webhook_endpoints')
-    .where('id', '=', id)
-    .where('account_id', '=', accountId)
-    .where('url', 'is not', null)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  const { rows } = await sql<{ removed: number }>`
+    select remove_webhook_endpoints(${accountId}, ${id}) as removed`.execute(db);
+  return rows[0]!.removed > 0;
 }
 
 /** Sends a test event; null where there is no such endpoint, or it is disabled. */

@@ -45,6 +45,7 @@ const selected = ({ db }: Queries, accountId: string, endpointId: string) =>
       sql<Date | null>`case when d.status = 'pending' then greatest(d.due_at, now()) end`.as('nextAttemptAt'),
     ])
     .where('d.created_at', '>', sql<Date>`now() - interval '30 days'`)
+    .where('e.removed_at', 'is', null)
     .where('d.account_id', '=', accountId)
     .where('d.endpoint_id', '=', endpointId);
 

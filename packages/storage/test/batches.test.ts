@@ -532,6 +532,7 @@ t.test('the event of a batch goes with it, sent or not, and of a closed account 
 
   const last = await running(storage, accountId, 1, more);
   t.ok(await closeAccount(storage, accountId));
+  await emptyClosedAccounts(storage);
   t.same(await events(), []);
   t.equal(await endBatch(storage, last, null), 'ended_now');
   t.same(await events(), []);

@@ -17,12 +17,14 @@ import {
   findResult,
   findWebhookEndpoint,
   finishPoll,
+  forgetClosedAccounts,
   insertWebhookEndpoint,
   listDeliveries,
   listPolls,
   listWebhookEndpoints,
   pruneExpired,
   readHistory,
+  removeWebhookEndpoint,
   resendDelivery,
   spreadWebhookEvents,
   testWebhookEndpoint,
@@ -303,4 +305,88 @@ t.test('endpoints, what waits for each, and what is kept are bounded', async (t)
   t.same(await listDeliveries(storage, other, id, { limit: 5 }), []);
   t.ok(await closeAccount(storage, accountId));
   t.same(await listWebhookEndpoints(storage, accountId), []);
+});
+
+t.test('an endpoint and an account with 20,000 events are gone at once, and their rows in steps', async (t) => {
+  const hasty = await open(t, { statementTimeoutMs: 300 });
+  const { storage, query } = hasty;
+  const MANY = 20_000;
+  const plant = async (accountId: string, endpointId: string) => {
+    await query(
+      `with r as (insert into webhook_receivers (endpoint_id, account_id, origin, next_due_at)
+                  values ($1, $2, 'https://hook.example', now()) returning id),
+            e as (insert into webhook_events (account_id, type, data, spread_at)
+                  select $2, 'balance.low', '{}', now() from generate_series(1, $3::int) returning id)
+       insert into webhook_deliveries (event_id, endpoint_id, receiver_id, account_id) select e.id, $1, r.id, $2 from e, r`,
+      [endpointId, accountId, MANY],
+    );
+    await query('analyze webhook_events, webhook_deliveries');
+  };
+  const count = async () =>
+    (
+      await query<{
+        n: number;
+      }>(`select (select count(*) from webhook_deliveries)::int + (select count(*) from webhook_receivers)::int
+        + (select count(*) from webhook_endpoints where removed_at is not null)::int as n`)
+    )[0]!.n;
+  const forgotten = async () => {
+    for (let round = 0; round < 200 && (await forgetClosedAccounts(storage, 2_000).catch(() => 1)) > 0; round++);
+  };
+  const register = async (accountId: string) => {
+    const id = `we_${unique().padEnd(32, '0').slice(0, 32)}`;
+    const terms = { description: 'mine', eventTypes: ['balance.low' as const], secret: 'sealed' };
+    t.ok(await insertWebhookEndpoint(storage, accountId, { id, url: 'https://hook.example/mine', ...terms }));
+    return id;
+  };
+
+  const accountId = await funded(storage, 0n);
+  const [removed, kept] = [await register(accountId), await register(accountId)];
+  await plant(accountId, removed);
+  const [listed] = await listDeliveries(storage, accountId, removed, { limit: 1 });
+  t.equal(await removeWebhookEndpoint(storage, accountId, removed), true);
+  t.equal(await removeWebhookEndpoint(storage, accountId, removed), false);
+  t.match(await listWebhookEndpoints(storage, accountId), [{ id: kept }]);
+  t.equal(await findWebhookEndpoint(storage, accountId, removed), null);
+  t.same(await listDeliveries(storage, accountId, removed, { limit: 1 }), []);
+  t.equal(await findDelivery(storage, accountId, removed, listed!.id), null);
+  t.equal(await resendDelivery(storage, accountId, removed, listed!.id), null);
+  t.equal(await testWebhookEndpoint(storage, accountId, removed), null);
+  t.equal(await changeWebhookEndpoint(storage, accountId, removed, { isEnabled: true }), false);
+  t.same(
+    await query("select from webhook_endpoints where id = $1 and concat(url, description, secret) <> ''", [removed]),
+    [],
+  );
+  const claim = () =>
+    claimDeliveries(storage, { worker: 'w', limit: 9, slow: 9, leaseMs: 9_000, perReceiver: 9, perAccount: 9 });
+  t.same(await claim(), [], 'nothing is sent any more');
+  await query("select note_webhook_event($1, 'balance.low', '{}')", [accountId]);
+  t.equal(await spreadWebhookEvents(storage, 10), 1);
+  t.match(await claim(), [{ endpointId: kept }]);
+  await forgotten();
+  t.equal(await count(), 2, 'the delivery and the receiver of the other');
+  t.equal(await removeWebhookEndpoint(storage, accountId, kept), true);
+
+  await plant(accountId, await register(accountId));
+  t.ok(await closeAccount(storage, accountId));
+  await forgotten();
+  t.equal(await count(), 0);
+  t.same(await query('select from webhook_events'), []);
+  t.match(await query('select emptied_at from accounts where id = $1', [accountId]), [{ emptied_at: Date }]);
+});
+
+t.test('while an endpoint is removed, events of others are spread', async (t) => {
+  await clear();
+  const [accountId, other] = [await funded(storage, 0n), await funded(storage, 0n)];
+  const removed = await endpoint(accountId, ['balance.low']);
+  const kept = await endpoint(other, ['balance.low']);
+  await note(accountId, 1, 'balance.low');
+  await note(other, 1, 'balance.low');
+  const removing = await session(t, fixture);
+  await removing.query('begin');
+  await removing.query('select remove_webhook_endpoints($1, $2)', [accountId, removed]);
+  t.equal(await spreadWebhookEvents(storage, 100), 2);
+  await removing.query('commit');
+  t.match(await query('select endpoint_id from webhook_deliveries where account_id = $1', [other]), [
+    { endpoint_id: kept },
+  ]);
 });

@@ -27,7 +27,7 @@ export const TABLES_OF_ACCOUNT: readonly CopiedTable[] = [
   { name: 'key_limits', where: OF_ACCOUNT },
   { name: 'logins', where: OF_ACCOUNT },
   { name: 'saved_panels', where: OF_ACCOUNT },
-  { name: 'webhook_endpoints', where: OF_ACCOUNT },
+  { name: 'webhook_endpoints', where: `${OF_ACCOUNT} and t.removed_at is null` },
   { name: 'batches', where: OF_ACCOUNT },
   { name: 'batch_rows', where: OF_BATCHES },
   { name: 'batch_reports', where: OF_BATCHES },

@@ -14,6 +14,7 @@ export interface WebhookEndpointsTable {
   failing_since: Date | null;
   skipped: Generated<number>;
   created_at: Generated<Date>;
+  removed_at: Generated<Date | null>;
 }
 
 export interface WebhookEventsTable {

@@ -1,0 +1,44 @@
+-- Deletes what is left of removed endpoints, and the events of closed accounts, at most p_limit rows; returns how many. Deliveries go
+-- by their ids: then the triggers that would delete them one event or receiver at a time find none. Endpoints go last, and never
+-- one that spread_webhook_events has: what it makes of it is found the next time.
+create or replace function forget_webhooks(p_limit integer) returns integer
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_endpoint text;
+  v_ids text[];
+  v_receivers bigint[];
+  v_rows integer;
+  v_done integer := 0;
+begin
+  -- What was removed before its account began to move does not move.
+  perform set_config('eloquentpoll.moving', 'on', true);
+  for v_endpoint in select id from webhook_endpoints where removed_at is not null order by removed_at loop
+    v_ids := array(select id from webhook_deliveries where endpoint_id = v_endpoint limit p_limit - v_done for update skip locked);
+    delete from webhook_deliveries where id = any(v_ids);
+    v_done := v_done + cardinality(v_ids);
+    exit when v_done >= p_limit;
+    v_receivers := array(
+      select r.id from webhook_receivers r
+       where r.endpoint_id = v_endpoint and not exists (select from webhook_deliveries d where d.receiver_id = r.id)
+       limit p_limit - v_done for update skip locked);
+    delete from webhook_receivers where id = any(v_receivers);
+    v_done := v_done + cardinality(v_receivers);
+    exit when v_done >= p_limit;
+    delete from webhook_endpoints where id = any(array(
+      select e.id from webhook_endpoints e
+       where e.id = v_endpoint and not exists (select from webhook_receivers r where r.endpoint_id = e.id)
+       for update skip locked));
+    get diagnostics v_rows = row_count;
+    v_done := v_done + v_rows;
+  end loop;
+  if v_done >= p_limit then
+    return v_done;
+  end if;
+  v_ids := array(
+    select e.id from accounts a join webhook_events e on e.account_id = a.id
+     where a.deleted_at is not null and a.emptied_at is null and (a.keep_until is null or a.keep_until < now())
+     limit p_limit - v_done for update of e skip locked);
+  delete from webhook_deliveries where event_id = any(v_ids);
+  delete from webhook_events where id = any(v_ids);
+  return v_done + cardinality(v_ids);
+end $$;
