@@ -7,13 +7,14 @@ import type { Queries } from './open-storage.ts';
 // between two chunks; each rule about the rest is one statement.
 
 export interface LedgerCheckStep {
-  step: 'pages' | 'days' | 'polls' | 'batches' | 'keys' | 'usage' | 'payments' | 'open part';
+  step: 'pages' | 'days' | 'polls' | 'batches' | 'limits' | 'keys' | 'usage' | 'payments' | 'open part';
   done: number;
   of: number;
 }
 
 const POLLS_PER_CHUNK = 20_000;
 const BATCHES_PER_CHUNK = 10;
+const LIMITS_PER_CHUNK = 5_000;
 const HOURS_OF_KEYS = 26;
 
 export async function* checkWholeLedger({ db }: Queries): AsyncGenerator<LedgerCheckStep, LedgerViolation[]> {
@@ -56,6 +57,15 @@ export async function* checkWholeLedger({ db }: Queries): AsyncGenerator<LedgerC
     yield { step: 'batches', done: index + 1, of: batches.length + 1 };
   }
 
+  const limits = await list(sql<{ value: string }>`
+    select key_id as value from (select key_id, row_number() over (order by key_id) as place from key_limits) l
+     where place % ${LIMITS_PER_CHUNK}::integer = 1 order by key_id`);
+  for (const [index, from] of limits.entries()) {
+    const to = limits[index + 1] ?? null;
+    await add(sql`check_limits_of(array(
+      select key_id from key_limits where key_id >= ${from} and (${to}::uuid is null or key_id < ${to}::uuid)))`);
+    yield { step: 'limits', done: index + 1, of: limits.length };
+  }
   await add(sql`check_keys('-infinity', now())`);
   for (let hour = 0; hour < HOURS_OF_KEYS; hour++) {
     const from = sql`now() + ${hour} * interval '1 hour'`;

@@ -19,6 +19,7 @@ import {
   inTransaction,
   type KeyLimitTerms,
   openBatch,
+  pruneExpired,
   startBatch,
 } from '../src/index.ts';
 import { acceptance, finished, funded, newPoll, open, spec, together, USD, vote, within } from './fixtures.ts';
@@ -276,3 +277,51 @@ t.test('the books agree with all limits in the end', async (t) => {
     'days were moved',
   );
 });
+
+t.test(
+  'keys that were revoked cost the check of every minute nothing, and the usage of an account is read once',
+  async (t) => {
+    const { accountId, keyId, accept } = await limitedKey({ limitU: USD });
+    const poll = await accept(10_000n);
+    await end(poll.id, 400);
+    await query(
+      `with k as (insert into api_keys (account_id, hash, prefix, revoked_at)
+                select $1::uuid, sha256(convert_to($1::uuid::text || n, 'UTF8')), 'ep_k_', now() - interval '2 hours' from generate_series(1, 20000) n returning id)
+     insert into key_limits (key_id, account_id, limit_u, reset, period) select id, $1::uuid, 5, 'never', '-infinity' from k`,
+      [accountId],
+    );
+    await query(
+      `insert into usage_days (account_id, day, key_id, preset, surface, polls, completed, failed, canceled, split_or_partial, cost_u, saved_u, ms_counts, cost_counts)
+     select $1, '2020-01-01'::date + n, $2, 'broad', 'rest', 1, 1, 0, 0, 0, 0, 0, 0, 0 from generate_series(1, 200) n`,
+      [accountId, keyId],
+    );
+    const rowsRead = async (check: string): Promise<Record<string, number>> => {
+      await query('analyze api_keys, key_limits, usage_days');
+      await query('begin');
+      const reads = async () =>
+        query<{ name: string; read: number }>(
+          'select relname as name, (seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 as read from pg_stat_xact_user_tables',
+        );
+      const before = new Map((await reads()).map(({ name, read }) => [name, read]));
+      t.same(await query(check), []);
+      const after = await reads();
+      await query('rollback');
+      return Object.fromEntries(after.map(({ name, read }) => [name, read - (before.get(name) ?? 0)]));
+    };
+    const ofMinute = await rowsRead('select * from check_key_limits()');
+    t.ok(ofMinute.usage_days! <= 10_000, `${ofMinute.usage_days} rows of usage`);
+    t.ok(ofMinute.key_limits! + ofMinute.api_keys! <= 90_000, 'each limit a few times at most');
+    const ofAll = await rowsRead('select * from check_limits_of(array(select key_id from key_limits))');
+    t.ok(ofAll.usage_days! <= 10_000, `${ofAll.usage_days} rows of usage`);
+
+    await query(
+      'update key_limits set spent_u = 3 where key_id = (select id from api_keys where revoked_at is not null limit 1)',
+    );
+    t.same(await checkLedger(storage), []);
+    t.match(await wholeCheck(storage), [{ rule: 'key_limit_spent' }], 'the whole check reads them too');
+    await query('update key_limits set spent_u = 0 where limit_u = 5');
+    while ((await pruneExpired(storage, 5_000)) >= 5_000);
+    t.same(await query('select from key_limits where limit_u = 5'), [], 'and their limits go');
+    t.match(await findKeyLimit(storage, keyId), { spentU: 400n });
+  },
+);
