@@ -7,6 +7,10 @@ declare
   v_ids text[];
   v_pair record;
   v_counted usage_labels;
+  v_since timestamptz;
+  v_from timestamptz;
+  v_until timestamptz;
+  v_is_last boolean;
 begin
   -- In one order, so that two that delete the same polls do not wait for each other in a circle.
   select coalesce(array_agg(id), '{}') into v_ids
@@ -44,14 +48,25 @@ begin
       from polls p, jsonb_each_text(p.metadata) pair where p.id = any(v_ids) and p.account_id is not null
      order by p.account_id, month, key, value, day
   loop
-    if not exists (
-      select from poll_labels l join polls p on p.id = l.poll_id
-       where l.account_id = v_pair.account_id and l.label = label_of(v_pair.key, v_pair.value)
-         and l.created_at >= (v_pair.day - 2)::timestamp at time zone 'utc'
-         and l.created_at < (v_pair.day + 1)::timestamp at time zone 'utc'
-         and l.poll_id >= month_ids((v_pair.day - 3)::timestamp at time zone 'utc')
-         and l.poll_id < month_ids((v_pair.day + 2)::timestamp at time zone 'utc' + interval '1 month')
-         and (p.finished_at at time zone 'utc')::date = v_pair.day) then
+    -- The newest first: of a day that has others, the first that is looked at is one of them. Those of the two days before are read
+    -- only where the day itself has none.
+    v_since := (v_pair.day - 2)::timestamp at time zone 'utc';
+    v_from := v_pair.day::timestamp at time zone 'utc';
+    v_until := (v_pair.day + 1)::timestamp at time zone 'utc';
+    loop
+      perform 1 from poll_labels l join polls p on p.id = l.poll_id
+        where l.account_id = v_pair.account_id and l.label = label_of(v_pair.key, v_pair.value)
+          and l.created_at >= v_from and l.created_at < v_until
+          and l.poll_id >= month_ids(v_from - interval '1 day') and l.poll_id < month_ids(v_until + interval '1 day 1 month')
+          and p.id >= month_ids(v_from - interval '1 day') and p.id < month_ids(v_until + interval '1 day 1 month')
+          and (p.finished_at at time zone 'utc')::date = v_pair.day
+        order by l.created_at desc limit 1;
+      v_is_last := not found;
+      exit when found or v_from = v_since;
+      v_until := v_from;
+      v_from := v_since;
+    end loop;
+    if v_is_last then
       delete from usage_labels u
        where u.account_id = v_pair.account_id and u.day = v_pair.day and u.name = v_pair.key and u.value = v_pair.value
       returning * into v_counted;

@@ -250,3 +250,47 @@ t.test('a balance that falls below its mark, and a limit that refuses, are said 
     );
   }
 });
+
+t.test('deleting a poll reads few others that have its metadata, however many the day before had', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 100n * USD);
+  const metadata = { customer: 'one of many' };
+  const ended = async (accountId: string) => {
+    const poll = newPoll(accountId, { tenant: accountId, metadata });
+    await acceptPoll(storage, acceptance(accountId, { poll, holdU: 10_000n }));
+    await finishPoll(storage, finished((await claimPoll(storage, poll.id, 'worker'))!));
+    return poll.id;
+  };
+  const planted = await ended(await funded(storage, 100n * USD));
+  await query(
+    `with planted as (
+       insert into polls
+       select (jsonb_populate_record(p, jsonb_build_object(
+         'id', left(p.id, length(p.id) - 8) || lpad(n::text, 8, '0'), 'result_id', left(p.result_id, length(p.result_id) - 8) || lpad(n::text, 8, '0'),
+         'account_id', $2::uuid, 'tenant', $2::uuid,
+         'created_at', p.created_at - interval '1 day', 'finished_at', p.finished_at - interval '1 day'))).*
+         from polls p, generate_series(1, 5000) n where p.id = $1 returning id, created_at)
+     insert into poll_labels (account_id, label, created_at, poll_id)
+     select $2::uuid, label_of('customer', 'one of many'), created_at, id from planted`,
+    [planted, accountId],
+  );
+  const ids = [await ended(accountId), await ended(accountId)];
+  await query('analyze polls, poll_labels');
+  const reads = async () => {
+    const [row] = await query<{ rows: number }>(
+      `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 as rows from pg_stat_xact_user_tables where relname ~ '^polls_(first|[0-9])'`,
+    );
+    return row!.rows;
+  };
+  await query('begin');
+  const before = await reads();
+  t.same(await query('select empty_polls(array[$1]) as id', [ids[0]]), [{ id: ids[0] }]);
+  const rows = (await reads()) - before;
+  await query('commit');
+  t.ok(rows > 1 && rows < 50, `${rows} rows of polls`);
+  const labels = () =>
+    query("select polls from usage_labels where value = 'one of many' and account_id = $1", [accountId]);
+  t.same(await labels(), [{ polls: 2 }]);
+  await query('select empty_polls(array[$1])', [ids[1]]);
+  t.same(await labels(), [], 'those of the day before do not count for this one');
+});
