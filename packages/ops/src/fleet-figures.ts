@@ -28,6 +28,7 @@ export interface StoreFigures {
   ledger: { checkedAt: Date; violations: number; failures: number };
   monthsEndAt: Date;
   keptTooLong: Record<Kept, Date | null>;
+  unsealedSince: Date | null;
 }
 
 export interface MoneyFigures {
@@ -97,6 +98,9 @@ export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource 
     const { keptTooLong } = await fleet.store();
     return KEPT.map((what) => [[what], ageS(keptTooLong[what]?.getTime() ?? null)] as const);
   });
+  metrics.reading('eloquentpoll_receipts_unsealed_seconds', async () =>
+    ageS((await fleet.store()).unsealedSince?.getTime() ?? null),
+  );
   metrics.reading('eloquentpoll_provider_spend_usd', async () => {
     const { hourU, dayU } = (await fleet.store()).spend;
     return [

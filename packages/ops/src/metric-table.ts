@@ -502,6 +502,12 @@ export const METRICS = {
     labels: ['what'],
     help: 'How long the oldest that is to be deleted has waited for it: polls whose time is over, closed accounts, other rows.',
   },
+  eloquentpoll_receipts_unsealed_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'How long ago the oldest day of receipts ended that is not sealed; 0 when each is.',
+  },
 
   // The process.
   eloquentpoll_ready: { type: 'gauge', on: BOTH, labels: [], help: '1 while /readyz says yes.' },

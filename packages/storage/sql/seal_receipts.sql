@@ -1,7 +1,7 @@
 -- Takes the next step with the oldest day that is over and not sealed: files at most p_max of its leaves, a multiple of
--- 256, or the last of them together with the upper levels and the seal. Returns 'page', 'day', or null when there is
--- nothing to do. A leaf that was still being written when its day was filed counts to the next day, so that a sealed day
--- never changes.
+-- 256; then one page of the levels above, of the roots of 256 pages; at last the seal. Returns 'page', 'day', or null when
+-- there is nothing to do. A leaf that was still being written when its day was filed counts to the next day, so that a
+-- sealed day never changes. A day is filed once a page of it is not full, or has one above.
 create or replace function seal_receipts(p_max integer) returns text
 language plpgsql security definer set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
@@ -11,6 +11,7 @@ declare
   v_filed integer;
   v_last bytea;
   v_level smallint := 0;
+  v_next integer;
   v_root bytea;
   v_receipts integer;
 begin
@@ -24,34 +25,42 @@ begin
   end if;
   update receipt_leaves set day = v_day where day < v_day;
 
-  select page + 1, substring(hashes from 8161) into v_pages, v_last
+  select page + 1, hashes into v_pages, v_last
     from receipt_pages where day = v_day and level = 0 order by page desc limit 1;
-  with taken as (
-    delete from receipt_leaves l using (
-      select leaf from receipt_leaves where day = v_day and leaf > coalesce(v_last, '') order by leaf limit p_max) t
-     where l.day = v_day and l.leaf = t.leaf
-    returning l.leaf
-  ), placed as (
-    select leaf, (row_number() over (order by leaf) - 1) / 256 as page from taken
-  ), filed as (
-    insert into receipt_pages (day, level, page, first, hashes)
-    select v_day, 0, coalesce(v_pages, 0) + page, (array_agg(leaf order by leaf))[1], string_agg(leaf, '' order by leaf) from placed group by page
-  )
-  select count(*) into v_filed from taken;
-  if v_filed = p_max then
-    return 'page';
+  if coalesce(octet_length(v_last), 8192) = 8192 and not exists (select from receipt_pages where day = v_day and level = 1) then
+    with taken as (
+      delete from receipt_leaves l using (
+        select leaf from receipt_leaves where day = v_day and leaf > coalesce(substring(v_last from 8161), '') order by leaf limit p_max) t
+       where l.day = v_day and l.leaf = t.leaf
+      returning l.leaf
+    ), placed as (
+      select leaf, (row_number() over (order by leaf) - 1) / 256 as page from taken
+    ), filed as (
+      insert into receipt_pages (day, level, page, first, hashes)
+      select v_day, 0, coalesce(v_pages, 0) + page, (array_agg(leaf order by leaf))[1], string_agg(leaf, '' order by leaf) from placed group by page
+    )
+    select count(*) into v_filed from taken;
+    if v_filed > 0 and (v_filed = p_max or v_pages is not null or v_filed > 256) then
+      return 'page';
+    end if;
   end if;
 
   loop
-    select string_agg(merkle_root(hashes), '' order by page), count(*) into v_root, v_pages
-      from receipt_pages where day = v_day and level = v_level;
+    select max(page) + 1 into v_pages from receipt_pages where day = v_day and level = v_level;
     exit when v_pages = 1;
+    select coalesce(max(page) + 1, 0) into v_next from receipt_pages where day = v_day and level = v_level + 1;
+    if v_next * 256 < v_pages then
+      select string_agg(merkle_root(hashes), '' order by page) into v_root
+        from receipt_pages where day = v_day and level = v_level and page >= v_next * 256 and page < (v_next + 1) * 256;
+      insert into receipt_pages (day, level, page, first, hashes)
+      values (v_day, v_level + 1, v_next, substring(v_root for 32), v_root);
+      return 'page';
+    end if;
     v_level := v_level + 1;
-    insert into receipt_pages (day, level, page, first, hashes)
-    select v_day, v_level, at, substring(v_root from at * 8192 + 1 for 32), substring(v_root from at * 8192 + 1 for 8192)
-      from generate_series(0, (v_pages - 1) / 256) as at;
   end loop;
-  select sum(octet_length(hashes)) / 32 into v_receipts from receipt_pages where day = v_day and level = 0;
+  select merkle_root(hashes) into v_root from receipt_pages where day = v_day and level = v_level and page = 0;
+  select page * 256 + octet_length(hashes) / 32 into v_receipts
+    from receipt_pages where day = v_day and level = 0 order by page desc limit 1;
   insert into receipt_days (day, receipts, root, seal)
   values (v_day, v_receipts, v_root,
           sha256(coalesce((select seal from receipt_days order by day desc limit 1), '')

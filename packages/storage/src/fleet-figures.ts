@@ -26,6 +26,8 @@ export interface FleetFigures {
   monthsEndAt: Date;
   /** Since when the oldest that is to be deleted waits for it: ended polls, closed accounts, other rows. */
   keptTooLong: Record<'polls' | 'accounts' | 'rows', Date | null>;
+  /** Since when the oldest day of receipts that is over waits for its seal. */
+  unsealedSince: Date | null;
 }
 
 /** By what it waits for: a gateway that makes polls of its rows, or workers that run those it has. */
@@ -40,7 +42,8 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
   const spend = await readProviderSpend(queries);
   const { rows } = await sql<Row>`
     select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, i.of_gateway, i.of_worker, l.checked_at, l.took_ms, l.violations, l.failures, m.months_end_at,
-           k.polls as polls_since, k.accounts as accounts_since, k.other_rows as rows_since
+           k.polls as polls_since, k.accounts as accounts_since, k.other_rows as rows_since,
+           r.since as unsealed_since
       from (select count(*) filter (where lease_owner is not null and lease_until >= now())::integer as held,
                    count(*) filter (where (lease_owner is null or lease_until < now())
                                         and (lane = 'standard' or lease_epoch > 0))::integer as lapsed,
@@ -54,9 +57,13 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
                            from batches where status in ('running', 'canceling')) open) i
      cross join ledger_checks l
      cross join (select max(ends_at) as months_end_at from months) m
-     cross join kept_too_long() k`.execute(db);
+     cross join kept_too_long() k
+     cross join (select case when day < (now() at time zone 'utc')::date then (day + 1)::timestamp at time zone 'utc' end as since
+                   from (select coalesce((select max(p.day) from receipt_pages p where p.day > coalesce(s.day, '-infinity')),
+                                         (select greatest(min(l.day), s.day + 1) from receipt_leaves l having count(*) > 0)) as day
+                           from (select max(day) as day from receipt_days) s) next) r`.execute(db);
   const { held, lapsed, overdue, buried, free_pool_u, of_gateway, of_worker, months_end_at, ...more } = rows[0]!;
-  const { polls_since, accounts_since, rows_since, ...ledger } = more;
+  const { polls_since, accounts_since, rows_since, unsealed_since, ...ledger } = more;
   const { checked_at, took_ms, violations, failures } = ledger;
   return {
     held,
@@ -69,6 +76,7 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
     ledger: { checkedAt: checked_at, tookMs: took_ms, violations, failures },
     monthsEndAt: months_end_at,
     keptTooLong: { polls: polls_since, accounts: accounts_since, rows: rows_since },
+    unsealedSince: unsealed_since,
   };
 }
 
@@ -88,4 +96,5 @@ interface Row {
   polls_since: Date | null;
   accounts_since: Date | null;
   rows_since: Date | null;
+  unsealed_since: Date | null;
 }

@@ -99,6 +99,45 @@ t.test('66,000 receipts have a third level of pages', async (t) => {
   }
 });
 
+t.test('a day of 600 pages is sealed in steps of 256 pages at most, and nothing is filed in between', async (t) => {
+  const fixture = await open(t);
+  const { query } = fixture;
+  const PAGES = 600;
+  const leaves = newLeaves(PAGES * 256).toSorted(Buffer.compare);
+  const pages = Array.from({ length: PAGES }, (_, page) => Buffer.concat(leaves.slice(page * 256, (page + 1) * 256)));
+  await query(
+    `insert into receipt_pages (day, level, page, first, hashes)
+     select '2026-02-02', 0, at - 1, substring(hashes for 32), hashes from unnest($1::bytea[]) with ordinality p (hashes, at)`,
+    [pages],
+  );
+  const above = async () =>
+    (await query<{ n: number }>('select count(*)::int as n from receipt_pages where level > 0'))[0]!.n;
+  const steps: [unknown, number][] = [];
+  const late = Buffer.alloc(32, 255);
+  for (;;) {
+    const [row] = await query<{ step: string | null }>('select seal_receipts(512) as step');
+    if (row!.step === null) break;
+    steps.push([row!.step, await above()]);
+    if (steps.length === 1) await plant(fixture, '2026-02-02', [late]);
+  }
+  t.same(steps, [
+    ['page', 1],
+    ['page', 2],
+    ['page', 3],
+    ['page', 4],
+    ['day', 4],
+    ['day', 4],
+  ]);
+  const [day] = await readReceiptDays(fixture.storage, { limit: 1, day: '2026-02-02' });
+  t.equal(day!.receipts, leaves.length);
+  t.same(day!.root, rootOf(leaves));
+  for (const at of [0, 65_535, 65_536, leaves.length - 1]) {
+    const proof = await findReceiptProof(fixture.storage, leaves[at]!, '2026-02-02');
+    t.ok(proof && leadsToRoot(leaves[at]!, proof), String(at));
+  }
+  t.match(await findReceiptProof(fixture.storage, late, '2026-02-02'), { day: '2026-02-03', receipts: 1 });
+});
+
 t.test(
   'a receipt that comes after its day was sealed counts to the next, and sealed days cannot be rewritten',
   async (t) => {

@@ -84,6 +84,7 @@ const FLEET: Kinds<FleetFigures> = {
   ledger: 'object',
   monthsEndAt: 'date',
   keptTooLong: 'object',
+  unsealedSince: 'date?',
 };
 const LEDGER: Kinds<FleetFigures['ledger']> = {
   checkedAt: 'date',
@@ -152,6 +153,9 @@ t.test('what operators see is what its types say', async (t) => {
   const fleet = await readFleetFigures(storage);
   t.equal(fleet.freePoolU, null, 'no free poll has filled the pool today');
   await query(`select top_up_pool('${FREE_POOL}', 'free', 1000000)`);
+  t.equal(fleet.unsealedSince, null, 'no day is over');
+  await query("insert into receipt_leaves (day, leaf) values ('2026-01-01', sha256('a'))");
+  t.same((await readFleetFigures(storage)).unsealedSince, new Date('2026-01-02T00:00:00Z'));
   sameKinds(t, 'fleet', [fleet, await readFleetFigures(storage)], FLEET);
   sameKinds(t, 'ledger', [fleet.ledger], LEDGER);
   await query(`insert into money_scans (name, position, proved_position, due_at)
