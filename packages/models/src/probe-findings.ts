@@ -47,6 +47,7 @@ export async function findingsOfError(reply: Reply, context: ErrorContext): Prom
   const words = withoutKey(wordsOf(reply.text), key);
   if (failure.kind === 'refusal')
     return [{ code: 'refused', says: `the filter refused a harmless question: ${words}` }];
+  if (failure.kind === 'malformed') return [formNotKept(model, 'the vendor could not read it')];
   const { status, field } = failure.kind === 'status' ? failure : { status: reply.status, field: null };
   const found = (code: ProbeFinding['code'], says: string, change?: string): ProbeFinding[] => [
     { code, says: `${says} (${reply.status}: ${words})`, ...(change !== undefined && { change }) },
@@ -112,6 +113,10 @@ function unread(reply: unknown, { answer, maxOutputTokens }: Model, error: strin
       says: `the answer was cut off at ${maxOutputTokens} tokens`,
       change: '"max_output_tokens" of the model',
     };
+  return formNotKept({ answer }, error);
+}
+
+function formNotKept({ answer }: Pick<Model, 'answer'>, why: string): ProbeFinding {
   const others = {
     json_schema: '"json_object" or "line"',
     json_object: '"line"',
@@ -120,7 +125,7 @@ function unread(reply: unknown, { answer, maxOutputTokens }: Model, error: strin
   };
   return {
     code: 'form_not_kept',
-    says: `the answer does not keep to "${answer}" (${error})`,
+    says: `the answer does not keep to "${answer}" (${why})`,
     change: `"answer": ${others[answer]} of the model`,
   };
 }

@@ -81,6 +81,8 @@ function errorFor(vendor: Vendor, mood: VendorMood): ErrorAnswer | null {
   switch (mood) {
     case 'refusal':
       return vendor.refusal;
+    case 'prose':
+      return vendor.unreadable ?? null;
     case 'rate_limited':
       return vendor.rateLimited;
     case 'spent':

@@ -113,6 +113,17 @@ export const groq: Rules = {
       });
     return isStrictSchema(body.response_format) ? null : openaiError(400, 'invalid JSON schema for response_format');
   },
+  unreadable: {
+    status: 400,
+    body: {
+      error: {
+        message: "Failed to generate JSON. Please adjust your prompt. See 'failed_generation' for more details.",
+        type: 'invalid_request_error',
+        code: 'json_validate_failed',
+        failed_generation: 'I would take the first, whatever "model" says.',
+      },
+    },
+  },
   rateLimited: {
     ...openaiError(429, 'Rate limit reached for model', { type: 'tokens', code: 'rate_limit_exceeded' }),
     headers: {

@@ -38,6 +38,8 @@ export interface Vendor {
   completion(asked: AskedVote, outcome: Outcome): Json;
   /** Null: the vendor refuses inside a completion. */
   refusal: ErrorAnswer | null;
+  /** Where the vendor reads the answer itself, and turns away one without the form that was asked for. */
+  unreadable?: ErrorAnswer;
   rateLimited: ErrorAnswer;
   /** No credit, or the spend limit; null where no such answer is documented. */
   spent: ErrorAnswer | null;
