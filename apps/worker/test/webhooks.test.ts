@@ -163,7 +163,7 @@ t.test(
     worker(t, storage);
     await note('poll.completed', POLL);
     const newest = async (): Promise<StoredDelivery | undefined> =>
-      (await listDeliveries(storage, accountId, id, { limit: 1 }))[0];
+      (await listDeliveries(storage, accountId, id, { limit: 1 })).deliveries[0];
     const waiting = await eventually('the failure is logged', async () => {
       const delivery = await newest();
       return delivery?.log.length === 1 && delivery;
@@ -211,7 +211,9 @@ t.test('a worker that leaves gives back what it did not send', async (t) => {
   await leaving.running[Symbol.asyncDispose]();
   worker(t, storage, 'w2');
   await eventually('another sends it', async () => {
-    const [delivery] = await listDeliveries(storage, accountId, id, { limit: 1 });
+    const {
+      deliveries: [delivery],
+    } = await listDeliveries(storage, accountId, id, { limit: 1 });
     return delivery?.status === 'delivered';
   });
 });
@@ -250,7 +252,9 @@ t.test('a worker is killed while it sends: the next one does, once the lease is 
   await sql('update webhook_deliveries set due_at = now(); update webhook_receivers set next_due_at = now()');
   start();
   await eventually('another sends it', async () => {
-    const [delivery] = await listDeliveries(storage, accountId, id, { limit: 1 });
+    const {
+      deliveries: [delivery],
+    } = await listDeliveries(storage, accountId, id, { limit: 1 });
     return delivery?.status === 'delivered' && delivery;
   });
   t.equal(asked, 2);

@@ -172,7 +172,12 @@ export const WebhookDeliveryList = Type.Object(
       maxItems: LIMITS.webhooks.deliveries.max,
       description: 'Newest first.',
     }),
-    after: nullable(Type.String({ description: 'Send it as `after` for the next page; null where there is none.' })),
+    after: nullable(
+      Type.String({
+        description:
+          'Send it as `after` for the next page; null where there is none. With `status`, a page may be short or empty and still have it.',
+      }),
+    ),
   },
   { $id: 'WebhookDeliveryList' },
 );

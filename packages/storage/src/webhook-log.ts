@@ -2,7 +2,11 @@ import type { WebhookAttempt } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// The log of an endpoint's deliveries, newest first.
+// The log of an endpoint's deliveries, newest first. A page goes on from the delivery that the one before ended with, and reads a
+// bounded number of rows, however rarely a status occurs.
+
+/** Rows that one page reads for a status. */
+const MAX_SCANNED = 700;
 
 export interface StoredDelivery {
   id: string;
@@ -24,6 +28,12 @@ export interface DeliveryFilter {
   /** The last delivery of the page before. */
   after?: string | undefined;
   limit: number;
+}
+
+export interface DeliveryPage {
+  deliveries: StoredDelivery[];
+  /** Where to go on; null at the end. With a status a page may be short, or empty, before that. */
+  after: string | null;
 }
 
 const selected = ({ db }: Queries, accountId: string, endpointId: string) =>
@@ -49,19 +59,48 @@ const selected = ({ db }: Queries, accountId: string, endpointId: string) =>
     .where('d.account_id', '=', accountId)
     .where('d.endpoint_id', '=', endpointId);
 
-export function listDeliveries(
+export async function listDeliveries(
   queries: Queries,
   accountId: string,
   endpointId: string,
   { status, after, limit }: DeliveryFilter,
-): Promise<StoredDelivery[]> {
-  let query = selected(queries, accountId, endpointId);
-  if (status) query = query.where('d.status', '=', status);
-  if (after !== undefined)
-    query = query.where(
-      sql<boolean>`(d.created_at, d.id) < (select created_at, id from webhook_deliveries where id = ${after} and account_id = ${accountId})`,
-    );
-  return query.orderBy('d.created_at', 'desc').orderBy('d.id', 'desc').limit(limit).execute();
+): Promise<DeliveryPage> {
+  const { db } = queries;
+  // A parameter of the next statement: compared with a subquery, a position is no bound of the index.
+  const position = after === undefined ? undefined : await positionOf(queries, accountId, after);
+  if (position === null) return { deliveries: [], after: null };
+  const maxRows = status ? MAX_SCANNED : limit + 1;
+  const { rows } = await sql<{ id: string; fits: boolean; place: number }>`
+    with scanned as materialized (
+      select id, ${status ? sql`status = ${status}` : sql`true`} as fits,
+             row_number() over (order by created_at desc, id desc)::integer as place
+        from webhook_deliveries
+       where endpoint_id = ${endpointId} and account_id = ${accountId} and created_at > now() - interval '30 days'
+         ${position ? sql`and (created_at, id) < (${position.createdAt}::timestamptz, ${position.id})` : sql``}
+       order by created_at desc, id desc limit ${maxRows})
+    select id, fits, place from scanned where fits or place = ${maxRows} order by place`.execute(db);
+  const found = rows.filter(({ fits }) => fits).map(({ id }) => id);
+  const shown = found.slice(0, limit);
+  const last = rows.at(-1);
+  const goesOn = found.length > limit ? shown.at(-1)! : last?.place === maxRows ? last.id : null;
+  if (shown.length === 0) return { deliveries: [], after: goesOn };
+  const deliveries = await selected(queries, accountId, endpointId)
+    .where('d.id', 'in', shown)
+    .orderBy('d.created_at', 'desc')
+    .orderBy('d.id', 'desc')
+    .execute();
+  return { deliveries, after: goesOn };
+}
+
+/** Null when the account has no such delivery. */
+async function positionOf({ db }: Queries, accountId: string, id: string) {
+  const row = await db
+    .selectFrom('webhook_deliveries')
+    .select(sql<string>`created_at::text`.as('createdAt'))
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+  return row ? { ...row, id } : null;
 }
 
 export async function findDelivery(

@@ -214,7 +214,10 @@ t.test('a claim is a lease: nothing is taken twice, and what a dead worker had i
   );
   t.equal(await endAttempt(storage, second!, 'w1', delivered), false, 'its lease is over');
   for (const delivery of again) t.equal(await endAttempt(storage, delivery, 'w3', delivered), true);
-  t.match(await listDeliveries(storage, accountId, id, { limit: 9, status: 'delivered' }), { length: 3 });
+  t.match(await listDeliveries(storage, accountId, id, { limit: 9, status: 'delivered' }), {
+    deliveries: { length: 3 },
+    after: null,
+  });
 });
 
 t.test('a receiver that fails rests, and its others wait; one success ends that', async (t) => {
@@ -275,7 +278,9 @@ t.test(
       (await eventsOf(accountId)).slice(-2).map(({ data }) => data.reason),
       ['gone', 'failing'],
     );
-    const [last] = await listDeliveries(storage, accountId, gone, { limit: 1 });
+    const {
+      deliveries: [last],
+    } = await listDeliveries(storage, accountId, gone, { limit: 1 });
     t.equal(await resendDelivery(storage, accountId, gone, last!.id), 'disabled');
     t.equal(await testWebhookEndpoint(storage, accountId, gone), null);
     t.ok(await changeWebhookEndpoint(storage, accountId, gone, { isEnabled: true }));
@@ -298,11 +303,13 @@ t.test('endpoints, what waits for each, and what is kept are bounded', async (t)
   await query("update webhook_deliveries set expires_at = now() - interval '2 hours' where endpoint_id = $1", [id]);
   await pruneExpired(storage, 20_000);
   t.match(await findWebhookEndpoint(storage, other, id), { pending: 0 });
-  const [shown] = await listDeliveries(storage, other, id, { limit: 1 });
+  const {
+    deliveries: [shown],
+  } = await listDeliveries(storage, other, id, { limit: 1 });
   await query("update webhook_deliveries set created_at = now() - interval '31 days' where account_id = $1", [other]);
   t.equal(await findDelivery(storage, other, id, shown!.id), null, 'before its month is dropped');
   t.equal(await resendDelivery(storage, other, id, shown!.id), null);
-  t.same(await listDeliveries(storage, other, id, { limit: 5 }), []);
+  t.same(await listDeliveries(storage, other, id, { limit: 5 }), { deliveries: [], after: null });
   t.ok(await closeAccount(storage, accountId));
   t.same(await listWebhookEndpoints(storage, accountId), []);
 });
@@ -342,12 +349,14 @@ t.test('an endpoint and an account with 20,000 events are gone at once, and thei
   const accountId = await funded(storage, 0n);
   const [removed, kept] = [await register(accountId), await register(accountId)];
   await plant(accountId, removed);
-  const [listed] = await listDeliveries(storage, accountId, removed, { limit: 1 });
+  const {
+    deliveries: [listed],
+  } = await listDeliveries(storage, accountId, removed, { limit: 1 });
   t.equal(await removeWebhookEndpoint(storage, accountId, removed), true);
   t.equal(await removeWebhookEndpoint(storage, accountId, removed), false);
   t.match(await listWebhookEndpoints(storage, accountId), [{ id: kept }]);
   t.equal(await findWebhookEndpoint(storage, accountId, removed), null);
-  t.same(await listDeliveries(storage, accountId, removed, { limit: 1 }), []);
+  t.match(await listDeliveries(storage, accountId, removed, { limit: 1 }), { deliveries: { length: 0 } });
   t.equal(await findDelivery(storage, accountId, removed, listed!.id), null);
   t.equal(await resendDelivery(storage, accountId, removed, listed!.id), null);
   t.equal(await testWebhookEndpoint(storage, accountId, removed), null);
@@ -389,4 +398,40 @@ t.test('while an endpoint is removed, events of others are spread', async (t) =>
   t.match(await query('select endpoint_id from webhook_deliveries where account_id = $1', [other]), [
     { endpoint_id: kept },
   ]);
+});
+
+t.test('deliveries of a status are listed by pages that read a bounded number of rows', async (t) => {
+  await clear();
+  const accountId = await funded(storage, 0n);
+  const id = await endpoint(accountId, ['balance.low']);
+  await note(accountId, 2_000, 'balance.low');
+  t.equal(await spreadWebhookEvents(storage, 5_000), 2_000);
+  await query("update webhook_deliveries set status = 'delivered', ended_at = now() where account_id = $1", [
+    accountId,
+  ]);
+  const failing = await query<{ id: string }>(
+    `update webhook_deliveries set status = 'failed' where id in (
+       select id from webhook_deliveries where account_id = $1 order by created_at, id limit 3) returning id`,
+    [accountId],
+  );
+  const pages: number[] = [];
+  const found: string[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const page = await listDeliveries(storage, accountId, id!, { status: 'failed', limit: 2, after });
+    pages.push(page.deliveries.length);
+    found.push(...page.deliveries.map((delivery) => delivery.id));
+    if (page.after === null) break;
+    after = page.after;
+  }
+  t.same(pages, [0, 0, 2, 1]);
+  t.same(found.toSorted(), failing.map((delivery) => delivery.id).toSorted());
+  t.match(await listDeliveries(storage, accountId, id!, { limit: 100 }), {
+    deliveries: { length: 100 },
+    after: String,
+  });
+  t.same(await listDeliveries(storage, await funded(storage, 0n), id!, { limit: 9, after: found[0]! }), {
+    deliveries: [],
+    after: null,
+  });
 });

@@ -111,6 +111,25 @@ const usageStatements = ({ polls }: ListSize): string[] => [
   `do $sum$ begin while sum_usage_months(2000000000) > 0 loop end loop; end $sum$`,
 ];
 
+export const LISTS_ENDPOINT = `we_${md5('lists endpoint')}`;
+
+/** Of the last 20 days; one in 5,003 failed. */
+const deliveryStatements = ({ polls }: ListSize): string[] => [
+  `insert into webhook_endpoints (id, account_id, url, event_types, secret)
+   values ('${LISTS_ENDPOINT}', '${ACCOUNT}', 'https://hooks.example/', '{poll.completed}', '')`,
+  `insert into webhook_receivers (endpoint_id, account_id, origin, next_due_at)
+   values ('${LISTS_ENDPOINT}', '${ACCOUNT}', 'https://hooks.example', 'infinity')`,
+  `with made as (
+     insert into webhook_events (account_id, type, data, spread_at)
+     select '${ACCOUNT}', 'poll.completed', '{}', now() from generate_series(1, ${Math.ceil(polls / 10)}) n returning id)
+   insert into webhook_deliveries (event_id, endpoint_id, receiver_id, account_id, status, created_at, ended_at)
+   select e.id, '${LISTS_ENDPOINT}', r.id, '${ACCOUNT}', case when e.n % 5003 = 0 then 'failed' else 'delivered' end,
+          now() - interval '20 days' + e.n * interval '20 days' / ${Math.ceil(polls / 10)}, now()
+     from (select id, row_number() over (order by id) as n from made) e,
+          (select id from webhook_receivers where endpoint_id = '${LISTS_ENDPOINT}') r`,
+  'analyze webhook_events, webhook_deliveries, webhook_endpoints, webhook_receivers',
+];
+
 export async function fillLists(
   { query, storage }: Stores,
   size: ListSize,
@@ -136,6 +155,7 @@ export async function fillLists(
   const acceptedAt = (n: number) => new Date(since.getTime() + (n * DAYS * 24 * HOUR_MS) / size.polls);
   const filling = Object.entries(statements(size, since));
   for (const statement of usageStatements(size)) await query(statement);
+  for (const statement of deliveryStatements(size)) await query(statement);
   await withoutIndexes(
     { query },
     filling.map(([table]) => table),

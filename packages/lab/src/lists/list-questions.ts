@@ -3,6 +3,7 @@ import {
   findPollByResult,
   findResult,
   findRunStates,
+  listDeliveries,
   listPolls,
   type PollFilter,
   type Queries,
@@ -13,7 +14,7 @@ import {
   readUsageGroups,
   type UsageGrouping,
 } from '@eloquentpoll/storage';
-import type { Filled } from './fill-lists.ts';
+import { type Filled, LISTS_ENDPOINT } from './fill-lists.ts';
 
 /** What a page or an operation asks the database; `draw` is another whole number below its bound each time. */
 export interface ListQuestion {
@@ -96,6 +97,10 @@ export function listQuestions({ accountId, keyIds, pollId, resultId, since }: Fi
     },
     { name: 'results of the last month', ask: (queries) => readReputation(queries, { simulated: true }) },
     ...usageQuestions(accountId),
+    ...([undefined, 'delivered', 'pending', 'failed'] as const).map((status) => ({
+      name: `deliveries: ${status ? `status=${status}` : 'no filter'}`,
+      ask: (queries: Queries) => listDeliveries(queries, accountId, LISTS_ENDPOINT, { status, limit: LIMIT }),
+    })),
     { name: 'history: recent', ask: (queries) => readRecentResults(queries, accountId) },
   ];
 }

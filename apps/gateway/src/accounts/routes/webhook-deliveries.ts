@@ -39,9 +39,8 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: AccountsCon
       const account = accountOf(request);
       const { id } = await endpointOf(context, account, request.params.endpointId);
       const { limit = LIMITS.webhooks.deliveries.default, after, status } = request.query;
-      const found = await listDeliveries(context.storage, account, id, { limit: limit + 1, after, status });
-      const deliveries = found.slice(0, limit).map(toWebhookDelivery);
-      return { deliveries, after: found.length > limit ? deliveries.at(-1)!.delivery_id : null };
+      const page = await listDeliveries(context.storage, account, id, { limit, after, status });
+      return { deliveries: page.deliveries.map(toWebhookDelivery), after: page.after };
     },
   );
 

@@ -203,13 +203,10 @@ async function viewOf(
 ): Promise<WebhookView> {
   const endpoint = await endpointOf(context, accountId, endpointId);
   const { default: limit } = LIMITS.webhooks.deliveries;
-  const found = await listDeliveries(context.storage, accountId, endpoint.id, { limit: limit + 1, after });
-  const deliveries = found.slice(0, limit);
   return {
     endpoint,
     secret: await secretOf(context, endpoint),
-    deliveries,
-    after: found.length > limit ? deliveries.at(-1)!.id : null,
+    ...(await listDeliveries(context.storage, accountId, endpoint.id, { limit, after })),
     isFirstPage: after === undefined,
   };
 }
