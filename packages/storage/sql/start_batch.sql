@@ -1,11 +1,13 @@
 -- Lets an uploaded batch run: takes its key, reserves reserve_u of the account's balance and counts its rows, or leaves
 -- nothing of it. Safe to repeat.
--- p: id, account_id, key and fingerprint where it has them, reserve_u, max_cost_u, metadata, webhook_url, skipped (count
+-- p: id, account_id, login_id of who uploaded it by login, key and fingerprint where it has them, reserve_u, max_cost_u, metadata, webhook_url, skipped (count
 -- and the first of them), keep_s, how long it is kept once it has ended.
 --   started       it runs
 --   joined        the key belongs to batch_id, uploaded earlier with the same body
 --   reused        the key was used with another body
 --   frozen        an operator froze or closed the account
+--   ended         the API key or the login that it was uploaded with was ended or has expired meanwhile
+--   reads_only    that key may only read by now
 --   key_limit     the key has a limit, and the reservation does not fit into what is left of it
 --   insufficient  the account cannot cover the reservation; settling_u more is held back until its payment has settled
 --   gone          its upload was given up
@@ -21,23 +23,38 @@ declare
   v_reserve_u constant bigint := p ->> 'reserve_u';
   v_status text;
   v_key_id uuid;
+  v_login_id constant uuid := p ->> 'login_id';
+  v_reads_only boolean;
   v_known batches;
   v_outcome text;
   v_available_u bigint;
   v_settling_u bigint;
 begin
-  -- The order of locks is that of accept_batch_polls: account, balance, batch.
+  -- The order of locks is that of accept_batch_polls: account, balance, batch. Key and login come after the account, as where they are ended.
   perform 1 from accounts where id = v_account and frozen_at is null and deleted_at is null for key share;
   v_outcome := case when not found then 'frozen' end;
+  select key_id into v_key_id from batches where id = v_id and account_id = v_account;
+  if v_outcome is null and v_key_id is not null then
+    -- What ends it waits for this lock, so that nothing starts once that has answered.
+    select read_only into v_reads_only from api_keys
+     where id = v_key_id and account_id = v_account and revoked_at is null
+       and (expires_at is null or expires_at > clock_timestamp()) for share;
+    v_outcome := case when not found then 'ended' when v_reads_only then 'reads_only' end;
+  end if;
+  if v_outcome is null and v_login_id is not null then
+    perform 1 from logins
+     where id = v_login_id and account_id = v_account and ended_at is null and expires_at > clock_timestamp() for share;
+    v_outcome := case when not found then 'ended' end;
+  end if;
   perform 1 from balances where account_id = v_account for update;
-  if v_key is not null then
+  if v_outcome is null and v_key is not null then
     -- A key stands for its batch as long as that is kept: what deletes or prunes the batch frees it.
     select * into v_known from batches where account_id = v_account and idempotency_key = v_key;
     if found and v_known.id <> v_id then
       v_outcome := case when v_known.fingerprint = p ->> 'fingerprint' then 'joined' else 'reused' end;
     end if;
   end if;
-  select status, key_id into v_status, v_key_id from batches where id = v_id and account_id = v_account for update;
+  select status into v_status from batches where id = v_id and account_id = v_account for update;
   if v_status is null or v_status = 'deleted' then
     return query select 'gone', null::text, null::bigint, null::bigint;
     return;

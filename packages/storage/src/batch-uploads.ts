@@ -58,6 +58,8 @@ export const addBatchRows = (
 export interface BatchStart {
   id: string;
   accountId: string;
+  /** Of who uploaded it by login. */
+  loginId?: string | undefined;
   /** The caller's key, and a hash of the request that it stands for. */
   idempotency?: { key: string; fingerprint: string } | undefined;
   reserveU: bigint;
@@ -74,8 +76,11 @@ export type StartedBatch =
   | { kind: 'started'; batchId: string }
   /** The key stands for this batch, uploaded before with the same body. */
   | { kind: 'joined'; batchId: string }
-  /** Nothing is left of the upload: the key stands for another body, the account is frozen, the upload took too long, or the limit of the API key leaves too little. */
-  | { kind: 'reused' | 'frozen' | 'gone' | 'key_limit' }
+  /**
+   * Nothing is left of the upload: the key stands for another body, the account is frozen, the upload took too long, the API key or login
+   * was ended meanwhile, the key only reads by now, or its limit leaves too little.
+   */
+  | { kind: 'reused' | 'frozen' | 'gone' | 'ended' | 'reads_only' | 'key_limit' }
   /** Nothing is left of the upload. */
   | { kind: 'insufficient'; availableU: bigint; settlingU: bigint };
 
@@ -84,6 +89,7 @@ export const startBatch = ({ db }: Storage, start: BatchStart): Promise<StartedB
     const request = JSON.stringify({
       id: start.id,
       account_id: start.accountId,
+      login_id: start.loginId ?? null,
       ...start.idempotency,
       reserve_u: String(start.reserveU),
       max_cost_u: start.maxCostU === null ? null : String(start.maxCostU),

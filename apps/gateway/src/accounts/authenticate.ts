@@ -23,17 +23,21 @@ import { principalOfBearer, principalOfCookie } from './principal.ts';
 // Where a bearer is accepted, one that is sent must be valid, also where it is optional, and it wins over a cookie. A
 // read-only key is refused by every unsafe method, but for routes that say `readsOnly`. A key that opened an account a moment ago
 // is looked up while its call is counted, in one trip to Redis; where the budget follows from the body, after that is read.
+// Who called before the whole body was there is asked for again then: nothing is done for a key that was revoked meanwhile.
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who sends a request that authenticates once its body is read, most likely. */
     presumed: HashedKey['lately'] | null;
+    /** It was authenticated, and its body was not complete. */
+    isBodyAwaited: boolean;
   }
 }
 
 export const auth = plugin(async (app: FastifyInstance, { context }: { context: AccountsContext }) => {
   app.decorateRequest('principal', null);
   app.decorateRequest('presumed', null);
+  app.decorateRequest('isBodyAwaited', false);
   app.addHook('onRoute', (route) => {
     const security = securityOf(route);
     if (security.length === 0) return;
@@ -48,6 +52,7 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
       request.principal = await (route.config?.isPublic ? identify(request).catch(asStranger) : identify(request));
       if (!request.principal && !schemes.has('none')) throw unauthenticated(context, request, schemes);
       if (!isReading) requireWriting(request.principal);
+      request.isBodyAwaited = request.principal !== null && request.raw.complete === false;
     };
     const { operation, budgetOfHeaders = false } = route.config ?? {};
     const readsBody = typeof operation === 'function' && !budgetOfHeaders;
@@ -62,11 +67,9 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
       await authenticate(request);
     };
     route.onRequest = [begin, ...[route.onRequest ?? []].flat()];
-    if (!mayWait) return;
     const goOn = async (request: FastifyRequest) => {
-      if (!request.presumed) return;
-      countAhead(context, request, request.presumed);
-      await authenticate(request);
+      if (request.presumed) countAhead(context, request, request.presumed);
+      if (request.presumed || request.isBodyAwaited) await authenticate(request);
     };
     route.preValidation = [goOn, ...[route.preValidation ?? []].flat()];
   });

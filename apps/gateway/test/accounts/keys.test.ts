@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { request as send } from 'node:http';
 import { checkLedger, createAccount } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { hashApiKey, looksLikeApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { revokeEverything } from '../../src/accounts/keys/revoke-everything.ts';
 import { build, PEPPER } from '../fixtures/build.ts';
 
 // slow: 3 s
@@ -297,4 +299,31 @@ t.test('sixty wrong keys of one network are 401, then 429 without a look-up; key
   t.equal(status.statusCode, 429, 'on the path of status too');
   t.equal((await call(bearer)).statusCode, 200, 'a key in use behind the same address');
   t.equal((await call(bearerOf(newApiKey()), '203.0.113.9')).statusCode, 401, 'another network');
+});
+
+t.test('a key or login that was ended while the body of its call was on the way is a 401', async (t) => {
+  const { app, context, keyWith, sessionFor } = await build(t);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as { port: number };
+  let isFound = false;
+  const { keys: cache, sealer } = context;
+  const [find, open] = [cache.find.bind(cache), sealer.open.bind(sealer)];
+  const noted = async <T>(found: Promise<T>): Promise<T> => found.finally(() => (isFound = true));
+  t.intercept(cache, 'find', { value: (...args: Parameters<typeof find>) => noted(find(...args)) });
+  t.intercept(sealer, 'open', { value: (cookie: string) => noted(open(cookie)) });
+  const body = JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'] });
+  for (const path of ['/api/polls', '/api/quick-poll', '/api/poll']) {
+    const { accountId, bearer } = await keyWith(10);
+    const headers = path === '/api/poll' ? await sessionFor(accountId) : bearer;
+    isFound = false;
+    const status = await new Promise((resolve, reject) => {
+      const call = send({ port, path, method: 'POST', headers: { ...headers, 'content-type': 'application/json' } });
+      call.on('error', reject).on('response', (answer) => resolve(answer.resume().statusCode));
+      call.write(body.slice(0, 1));
+      eventually('it was authenticated', () => isFound)
+        .then(() => revokeEverything(context, accountId))
+        .then(() => call.end(body.slice(1)), reject);
+    });
+    t.equal(status, 401, path);
+  }
 });

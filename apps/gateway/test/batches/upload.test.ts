@@ -323,9 +323,66 @@ t.test('rows of a slow upload are stored after half a minute, before it counts a
     yield { line: 4, value: [] };
     t.same(await arrived(), [{ line: 1 }, { line: 2 }, { line: 3 }], 'also with a row that is not valid');
   }
-  const upload = { accountId, keyId: undefined, terms: { skip_invalid: true }, rows: rows(), maxRows: 10 };
-  await takeBatch(context, { ...upload, fingerprint: () => '', idempotencyKey: null });
+  const upload = { accountId, terms: { skip_invalid: true }, rows: rows(), maxRows: 10 };
+  const by = { keyId: undefined, loginId: undefined };
+  await takeBatch(context, { ...upload, ...by, fingerprint: () => '', idempotencyKey: null });
 });
+
+t.test('what ended while its batch was uploaded starts none: 401, and nothing is reserved or left', async (t) => {
+  const { port } = app.server.address() as { port: number };
+  const { accountId, bearer } = await keyWith(100);
+  const session = await sessionFor(accountId);
+  const newKey = async (): Promise<{ id: string; key: string }> =>
+    (await app.inject({ method: 'POST', url: '/api/keys', headers: session, payload: {} })).json();
+  const ending = async (by: object, end: () => Promise<{ statusCode: number }>) => {
+    const answer = new Promise<{ status: number; body: string }>((resolve, reject) => {
+      const upload = send({ port, method: 'POST', path: '/api/batches', headers: jsonl(by) }, (response) => {
+        response.setEncoding('utf8');
+        let body = '';
+        response.on('data', (piece) => (body += piece));
+        response.on('end', () => resolve({ status: response.statusCode!, body }));
+      });
+      upload.on('error', reject);
+      upload.write(lines([ROW]));
+      eventually('the upload has begun', async () => (await unended(accountId)).length === 1)
+        .then(end)
+        .then(({ statusCode }) => t.ok(statusCode < 400))
+        .then(() => upload.end(lines([ROW])), reject);
+    });
+    const { status, body } = await answer;
+    t.same(await unended(accountId), []);
+    t.equal(await reservedOf(accountId), 0n);
+    return [status, JSON.parse(body).code];
+  };
+  const [revoked, readsOnly, expired] = [await newKey(), await newKey(), await newKey()];
+  const byKey = ({ key }: { key: string }) => ({ authorization: `Bearer ${key}` });
+  const change = (id: string, payload: object) =>
+    app.inject({ method: 'PATCH', url: `/api/keys/${id}`, headers: session, payload });
+  t.same(
+    await ending(byKey(revoked), () =>
+      app.inject({ method: 'DELETE', url: `/api/keys/${revoked.id}`, headers: session }),
+    ),
+    [401, 'invalid_api_key'],
+  );
+  t.same(await ending(byKey(readsOnly), () => change(readsOnly.id, { read_only: true })), [403, 'read_only_key']);
+  t.same(
+    await ending(byKey(expired), async () => {
+      await gateway.asOwner(`update api_keys set expires_at = now() where id = '${expired.id}'`);
+      return { statusCode: 200 };
+    }),
+    [401, 'invalid_api_key'],
+  );
+  t.same(await ending(session, () => app.inject({ url: '/api/auth/logout', headers: session })), [
+    401,
+    'authentication_required',
+  ]);
+  t.equal((await post(lines([ROW]), jsonl(bearer))).statusCode, 202, 'another key goes on');
+});
+
+const unended = (accountId: string) =>
+  gateway.asOwner(
+    `select id from batches where account_id = '${accountId}' and status in ('loading', 'running')`,
+  ) as Promise<{ id: string }[]>;
 
 t.test('row 51,234 is wrong: it is found, and memory stays flat on the way', async (t) => {
   const { port } = app.server.address() as { port: number };

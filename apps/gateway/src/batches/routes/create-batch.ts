@@ -101,6 +101,7 @@ export async function createBatchRoute(app: FastifyInstance, { context }: { cont
         ...upload,
         accountId,
         keyId: request.principal?.keyId,
+        loginId: request.principal?.loginId,
         idempotencyKey: request.idempotencyKey,
       });
       const stored = await findBatch(context.storage, accountId, taken.batchId);

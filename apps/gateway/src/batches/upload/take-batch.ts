@@ -29,6 +29,7 @@ import { worstCaseU } from './worst-case.ts';
 export interface BatchUpload {
   accountId: string;
   keyId: string | undefined;
+  loginId: string | undefined;
   terms: BatchTerms;
   rows: AsyncIterable<RawRow>;
   maxRows: number;
@@ -98,6 +99,7 @@ async function fill(context: PollsContext, upload: BatchUpload, id: string): Pro
   const started = await startBatch(context.storage, {
     id,
     accountId,
+    loginId: upload.loginId,
     idempotency: key === null ? undefined : { key, fingerprint: upload.fingerprint() },
     reserveU,
     maxCostU,
@@ -115,6 +117,10 @@ async function fill(context: PollsContext, upload: BatchUpload, id: string): Pro
       throw keyOfOtherBatch();
     case 'frozen':
       throw accountFrozen();
+    case 'ended':
+      throw new ApiError(upload.keyId === undefined ? 'authentication_required' : 'invalid_api_key');
+    case 'reads_only':
+      throw new ApiError('read_only_key');
     case 'key_limit':
       throw await keyBudgetReached(context, upload.keyId!, reserveU, 'batch');
     case 'gone':

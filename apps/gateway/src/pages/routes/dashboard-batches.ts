@@ -150,13 +150,13 @@ export async function dashboardBatchRoutes(
     form('sendBatch', 'New batch form', {}, { 303: redirect('The batch.') }),
     async (request, reply) => {
       if (!request.principal) return askToSignIn(reply);
-      const { accountId } = request.principal;
+      const { accountId, keyId, loginId } = request.principal;
       let typed: { pasted?: string; terms?: BatchTerms } = {};
       try {
         const upload = await readForm(request);
         typed = { terms: upload.terms, pasted: upload.pasted ?? '' };
         const idempotencyKey = keyOf(request);
-        const { batchId } = await takeBatch(context, { ...upload, accountId, keyId: undefined, idempotencyKey });
+        const { batchId } = await takeBatch(context, { ...upload, accountId, keyId, loginId, idempotencyKey });
         return to(reply, `${BATCHES_PATH}/${batchId}`);
       } catch (error) {
         return formPage({ accountId, reply, error }, typed);
