@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
 // The console's actions from a shell: `console.js freeze ACCOUNT --reason "three disputed cards"`. It asks one gateway, on
 // its port for operators; what it does holds for all of them. `help` lists the actions, `log` what was done, `account ID` what an
-// account paid and how it stands.
+// account paid and how it stands. Where an answer is lost it says the id to repeat the action by, which then is done once.
 
 interface Described {
   verb: string;
@@ -32,6 +33,7 @@ const { values, positionals } = parseArgs({
   options: {
     json: { type: 'boolean' },
     as: { type: 'string' },
+    id: { type: 'string' },
     reason: { type: 'string' },
     amount: { type: 'string' },
     tx: { type: 'string' },
@@ -40,7 +42,7 @@ const { values, positionals } = parseArgs({
     account: { type: 'string' },
   },
 });
-const { json, as = operator, ...fields } = values;
+const { json, as = operator, id = randomUUID(), ...fields } = values;
 const [verb = 'help', subject] = positionals;
 const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'x-operator': as };
 
@@ -60,15 +62,17 @@ if (verb === 'help') {
 }
 
 async function act(): Promise<void> {
-  const body = new URLSearchParams({ ...(subject !== undefined && { subject }) });
+  const body = new URLSearchParams({ id, ...(subject !== undefined && { subject }) });
   for (const [name, value] of Object.entries(fields)) body.set(name, value);
-  const answer = await ask(`/admin/${encodeURIComponent(verb)}`, { method: 'POST', body });
-  const text = await answer.text();
+  const again = `whether it was done is not known; the same with --id ${id} does it once`;
+  const answer = await ask(`/admin/${encodeURIComponent(verb)}`, { method: 'POST', body }, again);
+  const text = await answer.text().catch(() => refuse(`the answer was lost: ${again}`));
   if (answer.status === 404) refuse(`there is no action ${verb}; help lists them`);
   if (answer.status !== 200 && answer.status !== 500) refuse(text.trim());
   const result = JSON.parse(text) as { outcome: string; detail: string; facts: Record<string, string> };
   const facts = Object.entries(result.facts).map(([name, value]) => `${name} ${value}`);
-  print(result, () => [result.detail, ...facts].join('\n'));
+  const repeat = result.outcome === 'failed' ? [`The same with --id ${id} repeats it, and does it once.`] : [];
+  print({ ...result, id }, () => [result.detail, ...facts, ...repeat].join('\n'));
   process.exitCode = DONE.has(result.outcome) ? 0 : 1;
 }
 
@@ -78,7 +82,7 @@ async function read(path: string): Promise<unknown> {
   return answer.json();
 }
 
-async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+async function ask(path: string, init: RequestInit = {}, hint = ''): Promise<Response> {
   try {
     return await fetch(new URL(path, opsUrl), {
       ...init,
@@ -87,7 +91,7 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
       signal: AbortSignal.timeout(60_000),
     });
   } catch {
-    return refuse(`${opsUrl} does not answer`);
+    return refuse(`${opsUrl} does not answer${hint && `: ${hint}`}`);
   }
 }
 

@@ -282,7 +282,7 @@ export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan } from '.
 export { dropMonths, makeMonths, withMonthsLock } from './months.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
-export { type LoggedAct, noteAct, type OperatorAct, readOperatorLog } from './operator-log.ts';
+export { beginAct, type EarlierAct, type LoggedAct, noteAct, type OperatorAct, readOperatorLog } from './operator-log.ts';
 export { findPoll, findPollByResult, findRunStates, type Poll, type StoredRun } from './polls.ts';
 export { noteProcessorEvent, unseenProcessorEvents } from './processor-events.ts';
 export {

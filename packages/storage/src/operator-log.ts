@@ -9,7 +9,7 @@ export interface OperatorAct {
   reason: string;
 }
 
-/** Appends to the log of operators: 'begun', and then what became of it. Rows are never changed. */
+/** Appends to the log of operators: 'begun', once, and then what became of it. Rows are never changed. */
 export async function noteAct(
   { db }: Queries,
   act: OperatorAct,
@@ -21,6 +21,39 @@ export async function noteAct(
     .insertInto('operator_log')
     .values({ action_id: actionId, operator, verb, subject, reason, outcome, facts: JSON.stringify(facts) })
     .execute();
+}
+
+export interface EarlierAct extends Pick<OperatorAct, 'verb' | 'subject'> {
+  /** Of its beginning. */
+  given: Record<string, string>;
+  /** 'begun' where no more is known. */
+  outcome: string;
+  facts: Record<string, string>;
+  /** Since it began. */
+  ageS: number;
+}
+
+/** Notes that an action begins; changes nothing where one of its id has begun before, and returns that. */
+export async function beginAct(
+  { db }: Queries,
+  { actionId, operator, verb, subject, reason }: OperatorAct,
+  given: Record<string, string>,
+): Promise<EarlierAct | null> {
+  const begun = await db
+    .insertInto('operator_log')
+    .values({ action_id: actionId, operator, verb, subject, reason, outcome: 'begun', facts: JSON.stringify(given) })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (begun) return null;
+  const { rows } = await sql<EarlierAct>`
+    select l.verb, l.subject, l.facts as given, e.outcome, e.facts,
+           extract(epoch from clock_timestamp() - l.at)::float8 as "ageS"
+      from operator_log l
+     cross join lateral (select outcome, facts from operator_log
+                          where action_id = l.action_id order by id desc limit 1) e
+     where l.action_id = ${actionId} and l.outcome = 'begun'`.execute(db);
+  return rows[0]!;
 }
 
 export interface LoggedAct extends OperatorAct {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { balanceOf, checkLedger, claimPoll, createAccount, findPoll, readAccountRecord } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { base64, FAKE_PAY_TO, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { stripeProcessor } from '../../src/payments/card/processor.ts';
 import { scanTransfers } from '../../src/payments/usdc/scan-transfers.ts';
 import { openTestDeposits } from '../fixtures/deposits.ts';
-import { operated } from '../fixtures/operator.ts';
+import { ADMIN_TOKEN, operated } from '../fixtures/operator.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 8 s
@@ -123,6 +123,74 @@ t.test('a refund whose answer is lost is paid once, and the ledger has it', asyn
   t.match(session.refunds, [{ amount: 400 }]);
   t.equal(await dollars(shop, accountId), 6);
   t.same(await checkLedger(shop.context.storage), []);
+});
+
+t.test('a refund and a correction that are sent twice under one id are done once, with the first answer', async (t) => {
+  const { shop, session, accountId, checkout } = await paidByCard(t);
+  const refund = { id: randomUUID(), subject: checkout, amount: '2.00' };
+  const correction = { id: randomUUID(), subject: accountId, wrong: '3', right: '1' };
+  for (const [verb, fields] of [
+    ['refund', refund],
+    ['correct', correction],
+  ] as const) {
+    const first = await shop.send(verb, fields);
+    const again = await shop.send(verb, fields, { 'x-operator': 'grace' });
+    t.same([first.status, again.status], [200, 200]);
+    t.same(JSON.parse(again.text), JSON.parse(first.text));
+  }
+  t.equal(session.refunds.length, 1);
+  t.equal(await dollars(shop, accountId), 6);
+  const other = await shop.send('refund', { ...refund, amount: '2.50' });
+  t.match(other, { status: 409, text: /another action/ });
+  t.equal((await shop.send('correct', { ...correction, id: refund.id })).status, 409);
+  t.equal((await shop.send('refund', { ...refund, id: 'x' })).status, 400);
+  t.equal((await shop.look()).log.length, 2);
+  t.same(await checkLedger(shop.context.storage), []);
+});
+
+t.test(
+  'a refund that failed is repeated under its id, which pays what was paid once; one under way is not',
+  async (t) => {
+    const { shop, session, accountId, checkout } = await paidByCard(t);
+    const refund = { id: randomUUID(), subject: checkout, amount: '2.00' };
+    const { processor } = shop.context;
+    const real = processor!.refund;
+    // The processor pays, and no answer comes.
+    let hasPaid = () => {};
+    const paid = new Promise<void>((resolve) => (hasPaid = resolve));
+    let fail: (error: Error) => void = () => {};
+    processor!.refund = async (given) => {
+      await real(given);
+      await new Promise((_, reject) => {
+        fail = reject;
+        hasPaid();
+      });
+    };
+    const sent = shop.send('refund', refund);
+    await paid;
+    t.match(await shop.send('refund', refund), { status: 409, text: /under way/ });
+    fail(new Error('the answer was lost'));
+    t.equal((await sent).status, 500);
+    processor!.refund = real;
+    t.match(await shop.act('refund', refund), { outcome: 'refunded' });
+    t.match(await shop.act('refund', refund), { outcome: 'refunded', facts: { amount_cents: '200' } });
+    t.equal(session.refunds.length, 1);
+    t.equal(await dollars(shop, accountId), 8);
+  },
+);
+
+t.test('forms of the console have an id each', async (t) => {
+  const { url, look } = await operated(t);
+  const headers = { authorization: `Basic ${Buffer.from(`ada:${ADMIN_TOKEN}`).toString('base64')}` };
+  const html = await (await fetch(`${url}/admin`, { headers })).text();
+  const ids = [...html.matchAll(/name="id" value="([0-9a-f-]{36})"/g)].map(([, id]) => id);
+  t.ok(ids.length > 3);
+  t.equal(new Set(ids).size, ids.length);
+  const form = /name="form" value="([^"]+)"/.exec(html)![1]!;
+  const body = new URLSearchParams({ form, id: ids[0]!, reason: 'a second click' });
+  const click = () => fetch(`${url}/admin/stop-free`, { method: 'POST', headers, body, redirect: 'manual' });
+  for (const _ of [1, 2]) t.match((await click()).headers.get('location'), '/admin?done=stopped');
+  t.equal((await look()).log.length, 1);
 });
 
 t.test('a refund that the processor refuses fails, is in the log, and takes nothing', async (t) => {

@@ -39,14 +39,22 @@ t.test('the command acts, explains itself, shows the log, and says by its exit c
   t.match(await run(['stop-all', '--reason', 'a drill']), { code: 0, out: /^Stopped/ });
   t.match(await run(['help']), { code: 0, out: /^refund <checkout id> --amount <amount, USD> --reason <why>$/m });
 
+  const id = '7a3c5c0e-6d0f-4a52-9a0b-3f1c2d4e5f60';
+  const correct = ['correct', accountId, '--wrong', '1', '--right', '5', '--reason', 'typing', '--id', id];
+  for (const _ of [1, 2]) t.match(await run([...correct, '--json']), { code: 0, out: new RegExp(`"id":"${id}"`) });
+  t.match(JSON.parse((await run(['account', accountId])).out), { postedU: '5000000' });
+  const lost = await run(correct.slice(0, -2), { OPS_URL: 'http://127.0.0.1:1' });
+  t.match(lost, { code: 2, err: /not known; the same with --id [0-9a-f-]{36} does it once/ });
+
   const log = JSON.parse((await run(['log', '--json'])).out);
   t.match(log, [
+    { operator: 'grace', verb: 'correct' },
     { operator: 'grace', verb: 'stop-all', subject: 'fleet', outcome: 'stopped' },
     { operator: 'ada', verb: 'unfreeze' },
     { operator: 'grace', outcome: 'gone' },
     { operator: 'grace', outcome: 'frozen', reason: 'three disputed cards' },
   ]);
-  t.equal(log.length, 4, 'what was refused is no action');
+  t.equal(log.length, 5, 'what was refused is no action');
   t.match(await run(['log'], { ADMIN_TOKEN: 'another-token-of-somewhere' }), { code: 2, err: /ADMIN_TOKEN/ });
   t.match(await run(['log'], { OPS_URL: 'http://127.0.0.1:1' }), { code: 2, err: /does not answer/ });
   t.match(await run(['log'], { OPS_URL: '' }), { code: 2, err: /OPS_URL/ });

@@ -27,6 +27,7 @@ import { batchRowStatistics } from './0026-batch-row-statistics.ts';
 import { movingFences } from './0027-moving-fences.ts';
 import { batchEvents } from './0028-batch-events.ts';
 import { finalDeposits } from './0029-final-deposits.ts';
+import { actsBeginOnce } from './0030-acts-begin-once.ts';
 import { removedEndpoints } from './0032-removed-endpoints.ts';
 import type { Migration } from './migration.ts';
 
@@ -62,5 +63,6 @@ export const migrations: readonly Migration[] = [
   movingFences,
   batchEvents,
   finalDeposits,
+  actsBeginOnce,
   removedEndpoints,
 ];

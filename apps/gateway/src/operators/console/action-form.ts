@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { ACTIONS, type Verb } from './actions.ts';
 import type { ActionField, OperatorAction } from './operator-action.ts';
 import { escaped } from './page-table.ts';
 
-// Forms without scripts: the reason is asked for beside each button.
+// Forms without scripts: the reason is asked for beside each button. Each has the id of its action, so that a second click does nothing more.
 
 export type Form = (verb: Verb, subject?: string) => string;
 
@@ -12,7 +13,7 @@ export const formsWith =
     const action: OperatorAction = ACTIONS[verb];
     const all = action.subject && subject === undefined ? [action.subject, ...action.fields] : action.fields;
     const known = subject === undefined ? '' : hidden('subject', subject);
-    return `<form method="post" action="/admin/${verb}">${hidden('form', formToken)}${known}${all.map(input).join(' ')} ${input(REASON)} <button${GRAVE.has(verb) ? ' class="grave"' : ''}>${action.label}</button></form>`;
+    return `<form method="post" action="/admin/${verb}">${hidden('form', formToken)}${hidden('id', randomUUID())}${known}${all.map(input).join(' ')} ${input(REASON)} <button${GRAVE.has(verb) ? ' class="grave"' : ''}>${action.label}</button></form>`;
   };
 
 /** What takes something away from callers stands out. */

@@ -5,7 +5,7 @@ import { readAccountRecord } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 import { describedActions, isVerb } from './actions.ts';
 import { guard } from './guard.ts';
-import { type ActionOutcome, OUTCOMES } from './operator-action.ts';
+import { type ActionOutcome, isOutcome, OUTCOMES } from './operator-action.ts';
 import { overview, toExactJson } from './overview.ts';
 import { page } from './page.ts';
 import { STYLE } from './page-style.ts';
@@ -56,7 +56,7 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
     const form = await formOf(request);
     if (!form || !isOurForm(request, form)) return send(response, 403, 'An action comes from the page itself.\n');
     const result = await performAction(context, verb, { form, operator: nameOf(request) });
-    if ('problem' in result) return send(response, 400, `${result.problem}\n`);
+    if ('problem' in result) return send(response, result.isConflict ? 409 : 400, `${result.problem}\n`);
     const { outcome, facts = {} } = result;
     if (/\bapplication\/json\b/.test(request.headers.accept ?? '')) {
       const body = JSON.stringify({ outcome, detail: OUTCOMES[outcome], facts });
@@ -89,8 +89,7 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
   };
 }
 
-const outcomeOf = (text: string | null): ActionOutcome | null =>
-  text !== null && Object.hasOwn(OUTCOMES, text) ? (text as ActionOutcome) : null;
+const outcomeOf = (text: string | null): ActionOutcome | null => (text !== null && isOutcome(text) ? text : null);
 
 /** Null if the body is larger than any of our forms. */
 async function formOf(request: IncomingMessage): Promise<URLSearchParams | null> {

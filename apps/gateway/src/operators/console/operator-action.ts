@@ -25,6 +25,8 @@ export const OUTCOMES = {
 } as const;
 export type ActionOutcome = keyof typeof OUTCOMES;
 
+export const isOutcome = (text: string): text is ActionOutcome => Object.hasOwn(OUTCOMES, text);
+
 export interface ActionField {
   name: string;
   label: string;
@@ -33,7 +35,7 @@ export interface ActionField {
 }
 
 export interface ActionInput {
-  /** Names what it does in ledger and at the processor, so that doing it twice does it once. */
+  /** Comes with the action, and names what it does in ledger and at the processor, so that doing it twice does it once. */
   actionId: string;
   subject: string;
   /** The other fields; empty where an optional one was left out. */
@@ -54,7 +56,7 @@ export interface OperatorAction {
   perform(context: OperatorsContext, input: ActionInput): Promise<ActionResult>;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const uuid = (label: string): ActionField => ({ name: 'subject', label, pattern: UUID });
 
 export const OF_ACCOUNT = uuid('account id');

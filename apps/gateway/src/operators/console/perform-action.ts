@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { noteAct } from '@eloquentpoll/storage';
+import { isDeepStrictEqual } from 'node:util';
+import { beginAct, type EarlierAct, noteAct } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 import { ACTIONS, type Verb } from './actions.ts';
-import type { ActionField, ActionResult, OperatorAction } from './operator-action.ts';
+import { type ActionField, type ActionResult, isOutcome, type OperatorAction, UUID } from './operator-action.ts';
 
-// Checks what an operator sent, notes who does what and why, does it, and notes what became of it.
+// Checks what an operator sent, notes who does what and why, does it, and notes what became of it. What is sent again under
+// the id of an action that has ended is answered with its outcome.
 
-export type Performed = { problem: string } | ActionResult;
+export type Performed = { problem: string; isConflict?: boolean } | ActionResult;
 
 const MIN_REASON = 3;
 const MAX_REASON = 500;
+/** Longer than any action takes: one that has no outcome by then was ended by a crash. */
+const MAX_ACTION_S = 60;
+/** How long one that failed is done again under its id: the processor forgets ids after a day. */
+const REPEATABLE_S = 12 * 3_600;
 const NAME = /^[\w.@+ -]{1,100}$/;
 
 export async function performAction(
@@ -21,16 +27,34 @@ export async function performAction(
   const reason = (form.get('reason') ?? '').trim();
   const fields = action.subject ? [action.subject, ...action.fields] : action.fields;
   const values = Object.fromEntries(fields.map(({ name }) => [name, (form.get(name) ?? '').trim()]));
-  const problem = problemWith({ operator, reason, fields, values });
+  const id = form.get('id');
+  const problem = problemWith({ operator, reason, fields, values, id });
   if (problem !== null) return { problem };
 
   const { subject = 'fleet' } = values;
-  const act = { actionId: randomUUID(), operator, verb, subject, reason };
-  await noteAct(context.storage, act, 'begun', withoutSubject(values));
+  const given = withoutSubject(values);
+  const act = { actionId: id ?? randomUUID(), operator, verb, subject, reason };
+  const earlier = await beginAct(context.storage, act, given);
+  const known = earlier && answerOf(earlier, { verb, subject, given });
+  if (known) return known;
   const result = await attempt(context, action, { actionId: act.actionId, subject, values });
-  await noteAct(context.storage, act, result.outcome, { ...withoutSubject(values), ...result.facts });
+  await noteAct(context.storage, act, result.outcome, { ...given, ...result.facts });
   context.log.warn({ action: verb, id: subject, operator, outcome: result.outcome }, 'console.action_performed');
   return result;
+}
+
+/** What a repeated action is answered with; null where it may have been left undone. */
+function answerOf(
+  { outcome, ageS, ...earlier }: EarlierAct,
+  sent: Pick<EarlierAct, 'verb' | 'subject' | 'given'>,
+): Performed | null {
+  if (!isDeepStrictEqual({ ...sent }, { verb: earlier.verb, subject: earlier.subject, given: earlier.given }))
+    return { problem: 'This id is that of another action: load the page again, or leave it out.', isConflict: true };
+  if (outcome === 'begun' && ageS < MAX_ACTION_S)
+    return { problem: `It is under way: look again after ${MAX_ACTION_S} s.`, isConflict: true };
+  if ((outcome === 'begun' || outcome === 'failed') && ageS < REPEATABLE_S) return null;
+  const facts = Object.entries(earlier.facts).filter(([name]) => !Object.hasOwn(earlier.given, name));
+  return { outcome: isOutcome(outcome) ? outcome : 'failed', facts: Object.fromEntries(facts) };
 }
 
 async function attempt(
@@ -51,12 +75,14 @@ interface Sent {
   reason: string;
   fields: readonly ActionField[];
   values: Readonly<Record<string, string>>;
+  id: string | null;
 }
 
-function problemWith({ operator, reason, fields, values }: Sent): string | null {
+function problemWith({ operator, reason, fields, values, id }: Sent): string | null {
   if (!NAME.test(operator)) return 'Say who you are: as the name beside the password, or in the header X-Operator.';
   if (reason.length < MIN_REASON || reason.length > MAX_REASON)
     return `Say why, in ${MIN_REASON} to ${MAX_REASON} characters.`;
+  if (id !== null && !UUID.test(id)) return 'The id of an action is a UUID in small letters.';
   const wrong = fields.find(({ name, pattern, isOptional }) => {
     const value = values[name] ?? '';
     return value === '' ? isOptional !== true : !pattern.test(value);
