@@ -182,6 +182,11 @@ export const ERRORS = {
     'Nothing is sent to a disabled endpoint; enable it with PATCH and status `enabled`.',
   ),
   batch_not_ended: wait(409, 'Batch not ended', 'The batch has not ended; cancel it first, or wait for its end.'),
+  payment_under_way: wait(
+    409,
+    'Payment under way',
+    'A card payment of the account is not decided, or could not be looked up: repeat it later.',
+  ),
   idempotency_conflict: wait(409, 'Request in progress', 'A request with the same Idempotency-Key is still running.'),
   deposit_in_progress: wait(409, 'Deposit in progress', 'This payment is being settled right now.'),
   payload_too_large: change(413, 'Payload too large', 'The body is larger than the operation accepts.'),

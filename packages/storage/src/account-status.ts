@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { unpaidCheckouts } from './checkouts.ts';
 import type { Lease } from './leases.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
@@ -43,24 +44,36 @@ export function unfreezeAccount(storage: Storage, accountId: string): Promise<Bu
   });
 }
 
+export interface AccountClosing {
+  /** Sees what the account has when nothing can come in any more; what it throws leaves the account as it is. */
+  onMoney?(left: { postedU: bigint; unpaidCheckouts: number }): void;
+  /** Gets the hashes of its keys. */
+  beforeCommit?(keys: Buffer[]): Promise<void>;
+}
+
 /**
  * Forgets who the account belongs to: identities, keys, logins, e-mail address, kept answers. Its results cannot be read
- * from then on; `emptyClosedAccounts` deletes them in steps. Null when there is no such account. `beforeCommit` gets the hashes
- * of its keys.
+ * from then on; `emptyClosedAccounts` deletes them in steps. Null when there is no such account.
  */
 export function closeAccount(
   storage: Storage,
   accountId: string,
-  beforeCommit?: (keys: Buffer[]) => Promise<void>,
+  { onMoney, beforeCommit }: AccountClosing = {},
 ): Promise<Shut | null> {
   return inTransaction(storage, async (tx) => {
     const { db } = tx;
     // Idempotency keys before the account: polls that are being accepted lock them in this order.
     await sql`
       select from idempotency where principal = ${accountId} order by entry_point, key for update`.execute(db);
+    // Payments too, as where they are credited: one that is credited meanwhile is seen below.
+    await sql`select from checkouts where account_id = ${accountId} order by id for update`.execute(db);
     if (!(await lockOpen(tx, accountId))) return null;
     const keys = await activeKeys(tx, accountId);
     const ended = await endPolls(tx, accountId);
+    // After polls, as where they end.
+    const { rows } = await sql<{ posted_u: bigint }>`
+      select posted_u from balances where account_id = ${accountId} for update`.execute(db);
+    onMoney?.({ postedU: rows[0]?.posted_u ?? 0n, unpaidCheckouts: (await unpaidCheckouts(tx, accountId)).length });
     await sql`
       select cancel_batch(id, account_id) from batches where account_id = ${accountId} and status = 'running'`.execute(
       db,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { CLOSED_ACCOUNT } from './misfits.ts';
 import type { Queries } from './open-storage.ts';
 
 // What the processor's balance says about each payment, beside what the ledger says. Movements are kept, so that the whole
@@ -73,7 +74,7 @@ export async function unlikePayments(
 export async function closeAlikeMisfits({ db }: Queries): Promise<void> {
   await sql`
     update misfits set closed_at = now(), closed_as = 'matched'
-     where source = 'card' and closed_at is null
+     where source = 'card' and closed_at is null and reason <> ${CLOSED_ACCOUNT}
        and coalesce((select sum(amount_cents) from card_movements where payment_intent = reference), 0)
          = coalesce((select case when state = 'credited' then amount_cents - reversed_cents else 0 end
                        from checkouts where payment_intent = reference), 0)`.execute(db);

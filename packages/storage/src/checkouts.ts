@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type HoldBackRules, holdBack, shrinkHeldBack } from './hold-back.ts';
 import { creditAccount, reverseCredit } from './ledger.ts';
+import { noteIfClosed } from './misfits.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -116,6 +117,18 @@ export async function recentCheckouts({ db }: Queries, accountId: string): Promi
   return rows.map(toCheckout);
 }
 
+/** Payments that may still be made. */
+export async function unpaidCheckouts({ db }: Queries, accountId: string): Promise<StoredCheckout[]> {
+  const rows = await db
+    .selectFrom('checkouts')
+    .select(columns)
+    .where('account_id', '=', accountId)
+    .where('state', 'in', ['created', 'open'])
+    .where('processor_id', 'is not', null)
+    .execute();
+  return rows.map(toCheckout);
+}
+
 /**
  * Brings a payment and the ledger in line with what the processor said after `known` was read. 'outdated': something was
  * written meanwhile, perhaps from a later answer, so read both again.
@@ -156,14 +169,19 @@ export function followCheckout(
       source: 'card' as const,
       idem: `card:${facts.processorId}${idem}`,
     });
-    const isNew = known.state !== 'credited' && isCredited && (await creditAccount(tx, money(known.amountCents, '')));
+    const credit = async (movement: ReturnType<typeof money>): Promise<boolean> => {
+      const isNew = await creditAccount(tx, movement);
+      if (isNew) await noteIfClosed(tx, movement, { checkout_id: known.id });
+      return isNew;
+    };
+    const isNew = known.state !== 'credited' && isCredited && (await credit(money(known.amountCents, '')));
     if (isNew) await holdBack(tx, known, rules);
     const more = reversedCents - known.reversedCents;
     if (more > 0) {
       await reverseCredit(tx, money(more, `:reversed:${known.version}`));
       await shrinkHeldBack(tx, known, known.amountCents - reversedCents);
     }
-    if (more < 0) await creditAccount(tx, money(-more, `:reinstated:${known.version}`));
+    if (more < 0) await credit(money(-more, `:reinstated:${known.version}`));
     return 'moved';
   });
 }

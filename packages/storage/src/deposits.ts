@@ -198,7 +198,7 @@ export function creditDeposit(
       .forUpdate()
       .executeTakeFirstOrThrow();
     if (row.state === 'credited') return null;
-    const { accountId, isNewAccount } = await admitPayer(tx, row.payer, key?.accountId);
+    const { accountId, isNewAccount } = await payerOf(tx, row.payer, key?.accountId);
     // The authorization was signed with the payer's own key.
     await noteOwnKey(tx, row.payer);
     if (isNewAccount && key) await insertKey(tx, { ...key, accountId });
@@ -217,6 +217,19 @@ export function creditDeposit(
       .execute();
     return { accountId, isNewAccount };
   });
+}
+
+/** The payer's account, which is not closed before the transaction ends: a wallet whose account was closed meanwhile opens another. */
+async function payerOf(tx: Queries, payer: Buffer, newId?: string) {
+  const found = await admitPayer(tx, payer, newId);
+  const open = await tx.db
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '=', found.accountId)
+    .where('deleted_at', 'is', null)
+    .forKeyShare()
+    .executeTakeFirst();
+  return open ? found : admitPayer(tx, payer, newId);
 }
 
 /**

@@ -8,7 +8,7 @@ export {
 } from './accept-poll.ts';
 export { pollAccepter } from './accept-together.ts';
 export { type AccountRecord, readAccountRecord } from './account-record.ts';
-export { closeAccount, freezeAccount, type Shut, unfreezeAccount } from './account-status.ts';
+export { type AccountClosing, closeAccount, freezeAccount, type Shut, unfreezeAccount } from './account-status.ts';
 export { type Account, createAccount, findAccount, noteEmail } from './accounts.ts';
 export {
   type ApiKeyToStore,
@@ -138,6 +138,7 @@ export {
   recentCheckouts,
   recreateCheckout,
   type StoredCheckout,
+  unpaidCheckouts,
 } from './checkouts.ts';
 export { type Claim, claimOverdue, claimPoll, DEATHS_BEFORE_SUSPECT, pollClaimer } from './claims.ts';
 export { storageTime } from './clock.ts';
@@ -282,7 +283,14 @@ export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan } from '.
 export { dropMonths, makeMonths, withMonthsLock } from './months.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
-export { beginAct, type EarlierAct, type LoggedAct, noteAct, type OperatorAct, readOperatorLog } from './operator-log.ts';
+export {
+  beginAct,
+  type EarlierAct,
+  type LoggedAct,
+  noteAct,
+  type OperatorAct,
+  readOperatorLog,
+} from './operator-log.ts';
 export { findPoll, findPollByResult, findRunStates, type Poll, type StoredRun } from './polls.ts';
 export { noteProcessorEvent, unseenProcessorEvents } from './processor-events.ts';
 export {

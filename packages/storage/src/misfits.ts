@@ -38,6 +38,29 @@ export async function noteMisfit({ db }: Queries, misfit: NewMisfit): Promise<bo
   return rows[0]!.is_new;
 }
 
+/** Of an account that cannot be used any more. */
+export const CLOSED_ACCOUNT = 'closed_account';
+
+/** For the transaction that credited it: money that a closed account got is an operator's to pay back. */
+export async function noteIfClosed(
+  queries: Queries,
+  { accountId, amountU, source, idem }: { accountId: string; amountU: bigint; source: 'card'; idem: string },
+  details: Record<string, string>,
+): Promise<void> {
+  const closed = await queries.db
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '=', accountId)
+    .where('deleted_at', 'is not', null)
+    .executeTakeFirst();
+  if (!closed) return;
+  await noteMisfit(queries, {
+    ...{ source, amountU, reason: CLOSED_ACCOUNT },
+    reference: idem,
+    details: { ...details, account_id: accountId },
+  });
+}
+
 /** False when there is no such open misfit. */
 export async function closeMisfit(
   { db }: Queries,

@@ -2,12 +2,15 @@ import { newPollId } from '@eloquentpoll/polls';
 import t from 'tap';
 import {
   acceptPoll,
+  admitPayer,
   claimPoll,
   closeAccount,
   createAccount,
+  creditDeposit,
   deletePoll,
   finishPoll,
   freezeAccount,
+  inTransaction,
   openCheckout,
   readUsageGroups,
   releaseHeldBack,
@@ -229,4 +232,53 @@ t.test('deleting a poll waits for its key and its account before it holds the ba
     await other.query('commit');
     t.match(await deleting, { outcome: 'deleted' }, table);
   }
+});
+
+t.test('closing an account sees a credit that was under way, and refuses where its money is asked about', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const accountId = await createAccount(storage);
+  const id = await openCheckout(storage, { accountId, amountCents: 500 });
+  const crediting = await session(t, fixture);
+  await crediting.query('begin');
+  // As followCheckout does.
+  await crediting.query(`update checkouts set state = 'credited' where id = $1`, [id]);
+  let seenU = -1n;
+  const closing = closeAccount(storage, accountId, {
+    onMoney({ postedU }) {
+      seenU = postedU;
+      throw new Error('money is left');
+    },
+  });
+  await isWaitedFor(t, fixture, crediting);
+  await crediting.query('update balances set posted_u = posted_u + 5000000 where account_id = $1', [accountId]);
+  await crediting.query('commit');
+  await t.rejects(closing, { message: 'money is left' });
+  t.equal(seenU, 5_000_000n);
+  t.match(await query('select deleted_at from accounts where id = $1', [accountId]), [{ deleted_at: null }]);
+});
+
+t.test('a deposit of a wallet whose account is closed meanwhile opens another', async (t) => {
+  const fixture = await open(t);
+  const { storage } = fixture;
+  const payer = Buffer.alloc(20, 7);
+  const { accountId } = await inTransaction(storage, (tx) => admitPayer(tx, payer));
+  const closing = await session(t, fixture);
+  await closing.query('begin');
+  await closing.query('select from accounts where id = $1 for update', [accountId]);
+  const [a, n] = [Buffer.alloc(20, 1), Buffer.alloc(32, 2)];
+  const [deposit] = await fixture.query<{ id: string }>(
+    `insert into deposits (chain_id, asset, payer, nonce, pay_to, amount_u, valid_before, proof)
+     values (1, $1, $2, $3, $1, 5000000, now() + interval '1 minute', '{}') returning id`,
+    [a, payer, n],
+  );
+  const crediting = creditDeposit(storage, deposit!.id, { txHash: n });
+  await isWaitedFor(t, fixture, closing);
+  await closing.query('update accounts set deleted_at = now(), frozen_at = now() where id = $1', [accountId]);
+  await closing.query('delete from identities where account_id = $1', [accountId]);
+  await closing.query('commit');
+  const credited = await crediting;
+  t.not(credited!.accountId, accountId);
+  t.ok(credited!.isNewAccount);
+  t.same(await wholeCheck(storage), []);
 });

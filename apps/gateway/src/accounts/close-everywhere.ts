@@ -1,4 +1,4 @@
-import { closeAccount } from '@eloquentpoll/storage';
+import { type AccountClosing, closeAccount } from '@eloquentpoll/storage';
 import type { AccountsContext } from './context.ts';
 
 type Parts = Pick<AccountsContext, 'storage' | 'bus' | 'keys' | 'log'>;
@@ -7,8 +7,15 @@ type Parts = Pick<AccountsContext, 'storage' | 'bus' | 'keys' | 'log'>;
  * Closes an account for good: once this resolves no replica accepts a key or login of it, and none of its results can be
  * read. Workers end its running polls and empty all of them. False when it is closed or unknown.
  */
-export async function closeEverywhere({ storage, bus, keys, log }: Parts, accountId: string): Promise<boolean> {
-  const shut = await closeAccount(storage, accountId, (hashes) => keys.forget(hashes));
+export async function closeEverywhere(
+  { storage, bus, keys, log }: Parts,
+  accountId: string,
+  onMoney?: AccountClosing['onMoney'],
+): Promise<boolean> {
+  const shut = await closeAccount(storage, accountId, {
+    ...(onMoney && { onMoney }),
+    beforeCommit: (hashes) => keys.forget(hashes),
+  });
   if (!shut) return false;
   await Promise.all([
     ...shut.keys.map((hash) => keys.invalidate(hash)),

@@ -23,6 +23,8 @@ export interface AccountsContext extends HttpContext {
   readonly identityProvider: IdentityProvider | null;
   /** Null where the operator has set up none. */
   readonly webhooks: Webhooks | null;
+  /** Each ends what was begun to pay an account that is about to be deleted, or throws a 409. */
+  readonly endsOfPayments: ((accountId: string) => Promise<void>)[];
 }
 
 export function openAccountsContext(
@@ -44,6 +46,7 @@ export function openAccountsContext(
     attemptSealer: overrides.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),
     identityProvider: overrides.identityProvider ?? openProvider(config),
     webhooks: overrides.webhooks ?? openWebhooks(config.webhooks),
+    endsOfPayments: overrides.endsOfPayments ?? [],
   };
 }
 

@@ -5,21 +5,22 @@ import { dollarsOfCents } from './balance.ts';
 import { closeEverywhere } from './close-everywhere.ts';
 import type { AccountsContext } from './context.ts';
 
+/** Payments that were begun are ended first, because what a deleted account is paid cannot be reached. */
+export async function prepareDeletion(context: AccountsContext, accountId: string, givesUp: boolean): Promise<void> {
+  const balance = await balanceOf(context.storage, accountId);
+  refuseWithBalance(context, balance?.postedU ?? 0n, givesUp);
+  for (const end of context.endsOfPayments) await end(accountId);
+}
+
 /** What is left is given up only where its owner says so; a refund is the operator's, and comes before. */
-export async function refuseWithBalance(
-  { storage, config }: AccountsContext,
-  accountId: string,
-  givesUp: boolean,
-): Promise<number> {
-  const balance = await balanceOf(storage, accountId);
+function refuseWithBalance({ config }: AccountsContext, postedU: bigint, givesUp: boolean): number {
   // What running polls hold comes back when they end.
-  const leftU = balance === null ? 0n : balance.postedU;
-  if (leftU > 0n && !givesUp) {
+  if (postedU > 0n && !givesUp) {
     throw new ApiError('balance_left', {
-      detail: `${dollarsOfCents(leftU / 10_000n)} is left. Spend it, ask ${config.contactEmail} to pay it back, or send give_up_balance: it is not paid out afterwards.`,
+      detail: `${dollarsOfCents(postedU / 10_000n)} is left. Spend it, ask ${config.contactEmail} to pay it back, or send give_up_balance: it is not paid out afterwards.`,
     });
   }
-  return leftU > 0n ? Number(leftU) / 1_000_000 : 0;
+  return postedU > 0n ? Number(postedU) / 1_000_000 : 0;
 }
 
 export async function deleteAccount(
@@ -27,7 +28,19 @@ export async function deleteAccount(
   accountId: string,
   givesUp: boolean,
 ): Promise<AccountDeletion> {
-  const givenUp = await refuseWithBalance(context, accountId, givesUp);
-  if (!(await closeEverywhere(context, accountId))) throw new ApiError('authentication_required');
+  await prepareDeletion(context, accountId, givesUp);
+  let givenUp = 0;
+  const isClosed = await closeEverywhere(context, accountId, ({ postedU, unpaidCheckouts }) => {
+    givenUp = refuseWithBalance(context, postedU, givesUp);
+    if (unpaidCheckouts > 0) throw paymentUnderWay(context);
+  });
+  if (!isClosed) throw new ApiError('authentication_required');
   return { deleted: true, given_up_usd: givenUp };
 }
+
+export const paymentUnderWay = ({ config }: Pick<AccountsContext, 'config'>, cause?: unknown): ApiError =>
+  new ApiError('payment_under_way', {
+    detail: `A card payment was begun and is not decided, or the processor does not answer: repeat this later, or ask ${config.contactEmail}.`,
+    retryAfterSeconds: 60,
+    cause,
+  });

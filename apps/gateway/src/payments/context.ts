@@ -1,4 +1,5 @@
 import type { AccountsContext } from '../accounts/context.ts';
+import { endUnpaidCheckouts } from './card/end-unpaid-checkouts.ts';
 import { type Processor, stripeProcessor } from './card/processor.ts';
 import { type MoneyMetrics, moneyMetrics } from './money-metrics.ts';
 import { type DepositService, openDepositService } from './usdc/deposit-service.ts';
@@ -14,10 +15,12 @@ export interface PaymentsContext extends AccountsContext {
 
 export function openPaymentsContext(base: AccountsContext, overrides: Partial<PaymentsContext>): PaymentsContext {
   const { config, metrics, storage } = base;
-  return {
+  const context: PaymentsContext = {
     ...base,
     processor: overrides.processor ?? (config.checkout && stripeProcessor(config.checkout, config.baseUrl)),
     deposits: overrides.deposits ?? (config.deposits && openDepositService(config.deposits, storage)),
     money: overrides.money ?? moneyMetrics(metrics),
   };
+  base.endsOfPayments.push((accountId) => endUnpaidCheckouts(context, accountId));
+  return context;
 }

@@ -1,6 +1,17 @@
 import { newPollId } from '@eloquentpoll/polls';
-import { admitIdentity, checkLedger, creditAccount, emptyClosedAccounts } from '@eloquentpoll/storage';
+import {
+  admitIdentity,
+  balanceOf,
+  checkLedger,
+  closeAlikeMisfits,
+  createAccount,
+  creditAccount,
+  emptyClosedAccounts,
+  openMisfits,
+} from '@eloquentpoll/storage';
+import { delivery, fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import t from 'tap';
+import { closeEverywhere } from '../../src/accounts/close-everywhere.ts';
 import { createLogin, LOGIN_COOKIE } from '../../src/accounts/login/login-cookie.ts';
 import { build } from '../fixtures/build.ts';
 import { placesOf } from '../fixtures/places-of.ts';
@@ -112,4 +123,59 @@ t.test('a wallet deletes its account by a signature that is for nothing else', a
   t.equal((await post({ ...proof, give_up_balance: true })).statusCode, 401, 'the proof is used up');
   t.equal((await app.inject({ url: '/api/keys', headers: bearerOf(key) })).statusCode, 401);
   t.ok((await owner.verify()).json().is_new_user, 'the wallet may begin again');
+});
+
+async function customer(shop: Awaited<ReturnType<typeof build>>, stripe: Awaited<ReturnType<typeof fakeStripe>>) {
+  const accountId = await createAccount(shop.context.storage);
+  const headers = await shop.sessionFor(accountId);
+  const order = { method: 'POST', url: '/api/checkout', headers, payload: { amount_cents: 700 } } as const;
+  const { url } = (await shop.app.inject(order)).json();
+  const leave = async (query: object = {}) => {
+    const answer = await shop.app.inject({
+      ...{ method: 'DELETE', url: '/api/account', headers },
+      query: { confirm: accountId, ...query } as never,
+    });
+    return [answer.statusCode, answer.json().code ?? answer.json().given_up_usd];
+  };
+  return { accountId, leave, session: stripe.sessions.get(url.split('/').at(-1))! };
+}
+
+t.test('an account whose card payment is under way is deleted once that has ended', async (t) => {
+  const stripe = await fakeStripe(t);
+  const shop = await build(t, { checkout: stripe.settings });
+  const [paid, slow, unpaid] = [
+    await customer(shop, stripe),
+    await customer(shop, stripe),
+    await customer(shop, stripe),
+  ];
+  stripe.complete(paid.session);
+  t.same(await paid.leave(), [409, 'balance_left'], 'the event of the payment has not come yet');
+  t.same(await paid.leave({ give_up_balance: 'true' }), [200, 7]);
+
+  stripe.complete(slow.session, { paid: false });
+  t.same(await slow.leave(), [409, 'payment_under_way'], 'its bank has not confirmed it');
+  stripe.confirm(slow.session);
+  t.same(await slow.leave(), [409, 'balance_left']);
+
+  stripe.trouble('errors');
+  t.same(await unpaid.leave(), [409, 'payment_under_way'], 'it cannot be read');
+  stripe.trouble('none');
+  t.same(await unpaid.leave(), [200, 0]);
+  t.equal(unpaid.session.status, 'expired', 'its page cannot be paid on any more');
+  t.same(await checkLedger(shop.context.storage), []);
+});
+
+t.test('a payment that a closed account got is a misfit, until an operator has seen to it', async (t) => {
+  const stripe = await fakeStripe(t);
+  const shop = await build(t, { checkout: stripe.settings });
+  const { storage } = shop.context;
+  const { accountId, session } = await customer(shop, stripe);
+  t.ok(await closeEverywhere(shop.context, accountId));
+  await shop.app.inject(delivery(stripe.complete(session)));
+  t.equal((await balanceOf(storage, accountId))!.postedU, 7_000_000n);
+  await closeAlikeMisfits(storage);
+  const checkout_id = session.client_reference_id!;
+  const details = { checkout_id, account_id: accountId };
+  t.match(await openMisfits(storage, 10), [{ source: 'card', reason: 'closed_account', amountU: 7_000_000n, details }]);
+  t.same(await checkLedger(storage), []);
 });

@@ -20,7 +20,7 @@ export function deleteAccountRoute(app: FastifyInstance, context: AccountsContex
         operationId: 'deleteAccount',
         tags: ['Account'],
         summary: 'Delete your account',
-        description: `Cannot be undone. Keys, logins, wallets, saved panels, webhooks and feedback are gone at once, and all results answer 404; running polls end. Questions, options and answers are deleted within minutes. Transfers stay, with ids only, because books are kept. A key cannot do this: it takes a login of the last ${RECENT_MINUTES} minutes, or a wallet's signature at POST /api/wallet/delete-account.`,
+        description: `Cannot be undone. Keys, logins, wallets, saved panels, webhooks and feedback are gone at once, and all results answer 404; running polls end. Questions, options and answers are deleted within minutes. Transfers stay, with ids only, because books are kept. Card payments that were begun are ended first: one that is not decided yet is a 409. A key cannot do this: it takes a login of the last ${RECENT_MINUTES} minutes, or a wallet's signature at POST /api/wallet/delete-account.`,
         security: access.session,
         querystring: AccountDeletionQuery,
         response: {
@@ -31,6 +31,7 @@ export function deleteAccountRoute(app: FastifyInstance, context: AccountsContex
             'recent_login_required',
             'forbidden_origin',
             'balance_left',
+            'payment_under_way',
           ),
         },
       },

@@ -22,7 +22,7 @@ export function walletDeleteAccountRoute(app: FastifyInstance, context: Accounts
         body: Type.Ref(WalletDeletion),
         response: {
           200: jsonAnswer('It is deleted.', AccountDeletion),
-          ...errors(...READS_BODY, 'invalid_wallet_signature', 'wallet_not_found', 'balance_left'),
+          ...errors(...READS_BODY, 'invalid_wallet_signature', 'wallet_not_found', 'balance_left', 'payment_under_way'),
         },
       },
     },

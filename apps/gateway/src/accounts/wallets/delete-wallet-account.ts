@@ -2,11 +2,11 @@ import type { AccountDeletion, WalletDeletion } from '@eloquentpoll/contracts';
 import { findIdentity, inTransaction } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { deleteAccount, refuseWithBalance } from '../delete-account.ts';
+import { deleteAccount, prepareDeletion } from '../delete-account.ts';
 import { requireOpen } from '../frozen.ts';
 import { consumeProof, verifyProof } from './proof.ts';
 
-/** The account of the wallet that signed. A refusal because of its balance leaves the proof as it is. */
+/** The account of the wallet that signed. A refusal because of its money leaves the proof as it is. */
 export async function deleteWalletAccount(
   context: AccountsContext,
   { give_up_balance: givesUp = false, ...proof }: WalletDeletion,
@@ -15,7 +15,7 @@ export async function deleteWalletAccount(
   const known = await findIdentity(context.storage, { kind: 'wallet', address: wallet.bytes });
   if (!known) throw new ApiError('wallet_not_found');
   const { accountId } = requireOpen(known);
-  await refuseWithBalance(context, accountId, givesUp);
+  await prepareDeletion(context, accountId, givesUp);
   await inTransaction(context.storage, (tx) => consumeProof(tx, wallet));
   return deleteAccount(context, accountId, givesUp);
 }

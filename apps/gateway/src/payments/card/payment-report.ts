@@ -10,6 +10,8 @@ export interface PaymentReport extends CheckoutFacts {
   /** The base URL of the installation that opened it, and the account there that pays; both are in its metadata. */
   origin: string | null;
   accountId: string | null;
+  /** Its page can be paid on. */
+  isOpen: boolean;
 }
 
 export function chargeOf({ payment_intent }: Stripe.Checkout.Session): Stripe.Charge | null {
@@ -35,6 +37,7 @@ export function paymentReportOf(
     accountId: session.metadata?.account_id ?? null,
     isPaid: session.payment_status === 'paid',
     isExpired: session.status === 'expired',
+    isOpen: session.status === 'open',
     reversedCents: Math.min(amountCents ?? 0, reversed),
   };
 }

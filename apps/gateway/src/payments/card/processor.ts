@@ -21,6 +21,8 @@ export interface Processor {
   }): Promise<{ processorId: string; url: string }>;
   /** The current state of a payment. */
   read(processorId: string): Promise<PaymentReport>;
+  /** Its page cannot be paid on any more. Fails where it was paid or has ended. */
+  endPage(processorId: string): Promise<void>;
   /** The payment of a charge, refund or dispute; null if it is not one of ours. */
   find(paymentIntent: string): Promise<PaymentName | null>;
   /** Verifies an event's signature and parses it; 400 if it is invalid. */
@@ -77,6 +79,9 @@ export function stripeProcessor(settings: CheckoutSettings, baseUrl: string, tim
         const disputed = charge?.disputed ? await disputes.list(of) : null;
         return paymentReportOf(session, refunded?.data ?? [], disputed?.data ?? []);
       }),
+    async endPage(processorId) {
+      await call(({ checkout }) => checkout.sessions.expire(processorId));
+    },
     find: (paymentIntent) =>
       call(async ({ checkout }) => {
         const { data } = await checkout.sessions.list({ payment_intent: paymentIntent, limit: 1 });
