@@ -2,15 +2,34 @@ import { ApiError } from '../http/api-error.ts';
 import type { BudgetState, RateLimiter } from '../http/rate-limits/rate-limiter.ts';
 
 // Every well-formed key that is unknown costs a query of Postgres, and the checksum of keys is public. A network that
-// keeps failing is refused before that query. Keys that Redis has cached go on working, so that neighbours behind the
-// same address are not locked out.
+// keeps failing is refused before that query. Neighbours behind the same address are not locked out: keys that Redis has cached, keys
+// that opened an account a moment ago, and the last few look-ups, which are left to keys that have not failed since.
 
 /** The oldest is forgotten beyond this many; the count itself is in Redis. */
 const MAX_BLOCKED = 10_000;
+/** Look-ups that are left to other keys; each that finds its key is given back. */
+const MAX_SPARE = 10;
+/** How long after it opened its account a key is looked up whatever its network does. */
+const GOOD_MS = 600_000;
+const MAX_GOOD = 20_000;
+
+interface Block {
+  until: number;
+  /** Look-ups that are left, those under way taken off. */
+  spare: number;
+  /** The key that began it, and those that failed since. */
+  failed: Set<string>;
+}
 
 export interface FailedAuthentication {
-  /** Throws 429 for a network whose budget of failures is used up. Counts in memory only. */
-  refuse(network: string): void;
+  /**
+   * Looks a key up by its name and counts what is not found. Throws 429 instead where the network's failures are nearly used up
+   * and nothing speaks for the key.
+   */
+  lookUp<T>(network: string, name: string, ask: () => Promise<T | null>): Promise<T | null>;
+  /** Notes that a key has opened its account. */
+  noteGood(name: string): void;
+  /** Counts a token that opens nothing; throws 429 where the failures are used up. */
   count(network: string): Promise<void>;
 }
 
@@ -18,26 +37,63 @@ export function failedAuthentication(
   limiter: RateLimiter,
   now: () => number = () => performance.now(),
 ): FailedAuthentication {
-  const blockedUntil = new Map<string, number>();
+  const blocks = new Map<string, Block>();
+  const goodUntil = new Map<string, number>();
 
-  function block(network: string, { resetSeconds }: BudgetState): void {
-    if (blockedUntil.size >= MAX_BLOCKED) blockedUntil.delete(blockedUntil.keys().next().value ?? '');
-    blockedUntil.set(network, now() + resetSeconds * 1_000);
+  function blockOf(network: string): Block | undefined {
+    const block = blocks.get(network);
+    if (block && block.until > now()) return block;
+    blocks.delete(network);
+    return undefined;
+  }
+
+  function refusal({ until }: Block): ApiError {
+    const retryAfterSeconds = Math.ceil((until - now()) / 1_000);
+    const detail = `Too many keys or tokens that are not valid came from your network; try again in ${retryAfterSeconds} s.`;
+    return new ApiError('rate_limited', { detail, retryAfterSeconds });
+  }
+
+  async function take(network: string): Promise<Block | undefined> {
+    const { remaining, resetSeconds, window }: BudgetState = await limiter.take('failed_authentication', network);
+    // What is spared is part of the budget.
+    const spare = Math.min(MAX_SPARE, Math.floor(window.limit / 6));
+    const block = blockOf(network);
+    if (block || remaining > spare) return block;
+    if (blocks.size >= MAX_BLOCKED) blocks.delete(blocks.keys().next().value ?? '');
+    const begun: Block = { until: now() + resetSeconds * 1_000, spare, failed: new Set() };
+    blocks.set(network, begun);
+    return begun;
   }
 
   return {
-    refuse(network) {
-      const leftMs = (blockedUntil.get(network) ?? 0) - now();
-      if (leftMs > 0) {
-        const retryAfterSeconds = Math.ceil(leftMs / 1_000);
-        const detail = `Too many keys or tokens that are not valid came from your network; try again in ${retryAfterSeconds} s.`;
-        throw new ApiError('rate_limited', { detail, retryAfterSeconds });
+    async lookUp(network, name, ask) {
+      const block = (goodUntil.get(name) ?? 0) > now() ? undefined : blockOf(network);
+      if (block && (block.spare <= 0 || block.failed.has(name))) throw refusal(block);
+      if (block) block.spare -= 1;
+      let hasFailed = false;
+      try {
+        const found = await ask();
+        hasFailed = found === null;
+        if (!hasFailed) return found;
+      } finally {
+        // The same key may have been looked up several times at once.
+        if (block && (!hasFailed || block.failed.has(name))) block.spare += 1;
       }
-      blockedUntil.delete(network);
+      goodUntil.delete(name);
+      block?.failed.add(name);
+      const current = await take(network);
+      if (current?.failed.size === 0) current.failed.add(name);
+      return null;
+    },
+    noteGood(name) {
+      goodUntil.delete(name);
+      if (goodUntil.size >= MAX_GOOD) goodUntil.delete(goodUntil.keys().next().value ?? '');
+      goodUntil.set(name, now() + GOOD_MS);
     },
     async count(network) {
-      const budget = await limiter.take('failed_authentication', network);
-      if (budget.remaining === 0) block(network, budget);
+      const block = blockOf(network);
+      if (block) throw refusal(block);
+      await take(network);
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Principal } from '../http/access.ts';
 import type { AccountsContext } from './context.ts';
 import { requireOpen } from './frozen.ts';
 import type { KeyOwner } from './keys/cached-owner.ts';
+import { nameOfHash } from './keys/hashed-key.ts';
 import { looksLikeAccessToken, principalOfToken } from './login/access-token.ts';
 import { readLogin } from './login/login-cookie.ts';
 
@@ -14,7 +15,7 @@ export async function principalOfBearer(
   opensAccount = true,
 ): Promise<Principal | null> {
   if (!looksLikeAccessToken(bearer)) return principalOfKey(context, bearer, network);
-  context.failures.refuse(network);
+  // Its signature is checked with keys that are known, so that a token that is valid is refused for no neighbour.
   const principal = await principalOfToken(context, bearer, opensAccount);
   if (!principal) await context.failures.count(network);
   return principal;
@@ -51,11 +52,15 @@ export async function ownerOfKey(
   hash: Buffer,
   network: string,
 ): Promise<KeyOwner | null> {
-  const owner = await keys.find(hash, () => failures.refuse(network));
-  if (!owner) {
-    await refuseMovedName(storage, nameOfKey(hash));
-    await failures.count(network);
-  }
+  const name = nameOfHash(hash);
+  const owner = await keys.find(hash, (ask) =>
+    failures.lookUp(network, name, async () => {
+      const found = await ask();
+      if (!found) await refuseMovedName(storage, nameOfKey(hash));
+      return found;
+    }),
+  );
+  if (owner) failures.noteGood(name);
   return owner && requireOpen(owner);
 }
 

@@ -333,3 +333,19 @@ t.test('over A2A and MCP a token reads and cancels with the scopes that REST ask
   ] as const)
     t.not((await call('account', url, method, meta)).statusCode, 403, `${method} needs no scope`);
 });
+
+t.test('a network whose tokens failed too often is refused, and a valid token of it is not', async (t) => {
+  const provider = await lyingProvider(t);
+  const limits = { rateLimits: readPolicies('failed_authentication=12/60') };
+  const { app } = await build(t, { identityProvider: provider, ...limits });
+  const call = async (token: string) =>
+    (await app.inject({ url: '/api/polls?limit=1', headers: { authorization: `Bearer ${token}` } })).statusCode;
+  const now = Math.floor(Date.now() / 1000);
+  const claims = (sub: string) => ({ iss: provider.issuer, aud: BASE, sub, scope: 'account', iat: now, exp: now + 60 });
+  const sign = (sub: string) => provider.sign(claims(sub), { typ: 'at+jwt' });
+  const wrong = `${(await sign('ann')).slice(0, -8)}AAAAAAAA`;
+  const statuses = [];
+  for (let i = 0; i < 14; i++) statuses.push(await call(wrong));
+  t.same([statuses[0], statuses.at(-1)], [401, 429]);
+  t.equal(await call(await sign('ben')), 200);
+});

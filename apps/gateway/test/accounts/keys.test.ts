@@ -301,6 +301,34 @@ t.test('sixty wrong keys of one network are 401, then 429 without a look-up; key
   t.equal((await call(bearerOf(newApiKey()), '203.0.113.9')).statusCode, 401, 'another network');
 });
 
+t.test('a dead key that is called all the time shuts out no valid key or token of its network', async (t) => {
+  const gateway = await build(t);
+  const { app, context, keyWith } = gateway;
+  const remoteAddress = '198.51.100.7';
+  const call = async (headers: Headers) => (await app.inject({ url: '/api/keys', headers, remoteAddress })).statusCode;
+  const [known, ended, ...others] = await Promise.all(Array.from({ length: 30 }, () => keyWith(0)));
+  // Once a key is out of the cache, it is looked up.
+  const forget = async () => context.bus.redis.del(...(await context.bus.redis.keys(`${context.bus.prefix}:key:*`)));
+  for (const { bearer } of [known!, ended!]) t.equal(await call(bearer), 200);
+  const dead = bearerOf(newApiKey());
+  const statuses = [];
+  for (let i = 0; i < 70; i++) statuses.push(await call(dead));
+  t.equal(statuses.at(-1), 429);
+  t.ok(statuses.filter((status) => status === 401).length <= 60);
+  for (const { bearer } of others) t.equal(await call(bearer), 200, 'a key that no process has seen');
+  await forget();
+  t.equal(await call(known!.bearer), 200, 'a key in use');
+
+  for (let i = 0; i < 60; i++) await call(bearerOf(newApiKey()));
+  const fresh = (await keyWith(0)).bearer;
+  t.equal(await call(fresh), 429, 'who sends ever other wrong keys uses up what is left to those never seen');
+  await forget();
+  t.equal(await call(known!.bearer), 200, 'not to keys in use');
+  await gateway.asOwner(`update api_keys set revoked_at = now() where account_id = '${ended!.accountId}'`);
+  t.equal(await call(ended!.bearer), 401);
+  t.equal(await call(ended!.bearer), 429, 'nor is it in use afterwards');
+});
+
 t.test('a key or login that was ended while the body of its call was on the way is a 401', async (t) => {
   const { app, context, keyWith, sessionFor } = await build(t);
   await app.listen({ host: '127.0.0.1', port: 0 });

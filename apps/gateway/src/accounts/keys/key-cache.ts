@@ -13,8 +13,11 @@ const TOMBSTONE_TTL_S = 120;
 const TOMBSTONE = '-';
 
 export interface KeyCache {
-  /** `beforeStore` runs before Postgres is asked; what it throws ends the search. */
-  find(hash: Buffer, beforeStore?: () => void): Promise<KeyOwner | null>;
+  /** Where Postgres is to be asked, `around` is called with that; what it throws ends the search. */
+  find(
+    hash: Buffer,
+    around?: (ask: () => Promise<KeyOwner | null>) => Promise<KeyOwner | null>,
+  ): Promise<KeyOwner | null>;
   /** Those that are cached, in the order of the keys; null on a miss: call `find`. */
   findCached(keys: readonly HashedKey[]): Promise<(KeyOwner | null)[]>;
   /** Call before the commit of a revocation. Never throws, and waits for Redis only as long as a command may take. */
@@ -63,15 +66,14 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
   const writeTombstone = (hash: Buffer) => redis.set(redisKey(nameOfHash(hash)), TOMBSTONE, 'EX', TOMBSTONE_TTL_S);
 
   return {
-    async find(hash, beforeStore) {
+    async find(hash, around = (ask) => ask()) {
       const name = nameOfHash(hash);
       const cached = await redis.get(redisKey(name)).then(
         (reply) => parse(name, reply),
         () => null,
       );
       if (cached) return cached;
-      beforeStore?.();
-      return findInPostgres(hash);
+      return around(() => findInPostgres(hash));
     },
     async findCached(keys) {
       const names = keys.map(({ name }) => name);
