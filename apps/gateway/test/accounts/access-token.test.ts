@@ -323,7 +323,8 @@ t.test('over A2A and MCP a token reads and cancels with the scopes that REST ask
     const others = ['polls:run', 'results:read', 'account'].filter((other) => other !== scope).join(' ');
     const refused = await call(others, url, method, params);
     t.match([refused.statusCode, refused.body], [403, /insufficient_scope/i], `${others} ${method}`);
-    const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
+    const metadata = `resource_metadata="${BASE}/.well-known/oauth-protected-resource/api/mcp"`;
+    const challenge = `Bearer error="insufficient_scope", scope="${scope}"${url === MCP ? `, ${metadata}` : ''}`;
     t.equal(refused.headers['www-authenticate'], challenge, `${others} ${method}`);
   }
   for (const [url, method] of [

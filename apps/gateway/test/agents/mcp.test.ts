@@ -54,7 +54,11 @@ t.test(
         });
         t.equal(answer.statusCode, 401);
         const challenge = String(answer.headers['www-authenticate']);
-        t.match(challenge, 'Bearer resource_metadata="https://polls.example/.well-known/oauth-protected-resource"');
+        const metadata =
+          /^Bearer resource_metadata="https:\/\/polls\.example([^"]+)", scope="polls:run results:read"/.exec(challenge);
+        const named = (await app.inject({ url: metadata?.[1] ?? '/' })).json();
+        t.equal(named.resource, 'https://polls.example/api/mcp', 'the URL that was called');
+        t.ok(named.scopes_supported.includes('polls:run') && named.scopes_supported.includes('results:read'));
         t.equal(/error="(\w+)"/.exec(challenge)?.[1], error);
       }
     }

@@ -20,7 +20,10 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
   app.post(
     '/api/mcp',
     {
-      config: { operation: operationOf, allowsOrigin, takesUserId: true, readsOnly: true, idempotent: true },
+      config: {
+        ...{ operation: operationOf, allowsOrigin, takesUserId: true, readsOnly: true, idempotent: true },
+        resource: { path: '/api/mcp', scopes: ['polls:run', 'results:read'] },
+      },
       preHandler: announceUserId,
       validatorCompiler: compileExceptBody,
       schema: {

@@ -6,9 +6,10 @@ import {
   type Occurrence,
   problemBody,
 } from '@eloquentpoll/contracts';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { Config } from '../../config/config.ts';
+import type { Scope } from '../access.ts';
 import type { ApiError } from '../api-error.ts';
 import { isChatPath, isRetriedAtACost } from '../chat-errors.ts';
 import { toApiError } from './to-api-error.ts';
@@ -20,6 +21,10 @@ declare module 'fastify' {
   interface FastifyReply {
     /** The code of the error catalogue, where the answer is an error. */
     errorCode: ErrorCode | null;
+  }
+  interface FastifyContextConfig {
+    /** Where the route is a protected resource by itself (RFC 9728): its path, and the scopes that a client begins with. */
+    resource?: { path: string; scopes: readonly Scope[] };
   }
 }
 
@@ -58,8 +63,13 @@ export function beginErrorAnswer(
   const occurrence = occurrenceOf(known, request.id);
   reply.code(status);
   if (occurrence.retryAfterSeconds !== undefined) reply.header('retry-after', String(occurrence.retryAfterSeconds));
-  if (status === 401) reply.header('www-authenticate', challenge(config, known));
+  const { resource } = request.routeOptions.config;
+  if (status === 401) reply.header('www-authenticate', challenge(config, known, resource));
   if (known.circumstances.headers) reply.headers(known.circumstances.headers);
+  if (known.code === 'insufficient_scope' && resource) {
+    const refusal = String(reply.getHeader('www-authenticate'));
+    reply.header('www-authenticate', `${refusal}, ${metadataOf(config, resource)}`);
+  }
   return { known, occurrence };
 }
 
@@ -77,7 +87,13 @@ export function wantsProblem({ headers }: Pick<FastifyRequest, 'headers'>): bool
   });
 }
 
-function challenge({ baseUrl }: Config, { code }: ApiError): string {
-  const metadata = `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource"`;
+type Resource = FastifyContextConfig['resource'];
+
+function challenge(config: Config, { code }: ApiError, resource: Resource): string {
+  const scope = resource ? `, scope="${resource.scopes.join(' ')}"` : '';
+  const metadata = `Bearer ${metadataOf(config, resource)}${scope}`;
   return code === 'invalid_api_key' ? `${metadata}, error="invalid_token"` : metadata;
 }
+
+const metadataOf = ({ baseUrl }: Config, resource: Resource): string =>
+  `resource_metadata="${baseUrl}/.well-known/oauth-protected-resource${resource?.path ?? ''}"`;
