@@ -288,3 +288,20 @@ t.test('in a browser the code reaches the program: the policy of the page lets i
   t.equal(url.searchParams.get('state'), query.get('state'));
   await page.getByText('Allowed.').waitFor();
 });
+
+t.test('while Redis is away a command-line login is a 503, by page and by code', async (t) => {
+  const { app, context, keyWith, sessionFor } = await build(t);
+  const session = await sessionFor((await keyWith(0)).accountId);
+  const { redis } = context.bus;
+  const away = () => Promise.reject(new Error('Connection is closed.'));
+  for (const name of ['set', 'getdel'] as const) t.intercept(redis, name, { value: away });
+  const payload = `${attempt().query}&answer=allow`;
+  for (const answer of [
+    await app.inject({ method: 'POST', url: '/dashboard/grant', headers: { ...session, ...FORM }, payload }),
+    await app.inject({
+      ...{ method: 'POST', url: '/api/keys/redeem' },
+      payload: { code: token(49), verifier: token(32) },
+    }),
+  ])
+    t.match([answer.statusCode, answer.headers['retry-after']], [503, '2']);
+});

@@ -392,3 +392,14 @@ t.test('state, nonce, code, tokens and cookies of a login are not logged', async
   for (const secret of [good, bad].flatMap(({ query }) => [...query.values()])) t.notOk(lines.includes(secret));
   t.notMatch(lines, /ep_login|ep_session=|"ann"|a secret/);
 });
+
+t.test('while Redis is away a login is a 503, and the same callback can be repeated', async (t) => {
+  const { begin, comeBack, context } = await setUp(t);
+  const { visitor, query } = await begin();
+  const { redis } = context.bus;
+  const away = t.intercept(redis, 'set', { value: () => Promise.reject(new Error('Connection is closed.')) });
+  const refused = await comeBack(visitor, query);
+  t.match([refused.status, refused.headers['retry-after']], [503, '2']);
+  away.restore();
+  t.equal((await comeBack(visitor, query)).status, 302);
+});

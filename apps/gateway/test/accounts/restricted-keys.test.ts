@@ -168,6 +168,12 @@ t.test('what is changed about a key counts at once', async (t) => {
   t.equal((await ask()).statusCode, 200);
   const limited = (await patch({ limit_usd: 0 })).json();
   t.match(limited, { limit_usd: 0, limit_reset: 'monthly', spent_usd: limited.spent_month_usd });
+  t.ok(limited.spent_month_usd > 0);
+  const inCapitals = await app.inject({
+    ...{ method: 'PATCH', url: `/api/keys/${id.toUpperCase()}`, headers: session },
+    payload: { limit_usd: 0 },
+  });
+  t.same(inCapitals.json(), limited, 'the id in capitals is the same key');
   const refused = await ask();
   t.equal(refused.statusCode, 402);
   t.match(refused.json(), { code: 'key_budget_reached', resets_at: limited.resets_at });

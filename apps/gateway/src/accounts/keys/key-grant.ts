@@ -3,6 +3,7 @@ import { LIMITS } from '@eloquentpoll/contracts';
 import { AccountMoving } from '@eloquentpoll/storage';
 import type { Config } from '../../config/config.ts';
 import type { AccountsContext } from '../context.ts';
+import { fromRedis } from '../login/from-redis.ts';
 
 // A login of a command line (RFC 8252, loopback): the account's owner allows it on a page, the browser carries a code to
 // a port of its own computer, and the program exchanges code and verifier for a key, once. Between them it is in Redis.
@@ -56,7 +57,7 @@ export async function createGrant(
 ): Promise<string> {
   const code = newCode(config);
   const grant: Grant = { accountId, loginId, challenge: request.challenge, label: labelOfGrant(request) };
-  await bus.redis.set(nameOf(bus.prefix, code), JSON.stringify(grant), 'EX', LIFETIME_S);
+  await fromRedis(bus.redis.set(nameOf(bus.prefix, code), JSON.stringify(grant), 'EX', LIFETIME_S));
   return code;
 }
 
@@ -69,7 +70,7 @@ export async function takeGrant(
   code: string,
   verifier: string,
 ): Promise<Pick<Grant, 'accountId' | 'loginId' | 'label'> | null> {
-  const stored = await bus.redis.getdel(nameOf(bus.prefix, code));
+  const stored = await fromRedis(bus.redis.getdel(nameOf(bus.prefix, code)));
   if (stored === null) refuseOtherCell(config, code);
   const grant = stored === null ? null : readGrant(stored);
   return grant && isSame(challengeFor(verifier), grant.challenge) ? grant : null;

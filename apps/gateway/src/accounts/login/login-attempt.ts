@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { storageTime } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../context.ts';
+import { fromRedis } from './from-redis.ts';
 import { nextPageOf } from './next-page.ts';
 
 // State, nonce and PKCE verifier of a login in progress, sealed into a cookie: a callback in another browser, a second
@@ -36,7 +37,7 @@ export async function consumeAttempt(context: AccountsContext, cookie: string): 
   if (!attempt) return null;
   const { redis, prefix } = context.bus;
   // Refuses a copied cookie even if the provider would redeem the code twice.
-  const first = await redis.set(`${prefix}:login:{${attempt.state}}`, '', 'EX', LIFETIME_S, 'NX');
+  const first = await fromRedis(redis.set(`${prefix}:login:{${attempt.state}}`, '', 'EX', LIFETIME_S, 'NX'));
   return first === 'OK' ? attempt : null;
 }
 

@@ -57,7 +57,7 @@ export function changeKeyRoute(app: FastifyInstance, { storage, keys }: Accounts
       if (!changed) throw new ApiError('key_not_found');
       await keys.invalidate(changed.hash);
       const spend = await readKeySpend(storage, accountId);
-      return toApiKey(changed.key, spend.get(keyId));
+      return toApiKey(changed.key, spend.get(changed.key.id));
     },
   );
 }

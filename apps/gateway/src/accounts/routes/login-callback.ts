@@ -1,6 +1,6 @@
 import { AccountMoving, admitIdentity, type KnownIdentity, noteEmail } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -48,10 +48,9 @@ export function loginCallbackRoute(app: FastifyInstance, context: AccountsContex
       },
     },
     async (request, reply) => {
-      reply.clearCookie(ATTEMPT_COOKIE, attemptCookieOptions(baseUrl));
       let found: { person: Person; next: string | null };
       try {
-        found = await redeemCallback(context, request);
+        found = await redeemCallback(context, request, reply);
       } catch (error) {
         request.log.info({ err: error }, 'login.failed');
         return onFailedLogin(request, reply, error);
@@ -87,9 +86,12 @@ async function admitted({ storage }: AccountsContext, person: Person): Promise<K
 async function redeemCallback(
   context: AccountsContext,
   request: FastifyRequest<Route>,
+  reply: FastifyReply,
 ): Promise<{ person: Person; next: string | null }> {
   const cookie = request.cookies[ATTEMPT_COOKIE];
   const attempt = cookie === undefined ? null : await consumeAttempt(context, cookie);
+  // Not before: where it could not be consumed the same callback may be repeated.
+  reply.clearCookie(ATTEMPT_COOKIE, attemptCookieOptions(context.config.baseUrl));
   // A provider that declines sends `error` instead of `code`.
   const hasOutcome = !request.validationError || typeof request.query.error === 'string';
   if (!attempt || !context.identityProvider || !hasOutcome) {
