@@ -17,6 +17,7 @@ import {
   problemsWithMove,
   routerMaps,
   settleMoves,
+  whileMoving,
 } from '@eloquentpoll/storage';
 
 // Moves accounts between cells, and what belongs to it. Every URL is that of a cell's database with its owner's role.
@@ -70,15 +71,9 @@ switch (command) {
   case 'move':
     await move();
     break;
-  case 'abandon': {
-    const { from, to, accountId } = termsOf();
-    const open = await findOpenMove(from.storage, accountId);
-    if (!open || open.state === 'left')
-      refuse(open ? 'the account has left: finish the move' : 'there is no such move');
-    await abandonMove(from.storage, to.storage, open);
-    say({ abandoned: open.id }, `the account goes on in cell ${from.name}`);
+  case 'abandon':
+    await abandon();
     break;
-  }
   case 'settle': {
     const settled = [];
     for (const from of cells.values())
@@ -118,9 +113,11 @@ async function move(): Promise<void> {
     );
   await note('begun');
   try {
-    const moved = await moveAccount(terms, (step) => {
-      process.stderr.write(`${step}\n`);
-    });
+    const moved = await whileMoving(from.storage, accountId, () =>
+      moveAccount(terms, (step) => {
+        process.stderr.write(`${step}\n`);
+      }),
+    );
     await note('moved', { move_id: moved.moveId, amount_u: String(moved.amountU) });
     say(
       moved,
@@ -131,6 +128,22 @@ async function move(): Promise<void> {
     await note('refused');
     say({ refused: error.message }, error.message);
     process.exitCode = 1;
+  }
+}
+
+async function abandon(): Promise<void> {
+  const { from, to, accountId } = termsOf();
+  try {
+    await whileMoving(from.storage, accountId, async () => {
+      const open = await findOpenMove(from.storage, accountId);
+      if (!open || open.state === 'left')
+        refuse(open ? 'the account has left: finish the move' : 'there is no such move');
+      await abandonMove(from.storage, to, open);
+      say({ abandoned: open.id }, `the account goes on in cell ${from.name}`);
+    });
+  } catch (error) {
+    if (error instanceof MoveRefused) refuse(error.message);
+    throw error;
   }
 }
 
@@ -187,7 +200,7 @@ function openCell(text: string): CellDatabase {
   if (name === undefined || url === undefined) refuse('a cell is NAME=URL, its name the CELL of its gateways');
   const storage = openStorage({
     databaseUrl: url,
-    maxConnections: 2,
+    maxConnections: 3,
     connectTimeoutMs: 10_000,
     statementTimeoutMs: 120_000,
     lockTimeoutMs: 30_000,

@@ -38,8 +38,10 @@ begin
     return true;
   end if;
 
-  -- They are made anew, from the days that came along.
+  -- They are made anew, from the days that came along: of these some may be summed here already, where the source left a while ago.
+  perform from usage_names where account_id = v_id order by day, name for update;
   delete from usage_label_months where account_id = v_id;
+  update usage_names set summed = false where account_id = v_id and summed;
   -- What this ledger has of its captures, when it has lived here before, is not elsewhere.
   delete from moved_usage where account_id = v_id;
   insert into moved_usage (account_id, day, cost_u)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { isClosedHere } from './cells/moved-names.ts';
 import {
   findKeyLimit,
   type KeyLimit,
@@ -160,7 +161,7 @@ const isLeaving = sql<boolean>`exists (
   select from account_moves m
    where m.account_id = accounts.id and m.direction = 'out' and m.state in ('copying', 'frozen', 'left'))`;
 
-/** The owner of a presented key; null when it is unknown, revoked or expired. */
+/** The owner of a presented key; null when it is unknown, revoked or expired. Throws `AccountMoving` while its account is on its way here. */
 export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyOwnerRow | null> {
   const row = await db
     .selectFrom('api_keys')
@@ -173,22 +174,23 @@ export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyO
       sql<boolean>`read_only or expires_at is not null or limit_u is not null`.as('is_restricted'),
       sql<boolean>`frozen_at is not null`.as('is_frozen'),
       isLeaving.as('is_moving'),
+      'deleted_at',
+      'moved_to',
       sql<number | null>`extract(epoch from expires_at - clock_timestamp())::float8`.as('seconds_left'),
     ])
     .where('hash', '=', hash)
     .where(isActive)
     .executeTakeFirst();
-  return row
-    ? {
-        keyId: row.id,
-        accountId: row.account_id,
-        secondsLeft: row.seconds_left,
-        isFrozen: row.is_frozen,
-        isReadOnly: row.read_only,
-        isRestricted: row.is_restricted,
-        isMoving: row.is_moving,
-      }
-    : null;
+  if (!row || isClosedHere(row)) return null;
+  return {
+    keyId: row.id,
+    accountId: row.account_id,
+    secondsLeft: row.seconds_left,
+    isFrozen: row.is_frozen,
+    isReadOnly: row.read_only,
+    isRestricted: row.is_restricted,
+    isMoving: row.is_moving,
+  };
 }
 
 export const MAX_KEYS_PER_PAGE = 1_000;

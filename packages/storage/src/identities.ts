@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { findMovedName, nameOfIdentity, refuseMovedName } from './cells/moved-names.ts';
+import { findMovedName, isClosedHere, nameOfIdentity, refuseMovedName } from './cells/moved-names.ts';
 import { StorageBusy } from './errors.ts';
 import type { Queries } from './open-storage.ts';
 
@@ -17,17 +17,30 @@ export interface KnownIdentity {
   isFrozen: boolean;
 }
 
-export async function findIdentity({ db }: Queries, identity: Identity): Promise<KnownIdentity | null> {
+/** Throws `AccountMoving` while its account is on its way here. */
+export async function findIdentity(queries: Queries, identity: Identity): Promise<KnownIdentity | null> {
+  const row = await identityRow(queries, identity);
+  if (!row || isClosedHere(row)) return null;
+  return { identityId: row.id, accountId: row.account_id, isFrozen: row.is_frozen };
+}
+
+async function identityRow({ db }: Queries, identity: Identity) {
   const all = db
     .selectFrom('identities')
     .innerJoin('accounts', 'accounts.id', 'identities.account_id')
-    .select(['identities.id', 'account_id', sql<boolean>`frozen_at is not null`.as('is_frozen')])
+    .select([
+      'identities.id',
+      'account_id',
+      'deleted_at',
+      'moved_to',
+      sql<boolean>`frozen_at is not null`.as('is_frozen'),
+    ])
     .where('identities.kind', '=', identity.kind);
-  const row = await (identity.kind === 'wallet'
-    ? all.where('address', '=', identity.address)
-    : all.where('issuer', '=', identity.issuer).where('subject', '=', identity.subject)
+  return (
+    identity.kind === 'wallet'
+      ? all.where('address', '=', identity.address)
+      : all.where('issuer', '=', identity.issuer).where('subject', '=', identity.subject)
   ).executeTakeFirst();
-  return row ? { identityId: row.id, accountId: row.account_id, isFrozen: row.is_frozen } : null;
 }
 
 /**
@@ -50,8 +63,8 @@ export async function admitIdentity(
 }
 
 /**
- * The account that a payment by this wallet belongs to. One that has left for another cell is paid here, where the money
- * came, and the money follows it (`settleMoves`). Call it in a transaction.
+ * The account that a payment by this wallet belongs to. One that has left for another cell, or is on its way here, is paid
+ * here, where the money came, and the money follows it (`settleMoves`). Call it in a transaction.
  */
 export async function admitPayer(
   queries: Queries,
@@ -59,8 +72,9 @@ export async function admitPayer(
   newId?: string,
 ): Promise<{ accountId: string; isNewAccount: boolean }> {
   const identity = { kind: 'wallet', address } as const;
-  const known = await findIdentity(queries, identity);
-  const moved = known ? null : await findMovedName(queries, nameOfIdentity(identity));
+  const known = await identityRow(queries, identity);
+  if (known) return { accountId: known.account_id, isNewAccount: false };
+  const moved = await findMovedName(queries, nameOfIdentity(identity));
   return moved ? { accountId: moved.accountId, isNewAccount: false } : admitIdentity(queries, identity, newId);
 }
 

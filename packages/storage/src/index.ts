@@ -108,7 +108,6 @@ export {
 export { compareCells } from './cells/compare-cells.ts';
 export {
   type CellDatabase,
-  MoveRefused,
   type MoveStep,
   type MoveTerms,
   moveAccount,
@@ -121,9 +120,10 @@ export {
   refuseMovedName,
   refuseMovedResult,
 } from './cells/moved-names.ts';
-export { abandonMove, findOpenMove } from './cells/moves.ts';
+export { abandonMove, findOpenMove, MoveRefused } from './cells/moves.ts';
 export { routerMaps } from './cells/router-maps.ts';
 export { settleMoves } from './cells/settle-moves.ts';
+export { whileMoving } from './cells/while-moving.ts';
 export { checkLedger, type LedgerViolation } from './check-ledger.ts';
 export { checkWholeLedger, type LedgerCheckStep } from './check-whole-ledger.ts';
 export {

@@ -1,21 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { accountTag, newBatchId } from '@eloquentpoll/polls';
-import { ownerUrl } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import {
   acceptPoll,
   addBatchRows,
   admitIdentity,
+  admitPayer,
   balanceOf,
-  type CellDatabase,
   cancelBatch,
   checkLedger,
   claimBatches,
   claimPoll,
   closeAccount,
   compareCells,
-  createAccount,
   creditAccount,
   creditDeposit,
   deleteBatch,
@@ -33,10 +31,7 @@ import {
   followCheckout,
   insertKey,
   insertLogin,
-  insertWebhookEndpoint,
   isCredentialOpen,
-  listKeys,
-  listSavedPanels,
   listWebhookEndpoints,
   MoveRefused,
   type MoveStep,
@@ -47,11 +42,9 @@ import {
   noteHanded,
   openBatch,
   openCheckout,
-  openStorage,
   problemsWithMove,
   pruneExpired,
   publishCheckout,
-  readHistory,
   refuseMovedLogin,
   refuseMovedName,
   refuseMovedResult,
@@ -65,139 +58,14 @@ import {
   startBatch,
   storeFeedback,
 } from '../src/index.ts';
-import {
-  acceptance,
-  type Fixture,
-  finished,
-  funded,
-  newPoll,
-  open,
-  response,
-  spec,
-  USD,
-  unique,
-  vote,
-} from './fixtures.ts';
+import { acceptance, type Fixture, finished, funded, newPoll, spec, USD, unique } from './fixtures.ts';
 import { session } from './sessions.ts';
-import { wholeCheck } from './whole-check.ts';
+import { clean, endedPoll, RULES, richAccount, seen, type TestCell, twoCells } from './two-cells.ts';
 
 // slow: 8 s
 
 const STEPS: MoveStep[] = ['copied', 'frozen', 'drained', 'copied_all', 'left', 'arrived'];
-const RULES = { days: 7, share: 0.5, freeU: 0n };
-
-interface TestCell extends Fixture {
-  /** With the owner's role, as the command has it. */
-  cell: CellDatabase;
-}
-
-async function openCell(t: Test, name: string): Promise<TestCell> {
-  const fixture = await open(t);
-  const storage = openStorage({ databaseUrl: ownerUrl(fixture.url), maxConnections: 2 });
-  t.teardown(() => storage[Symbol.asyncDispose]());
-  return { ...fixture, cell: { name, storage } };
-}
-
-async function twoCells(t: Test) {
-  const [a, b] = [await openCell(t, '0'), await openCell(t, '1')];
-  const move = (
-    accountId: string,
-    from: TestCell,
-    to: TestCell,
-    more: { stopAfter?: MoveStep; drainS?: number } = {},
-  ) =>
-    moveAccount(
-      { accountId, from: from.cell, to: to.cell, drainS: more.drainS ?? 5, keepS: 3_600, cachedS: 0 },
-      (step) => {
-        if (step === more.stopAfter) throw new Error(`killed after ${step}`);
-      },
-    );
-  return { a, b, move };
-}
-
-/** An account with something in every table that goes along. */
-async function richAccount({ storage, query }: Fixture) {
-  const address = randomBytes(20);
-  const { accountId, identityId } = await admitIdentity(storage, { kind: 'wallet', address });
-  await creditAccount(storage, { accountId, amountU: 10n * USD, source: 'operator', idem: unique('grant:') });
-  const hash = randomBytes(32);
-  const { id: keyId } = await storage.db
-    .transaction()
-    .execute((db) =>
-      insertKey({ db }, { accountId, hash, prefix: 'ep_k_12345', limit: { limitU: 5n * USD, reset: 'monthly' } }),
-    );
-  const loginId = await insertLogin(storage, { accountId, identityId });
-  await savePanel(storage, accountId, { name: 'mine', models: ['a/1', 'b/2', 'c/3'] });
-  const endpoint = { id: `we_${randomBytes(16).toString('hex')}`, url: 'https://hooks.example/', description: '' };
-  await insertWebhookEndpoint(storage, accountId, { ...endpoint, eventTypes: ['poll.completed'], secret: 'sealed' });
-  const checkout = await openCheckout(storage, { accountId, amountCents: 800 });
-  const processorId = unique('cs_');
-  await publishCheckout(storage, checkout, { processorId, url: 'https://pay.example', livemode: false });
-  await followCheckout(
-    storage,
-    (await findCheckout(storage, { id: checkout }))!,
-    { processorId, paymentIntent: processorId, livemode: false, isPaid: true, isExpired: false, reversedCents: 0 },
-    RULES,
-  );
-  const polls: { id: string; resultId: string }[] = [];
-  for (let i = 0; i < 3; i++) polls.push(await endedPoll({ storage }, accountId, keyId, `key ${i}`));
-  await storeFeedback(storage, {
-    ...{ accountId, resultId: polls[0]!.resultId, outcomeCorrect: true },
-    ...{ confidence: 0.5, notes: 'good' },
-  });
-  const stranger = await createAccount(storage);
-  await storeFeedback(storage, {
-    ...{ accountId: stranger, resultId: polls[0]!.resultId, outcomeCorrect: false },
-    ...{ confidence: null, notes: null },
-  });
-  await query("update results set receipt_leaf = sha256(convert_to(poll_id, 'UTF8'))");
-  return { accountId, identityId, address, hash, keyId, loginId, polls, endpoint: endpoint.id, checkout };
-}
-
-async function endedPoll({ storage }: Pick<Fixture, 'storage'>, accountId: string, keyId?: string, key?: string) {
-  const poll = newPoll(accountId, { metadata: { team: 'red' }, ...(keyId && { keyId }) });
-  const idempotency = key === undefined ? undefined : { principal: accountId, key, fingerprint: 'same' };
-  await acceptPoll(storage, acceptance(accountId, { poll, holdU: USD / 2n, idempotency }));
-  const claim = await claimPoll(storage, poll.id, 'w');
-  const billed = [vote(0, { billed_u: 70_001 }), vote(1, { billed_u: 3 })];
-  const detail = response({ poll_id: poll.resultId, costs: { total_estimated_cost: 0.070004 } });
-  await finishPoll(storage, finished(claim!, { votes: billed, response: detail }));
-  return poll;
-}
-
-/** Everything that its owner can see of an account. */
-async function seen(
-  { storage, query }: Fixture,
-  { accountId, polls }: { accountId: string; polls: { resultId: string }[] },
-) {
-  return {
-    balance: await balanceOf(storage, accountId),
-    keys: await listKeys(storage, accountId),
-    panels: await listSavedPanels(storage, accountId),
-    endpoints: await listWebhookEndpoints(storage, accountId),
-    history: await readHistory(storage, accountId, 100, 0),
-    results: await Promise.all(polls.map(({ resultId }) => findResult(storage, resultId))),
-    usage: await query('select * from usage_days where account_id = $1 order by day, preset', [accountId]),
-    labels: await query('select * from poll_labels where account_id = $1 order by poll_id', [accountId]),
-    keys_kept: await query('select * from idempotency where principal = $1 order by key', [accountId]),
-    votes: await query(
-      'select v.* from votes v join polls p on p.id = v.poll_id where p.account_id = $1 order by 1, 2',
-      [accountId],
-    ),
-    feedback: await query('select outcome_correct, notes from feedback order by notes'),
-  };
-}
-
 const movingTo = (cell: string | null) => ({ name: 'AccountMoving', movedTo: cell });
-
-async function clean(t: Test, name: string, ...cells: TestCell[]): Promise<void> {
-  for (const { storage, cell } of cells) {
-    t.same(await checkLedger(storage), [], `${name}: the books of cell ${cell.name}`);
-    t.same(await wholeCheck(storage), [], `${name}: all books of cell ${cell.name}`);
-  }
-  const compared = await compareCells(cells.map(({ cell }) => cell));
-  t.same([compared.leftU - compared.arrivedU, compared.underWay, compared.wrong], [0n, [], []], `${name}: drift`);
-}
 
 t.test('an account that moves takes everything along, and back, whatever step its move was killed after', async (t) => {
   const { a, b, move } = await twoCells(t);
@@ -519,6 +387,57 @@ t.test('a deposit that was under way when its account left is credited at the so
   t.match(await settleMoves(a.cell, b.cell), [{ accountId, amountU: 10n * USD }]);
   t.equal((await balanceOf(b.storage, accountId))!.postedU, 10n * USD);
   await clean(t, 'late deposits', a, b);
+});
+
+t.test('between `left` and `arrived` neither cell answers for the account', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const { accountId, hash, loginId, address } = await richAccount(a);
+  await t.rejects(move(accountId, a, b, { stopAfter: 'left' }));
+  for (const [{ storage }, elsewhere] of [
+    [a, '1'],
+    [b, '0'],
+  ] as const) {
+    const asked: Record<string, () => Promise<unknown>> = {
+      'a key': async () => (await findKeyByHash(storage, hash)) ?? refuseMovedName(storage, nameOfKey(hash)),
+      'a login': async () => (await findLogin(storage, loginId)) ?? refuseMovedLogin(storage, loginId),
+      'an identity': () => admitIdentity(storage, { kind: 'wallet', address }),
+    };
+    for (const [name, ask] of Object.entries(asked)) await t.rejects(ask(), movingTo(elsewhere), name);
+  }
+  t.match(await admitPayer(b.storage, address), { accountId }, 'money that has come is its own');
+  await move(accountId, a, b);
+  t.match(await findKeyByHash(b.storage, hash), { accountId });
+  t.match(await admitIdentity(b.storage, { kind: 'wallet', address }), { accountId, isNewAccount: false });
+});
+
+t.test('usage by metadata is whole after a move that was killed when it had left', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const { accountId } = await richAccount(a);
+  await a.query(
+    `
+    with days as (select (now() at time zone 'utc')::date - back as day from generate_series(2, 3) back),
+         names as (insert into usage_names (account_id, day, name, value_count) select $1, day, 'team', 1 from days)
+    insert into usage_labels
+    select (jsonb_populate_record(l, jsonb_build_object('day', days.day))).* from usage_labels l, days where l.account_id = $1`,
+    [accountId],
+  );
+  const usage = ({ query }: TestCell) =>
+    query('select day, name, value, polls, cost_u from usage_labels where account_id = $1 order by 1, 2, 3', [
+      accountId,
+    ]);
+  const months = ({ query }: TestCell) =>
+    query('select month, name, value, polls, cost_u from usage_label_months where account_id = $1 order by 1, 2, 3', [
+      accountId,
+    ]);
+  await pruneExpired(a.storage);
+  const before = [await usage(a), await months(a)];
+  t.not(before[1]!.length, 0, 'some days are in the sums of their months');
+  await t.rejects(move(accountId, a, b, { stopAfter: 'left' }));
+  await pruneExpired(b.storage);
+  await move(accountId, a, b).catch(() => {});
+  await pruneExpired(b.storage);
+  t.same([await usage(b), await months(b)], before);
+  t.same(await b.query('select * from check_usage_months()'), []);
 });
 
 t.test('what the books of two cells do not agree in is seen', async (t) => {

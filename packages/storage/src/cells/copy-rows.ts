@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries, Storage } from '../open-storage.ts';
+import { fenceTarget } from './moves.ts';
 
 // Rows of one account from one database to another, page by page. A page is the same rows on both sides, or the target's
 // are replaced: so it may be repeated, after a kill and after a change, and costs little where nothing has changed. Columns
@@ -37,6 +38,7 @@ export async function readShape({ db }: Queries, table: string): Promise<Shape> 
 export interface CopyEnds {
   from: Storage;
   to: Storage;
+  accountId: string;
 }
 
 const ROWS_PER_PAGE = 500;
@@ -84,7 +86,7 @@ export async function copyRowsOfAccount(ends: CopyEnds, table: CopiedTable): Pro
 }
 
 async function copyPage(
-  { from, to }: CopyEnds,
+  { from, to, accountId }: CopyEnds,
   table: CopiedTable,
   { columns, key }: Shape,
   rows: Condition,
@@ -111,6 +113,7 @@ async function copyPage(
   const others = columns.filter((column) => !key.includes(column));
   const update = sql.raw(others.map((column) => `${column} = excluded.${column}`).join(', '));
   await to.db.transaction().execute(async (db) => {
+    await fenceTarget({ db }, accountId);
     await sql`select set_config('eloquentpoll.moving', 'on', true)`.execute(db);
     await sql`
       delete from ${name} t where ${rows}

@@ -10,9 +10,11 @@ import {
   arriveInCell,
   beginMove,
   expectAccount,
+  fenceTarget,
   findOpenMove,
   freezeForMove,
   leaveCell,
+  MoveRefused,
   readChanges,
   type StillOpen,
   stillOpen,
@@ -48,36 +50,31 @@ export interface Moved {
   frozenMs: number;
 }
 
-/** A move that cannot begin, or was given up; nothing has changed for the account. */
-export class MoveRefused extends Error {
-  override readonly name = 'MoveRefused';
-}
-
 /** `onStep` hears what is done, each time before the next begins. */
 export async function moveAccount(
   terms: MoveTerms,
   onStep: (step: MoveStep) => Promise<void> | void = () => {},
 ): Promise<Moved> {
   const { accountId, from, to } = terms;
-  const ends = { from: from.storage, to: to.storage };
+  const ends = { from: from.storage, to: to.storage, accountId };
   const move = (await findOpenMove(from.storage, accountId)) ?? (await begin(terms));
   if (move.toCell !== to.name) throw new MoveRefused(`the account is on its way to cell ${move.toCell}`);
   let polls = 0;
   if (move.state !== 'left') {
     if (move.state === 'copying') {
-      polls = await copyPolls(ends, accountId);
+      polls = await copyPolls(ends);
       await onStep('copied');
       await sleep(await msUntilForgotten(from.storage, move, terms.cachedS ?? CACHED_S));
     }
     if (!(await freezeForMove(from.storage, move))) {
-      await abandonMove(from.storage, to.storage, move);
+      await abandonMove(from.storage, to, move);
       throw new MoveRefused(`the account was closed; cell ${to.name} empties what was copied of it`);
     }
     await onStep('frozen');
     await drain(terms, move);
     await onStep('drained');
-    polls = await copyPolls(ends, accountId);
-    await emptyDeleted(ends, accountId);
+    polls = await copyPolls(ends);
+    await emptyDeleted(ends);
     for (const table of TABLES_OF_ACCOUNT) await copyRowsOfAccount(ends, forAccount(table, accountId));
     await onStep('copied_all');
     await leaveCell(from.storage, move.id, terms.keepS);
@@ -128,7 +125,8 @@ async function begin(terms: MoveTerms): Promise<AccountMove> {
   const { accountId, from, to } = terms;
   const problems = await problemsWithMove(terms);
   if (problems.length > 0) throw new MoveRefused(problems.join('; '));
-  await expectAccount(to.storage, accountId, from.name);
+  if (!(await expectAccount(to.storage, accountId, from.name)))
+    throw new MoveRefused(`cell ${to.name} has an account with this id`);
   await beginMove(from.storage, { id: randomUUID(), accountId, fromCell: from.name, toCell: to.name });
   return (await findOpenMove(from.storage, accountId))!;
 }
@@ -176,13 +174,13 @@ async function differences(from: Storage, to: Storage): Promise<string[]> {
 const POLLS_PER_PAGE = 100;
 
 /** All that belongs to ended polls. Answers how many there are. */
-async function copyPolls(ends: CopyEnds, accountId: string): Promise<number> {
-  const { from, to } = ends;
+async function copyPolls(ends: CopyEnds): Promise<number> {
+  const { from, to, accountId } = ends;
   const ids = await pollIds(from, accountId);
   for (let at = 0; at < ids.length; at += POLLS_PER_PAGE) {
     const page = ids.slice(at, at + POLLS_PER_PAGE);
     for (const table of TABLES_OF_POLLS) await copyRowsOfPolls(ends, forAccount(table, accountId), page);
-    await noteComing(to, page);
+    await noteComing(to, accountId, page);
     await noteLeaving(from, page);
   }
   return ids.length;
@@ -207,8 +205,10 @@ const noteLeaving = ({ db }: Queries, pollIds: readonly string[]): Promise<unkno
   on conflict (poll_id) do update set account_id = excluded.account_id`.execute(db);
 
 /** The target does not look for their holds, finds them by their labels, and proves their receipts in its own tree. */
-const noteComing = ({ db }: Queries, pollIds: readonly string[]): Promise<unknown> =>
-  sql`
+const noteComing = (to: Storage, accountId: string, pollIds: readonly string[]): Promise<unknown> =>
+  to.db.transaction().execute(async (db) => {
+    await fenceTarget({ db }, accountId);
+    await sql`
   with noted as (
     insert into moved_results (poll_id, result_id, account_id, moved_on)
     select id, result_id, account_id, (now() at time zone 'utc')::date from polls where id = any(${[...pollIds]}::text[])
@@ -222,13 +222,15 @@ const noteComing = ({ db }: Queries, pollIds: readonly string[]): Promise<unknow
   select (now() at time zone 'utc')::date, receipt_leaf from results
    where poll_id = any(${[...pollIds]}::text[]) and receipt_leaf is not null
   on conflict do nothing`.execute(db);
+  });
 
 /** Polls that were deleted at the source after they were copied. */
-async function emptyDeleted({ from, to }: CopyEnds, accountId: string): Promise<void> {
+async function emptyDeleted({ from, to, accountId }: CopyEnds): Promise<void> {
   const kept = new Set(await pollIds(from, accountId));
   const gone = (await pollIds(to, accountId)).filter((id) => !kept.has(id));
   for (let at = 0; at < gone.length; at += POLLS_PER_PAGE) {
     await to.db.transaction().execute(async (db) => {
+      await fenceTarget({ db }, accountId);
       await sql`select set_config('eloquentpoll.moving', 'on', true)`.execute(db);
       await sql`select empty_polls(${gone.slice(at, at + POLLS_PER_PAGE)}::text[])`.execute(db);
     });
@@ -245,7 +247,7 @@ async function drain({ accountId, from, to, drainS }: MoveTerms, move: AccountMo
     const open = await stillOpen(from.storage, accountId);
     if (isDrained(open) && changes.length === 0) return;
     if (performance.now() > until) {
-      await abandonMove(from.storage, to.storage, move);
+      await abandonMove(from.storage, to, move);
       throw new MoveRefused(
         `${open.polls} polls, ${open.batches} batches and ${changes.length} transactions from before the freeze still run; ` +
           `the account goes on in cell ${from.name}`,

@@ -27,6 +27,12 @@ export async function findMovedName(
   return row ?? null;
 }
 
+/** Throws `AccountMoving` where an account that was found is on its way here: until it arrives, it lives at its source. */
+export function isClosedHere(account: { deleted_at: Date | null; moved_to: string | null }): boolean {
+  if (account.moved_to !== null) throw new AccountMoving(account.moved_to);
+  return account.deleted_at !== null;
+}
+
 /** Throws `AccountMoving` with the cell where the account of this key, login or identity lives now. */
 export async function refuseMovedName(queries: Queries, name: string): Promise<void> {
   const moved = await findMovedName(queries, name);

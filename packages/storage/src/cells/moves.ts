@@ -1,8 +1,14 @@
 import { sql } from 'kysely';
 import type { Queries, Storage } from '../open-storage.ts';
 import { inTransaction } from '../transaction.ts';
+import type { CellDatabase } from './move-account.ts';
 
 // The states of a move, as the source keeps them. Each step may be repeated: what it finds done it leaves.
+
+/** A move that cannot begin, was given up, or is another command's by now; this one changes nothing for the account. */
+export class MoveRefused extends Error {
+  override readonly name = 'MoveRefused';
+}
 
 export interface AccountMove {
   id: string;
@@ -63,9 +69,21 @@ export async function expectAccount({ db }: Queries, accountId: string, fromCell
   return rows.length > 0;
 }
 
+/** Fences a transaction that writes rows of the account at its target: there it is closed until this ends, or nothing is written. */
+export async function fenceTarget({ db }: Queries, accountId: string): Promise<void> {
+  const { rows } = await sql`
+    select from accounts where id = ${accountId} and moved_to is not null for share`.execute(db);
+  if (rows.length === 0) throw new MoveRefused('another command has brought the account to its target');
+}
+
+const OVERTAKEN = 'another command has finished or given up this move';
+
 /** What changes the account from here on, but for its running polls, had begun before: see `readChanges`. False: it was closed. */
 export function freezeForMove(storage: Storage, { id, accountId }: AccountMove): Promise<boolean> {
   return inTransaction(storage, async ({ db }) => {
+    const { rows } = await sql`
+      select from account_moves where id = ${id} and state in ('copying', 'frozen') for update`.execute(db);
+    if (rows.length === 0) throw new MoveRefused(OVERTAKEN);
     // Waits for polls that are being accepted and keys that are being made; those that come find it moving.
     const open = await db
       .selectFrom('accounts')
@@ -131,9 +149,30 @@ export async function arriveInCell(from: Queries, to: Queries, moveId: string): 
   return arrived.rows[0]!.done;
 }
 
-/** The account goes on where it is. What was copied is emptied by the target's workers. */
-export async function abandonMove(from: Storage, to: Storage, { id, accountId }: AccountMove): Promise<void> {
-  await inTransaction(to, async ({ db }) => {
+/**
+ * The account goes on where it is. What was copied is emptied by the target's workers. Refuses a move that has left or was
+ * given up, and a target that is not its own.
+ */
+export async function abandonMove(from: Storage, to: CellDatabase, move: AccountMove): Promise<void> {
+  const { id, accountId, toCell } = move;
+  if (toCell !== to.name) throw new MoveRefused(`the account is on its way to cell ${toCell}`);
+  // The target within the source's transaction: killed between their ends, the move is still open and can be given up again.
+  await inTransaction(from, async ({ db }) => {
+    const { numUpdatedRows } = await db
+      .updateTable('account_moves')
+      .set({ state: 'abandoned' })
+      .where('id', '=', id)
+      .where('state', 'in', ['copying', 'frozen'])
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw new MoveRefused(OVERTAKEN);
+    await sql`update accounts set moving_at = null where id = ${accountId} and moved_to is null`.execute(db);
+    await forgetCopied(to.storage, accountId);
+  });
+}
+
+function forgetCopied(to: Storage, accountId: string): Promise<void> {
+  return inTransaction(to, async ({ db }) => {
+    await fenceTarget({ db }, accountId);
     await sql`select set_config('eloquentpoll.moving', 'on', true)`.execute(db);
     for (const table of ['logins', 'identities', 'api_keys', 'saved_panels', 'webhook_endpoints'] as const)
       await db.deleteFrom(table).where('account_id', '=', accountId).execute();
@@ -142,11 +181,5 @@ export async function abandonMove(from: Storage, to: Storage, { id, accountId }:
       update accounts set keep_until = now() where id = ${accountId} and moved_to is not null and moving_at is null`.execute(
       db,
     );
-  });
-  await inTransaction(from, async ({ db }) => {
-    await sql`update account_moves set state = 'abandoned' where id = ${id} and state in ('copying', 'frozen')`.execute(
-      db,
-    );
-    await sql`update accounts set moving_at = null where id = ${accountId} and moved_to is null`.execute(db);
   });
 }
