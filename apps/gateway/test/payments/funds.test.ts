@@ -1,4 +1,5 @@
 import { admitIdentity, checkLedger } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { delivery, fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import { type HDNodeWallet, Wallet } from 'ethers';
 import t from 'tap';
@@ -122,6 +123,44 @@ t.test(
       .waitFor();
     t.equal(await page.locator('[data-balance]').textContent(), '$5.00');
     facilitator.state.invalid = null;
+  },
+);
+
+t.test(
+  'a payment whose answer was lost is sent again as it was signed, also after a reload, and is paid once',
+  async (t) => {
+    const wallet = Wallet.createRandom();
+    const page = await traveller(await ownerOf(wallet));
+    const asked = await installWallet(page, wallet);
+    const proofs: string[] = [];
+    let lost = 2;
+    await page.route('**/api/deposit', async (route) => {
+      const proof = route.request().headers()['x-payment'];
+      if (proof === undefined) return route.continue();
+      proofs.push(proof);
+      const answer = await route.fetch();
+      return lost-- > 0 ? route.abort() : route.fulfill({ response: answer });
+    });
+    await page.goto('/dashboard');
+    await page.getByRole('tab', { name: 'USDC' }).click();
+    await page.getByRole('button', { name: '$5', exact: true }).click();
+    await page.getByRole('button', { name: 'Pay with wallet' }).click();
+    await page.getByText('The payment of 5 USDC may be under way.').waitFor();
+    const again = page.getByRole('button', { name: 'Send the same payment again' });
+    await again.click();
+    await eventually('it is sent a second time', () => proofs.length === 2);
+
+    await page.reload();
+    await page.getByRole('tab', { name: 'USDC' }).click();
+    await page.getByText('The payment of 5 USDC may be under way.').waitFor();
+    t.equal(await page.locator('[data-usdc] [name=amount]').inputValue(), '5');
+    await again.click();
+    await page.getByText('This payment was settled before.').waitFor();
+    t.equal(asked.filter((method) => method === 'eth_signTypedData_v4').length, 1, 'one signature');
+    t.same([proofs.length, new Set(proofs).size], [3, 1]);
+    t.equal(await page.locator('[data-balance]').textContent(), '$5.00');
+    await page.getByRole('button', { name: 'Pay with wallet' }).waitFor();
+    t.ok(await page.locator('[data-usdc] [name=amount]').isEditable(), 'and another payment can be made');
   },
 );
 

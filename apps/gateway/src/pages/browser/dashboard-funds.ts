@@ -1,6 +1,7 @@
 import { ask, sentenceOf } from './ask.ts';
 import { on } from './on.ts';
-import { payWithWallet } from './pay-with-wallet.ts';
+import { openPaymentOf } from './open-payment.ts';
+import { mayBeUnderWay, payWithWallet } from './pay-with-wallet.ts';
 import { refresh } from './refresh.ts';
 
 /** Money comes in by card, on the processor's page, or in USDC, by a signature of a wallet of this account. */
@@ -16,11 +17,29 @@ export function funds(): void {
   submits('[data-card]', payByCard);
   submits('[data-usdc]', async (amountUsd, say, form) => {
     const chainId = Number(form.dataset.chain);
-    const wallets = form.dataset.wallets!.split(' ');
-    const sentence = await payWithWallet({ amountUsd, chainId, wallets }, say);
+    const sentence = await payWithWallet({ amountUsd, chainId, wallets: walletsOf(form) }, say);
+    showOpenPayment(form);
     await refresh('balance');
     return sentence;
   });
+  const usdc = document.querySelector<HTMLFormElement>('[data-usdc]');
+  if (usdc) showOpenPayment(usdc, true);
+}
+
+const walletsOf = (form: HTMLFormElement): string[] => form.dataset.wallets!.split(' ');
+
+/** While a payment is open the form is about that one: its amount stands, and the button sends it again. */
+function showOpenPayment(form: HTMLFormElement, says = false): void {
+  const open = openPaymentOf(walletsOf(form));
+  const amount = form.querySelector<HTMLInputElement>('[name="amount"]')!;
+  if (open) amount.value = String(open.amountUsd);
+  amount.readOnly = open !== null;
+  form.querySelector('[data-needs-script]')!.textContent = open ? 'Send the same payment again' : 'Pay with wallet';
+  for (const choice of form.querySelectorAll<HTMLButtonElement>('[data-amount]')) choice.disabled = open !== null;
+  if (!open || !says) return;
+  const said = form.querySelector<HTMLElement>('[data-said]')!;
+  said.textContent = mayBeUnderWay(open);
+  said.hidden = false;
 }
 
 type Pay = (amountUsd: number, say: (sentence: string) => void, form: HTMLFormElement) => Promise<string>;

@@ -1,4 +1,5 @@
 import { ask, sentenceOf } from './ask.ts';
+import { closePayment, hasWallet, keepOpen, type OpenPayment, openPaymentOf } from './open-payment.ts';
 import { beOn, connect, refusalOf, signTyped } from './wallet.ts';
 
 // A deposit by x402: the service says how to pay, the wallet signs a transfer of exactly that (EIP-3009), the service
@@ -37,15 +38,17 @@ const TYPES = {
   ],
 };
 
-/** Resolves to what there is to say at the end. */
+/** Resolves to what there is to say at the end. One that is open already is sent again, and nothing is signed. */
 export async function payWithWallet(payment: Payment, say: (sentence: string) => void): Promise<string> {
+  const open = openPaymentOf(payment.wallets);
+  if (open) return send(open, say);
   const wallet = window.ethereum;
   if (!wallet) return 'No wallet was found in this browser.';
   const { amountUsd, chainId, wallets } = payment;
   try {
     say('Choose the account in the wallet.');
     const address = await connect(wallet);
-    if (!wallets.some((own) => own.toLowerCase() === address.toLowerCase()))
+    if (!hasWallet(wallets, address))
       return `That is ${address}, and this account is opened by ${wallets.join(' or ')}. Choose that account in the wallet.`;
     await beOn(wallet, chainId);
     const asked = await ask('POST', '/api/deposit', { amount_usd: amountUsd });
@@ -59,18 +62,30 @@ export async function payWithWallet(payment: Payment, say: (sentence: string) =>
       primaryType: 'TransferWithAuthorization',
       message: authorization,
     });
-    say('Paying. This takes until the chain shows the transfer.');
     const proof = { x402Version: 1, scheme: 'exact', network: terms.network, payload: { signature, authorization } };
-    const paid = await ask(
-      'POST',
-      '/api/deposit',
-      { amount_usd: amountUsd },
-      { 'x-payment': btoa(JSON.stringify(proof)) },
-    );
-    return paid.ok ? `${amountUsd} USDC are part of your balance.` : sentenceOf(paid);
+    const signed = { amountUsd, from: address, proof: btoa(JSON.stringify(proof)) };
+    keepOpen(signed);
+    return await send(signed, say);
   } catch (error) {
     return refusalOf(error);
   }
+}
+
+/** What is said of a payment while its end is not known. */
+export const mayBeUnderWay = ({ amountUsd }: OpenPayment): string =>
+  `The payment of ${amountUsd} USDC may be under way. The button sends the same payment again, which takes nothing twice.`;
+
+async function send(payment: OpenPayment, say: (sentence: string) => void): Promise<string> {
+  const { amountUsd, proof } = payment;
+  say('Paying. This takes until the chain shows the transfer.');
+  const paid = await ask('POST', '/api/deposit', { amount_usd: amountUsd }, { 'x-payment': proof });
+  // With these the service says how it ended, or that it took nothing. After all others it may be on its way.
+  if (!paid.ok && paid.status !== 402 && paid.status !== 400) return `${sentenceOf(paid)} ${mayBeUnderWay(payment)}`;
+  closePayment();
+  if (paid.ok) return `${amountUsd} USDC are part of your balance.`;
+  if (paid.body.code === 'payment_already_used')
+    return 'This payment was settled before. Your balance has what arrived.';
+  return sentenceOf(paid);
 }
 
 function authorizationOf({ payTo, maxAmountRequired, maxTimeoutSeconds }: Terms, from: string) {
