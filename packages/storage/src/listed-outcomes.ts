@@ -19,6 +19,8 @@ export interface ListedOutcome {
   status: ResultStatus | null;
   /** Votes of each option that has any, the most first. */
   counts: readonly number[];
+  /** Votes of each option, in their order; empty without a result. */
+  votes: readonly number[];
   modelsRequested: number;
   modelsSucceeded: number;
   isCanceled: boolean;
@@ -61,6 +63,7 @@ export async function readOutcomes({ db }: Queries, pollIds: readonly string[]):
         namedModels: row.named_models,
         status: row.status,
         counts: countsOf(row.tally),
+        votes: votesOf(row.options, row.tally),
         modelsRequested: row.seats,
         modelsSucceeded: row.models_succeeded ?? 0,
         isCanceled: row.is_canceled,
@@ -69,6 +72,9 @@ export async function readOutcomes({ db }: Queries, pollIds: readonly string[]):
     ]),
   );
 }
+
+const votesOf = (options: readonly string[], tally: Readonly<Record<string, number>> | null): number[] =>
+  tally === null ? [] : options.map((option) => (Object.hasOwn(tally, option) ? tally[option]! : 0));
 
 const namedModels = sql<string[] | null>`
   case when polls.spec ->> 'panel_name' = 'custom' and not polls.spec ? 'saved_panel'

@@ -1,5 +1,8 @@
+import { pollIdsOfMonth } from '@eloquentpoll/polls';
 import { savePanel } from '@eloquentpoll/storage';
 import t from 'tap';
+import { readPollsFilter } from '../../src/pages/dashboard/polls-filter.ts';
+import { readForExport } from '../../src/pages/dashboard/read-polls.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { openDashboard } from '../fixtures/signed-in.ts';
@@ -33,6 +36,7 @@ const [shownRunning, followed] = await runningPolls();
 await standInWorker(t, context, {
   opinion: (seat, { question }) => {
     if (question.includes('silent')) return null;
+    if (question.includes('second')) return seat < 2 ? 0 : 1;
     if (question.includes('tied')) return seat < 8 ? seat % 2 : null;
     return 0;
   },
@@ -125,7 +129,7 @@ t.test('the export has the checked polls, or all that match', async (t) => {
     .split('\n')
     .map((line) => JSON.parse(line));
   t.match(lines, [
-    { result_id: saved, preset: 'custom', options: POLL.options, votes: [3] },
+    { result_id: saved, preset: 'custom', options: POLL.options, votes: [3, 0] },
     { result_id: tied, is_tie: true, votes: [4, 4], winning_option: null, key_id: null },
   ]);
   const two = await get(`format=csv&id=${lines[0].session_id}&id=${lines[1].session_id}&id=ps_x`);
@@ -134,13 +138,48 @@ t.test('the export has the checked polls, or all that match', async (t) => {
   t.equal(rows.length, 2);
   t.match(
     rows[0],
-    `,completed,${saved},What does the panel by night say?,This <one> | That & more,custom,This <one>,3,`,
+    `,completed,${saved},What does the panel by night say?,This <one> | That & more,custom,This <one>,3:0,`,
   );
   t.equal((await get('format=csv')).body.trimEnd().split('\r\n').length, 33, 'all of them');
   const theirs = await get(`format=csv&id=${lines[0].session_id}`, await site.sessionFor(stranger.accountId));
   t.equal(theirs.body.trimEnd(), head, 'a poll of another account is none');
   t.equal((await get('format=csv', {})).statusCode, 401);
   t.equal((await get('format=xls')).statusCode, 400);
+});
+
+t.test('the export goes on to the end of the list, or says in its name that it does not', async (t) => {
+  const owner = await site.keyWith(20);
+  const theirs = await site.sessionFor(owner.accountId);
+  const won = { question: 'Is the second one right?', confidence_threshold: 1 };
+  const { poll_id } = (await post(won, owner.bearer)).json();
+  const plant = (first: number, last: number) =>
+    site.asOwner(`
+      insert into polls (id, result_id, account_id, status, spec, entry_point, lease_until, created_at, deadline_at, finished_at)
+      select '${pollIdsOfMonth(new Date())}' || lpad(n::text, 22, '0'), 'EP-2026-01-01-' || n, account_id, 'failed', spec, 'polls', now(),
+             created_at - n * interval '1 us', now(), now()
+        from polls, generate_series(${first}, ${last}) n where result_id = '${poll_id}'`);
+  const exported = async (query: string) => {
+    const answer = await app.inject({ url: `/dashboard/polls/export?format=jsonl&${query}`, headers: theirs });
+    const lines = answer.body.split('\n').slice(0, -1);
+    return { lines: lines.map((line) => JSON.parse(line)), name: answer.headers['content-disposition'] };
+  };
+  await plant(1, 799);
+  for (const query of ['', 'sort=oldest', 'q=the+second']) {
+    const { lines, name } = await exported(query);
+    t.equal(lines.length, 800, `${query}: all of them`);
+    t.equal(new Set(lines.map(({ session_id }) => session_id)).size, 800, 'and each once');
+    t.match(name, '"polls.jsonl"');
+    const newest = lines.at(query === 'sort=oldest' ? -1 : 0);
+    t.match(newest, { result_id: poll_id, winning_option: 'That & more', votes: [2, 7] }, 'votes stand as options do');
+  }
+  const few = { pollIds: [], limit: 1_000, maxLooked: 700 };
+  const { rows, isCut } = await readForExport(context, owner.accountId, readPollsFilter({}), few);
+  t.same([rows.length, isCut], [700, true], 'it stops where it has looked through enough');
+
+  await plant(800, 1_050);
+  const cut = await exported('');
+  t.equal(cut.lines.length, 1_000);
+  t.match(cut.name, '"polls-incomplete.jsonl"');
 });
 
 t.test('polls are deleted from their page or the history without scripts, after a question', async (t) => {

@@ -5,6 +5,11 @@ import type { HistoryRow } from './read-polls.ts';
 // Polls of the history as a file: a line each, with what GET /api/polls has of it and how its votes fell.
 
 export const MAX_EXPORTED = 1_000;
+/** What one export reads, however rarely its filter matches. */
+export const MAX_LOOKED_THROUGH = 70_000;
+
+/** The name of a file that ends before the list does. */
+export const CUT_NAME = 'polls-incomplete';
 
 export const EXPORT_FORMATS = {
   csv: { mediaType: 'text/csv; charset=utf-8; header=present', write: pollsCsv },
@@ -15,7 +20,7 @@ export type ExportFormat = keyof typeof EXPORT_FORMATS;
 const exported = (row: HistoryRow) => ({
   ...toListedPoll(row),
   options: row.outcome.options,
-  votes: row.outcome.counts,
+  votes: row.outcome.votes,
   models_asked: row.outcome.modelsRequested,
   took_ms: row.outcome.totalMs,
 });

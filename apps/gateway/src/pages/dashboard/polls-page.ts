@@ -3,7 +3,7 @@ import { whole } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
 import { dashboardLayout } from './dashboard-layout.ts';
-import { MAX_EXPORTED } from './polls-export.ts';
+import { CUT_NAME, MAX_EXPORTED, MAX_LOOKED_THROUGH } from './polls-export.ts';
 import { type PollsFilter, pollsAddress } from './polls-filter.ts';
 import { pollsForm } from './polls-form.ts';
 import { pollsTable } from './polls-table.ts';
@@ -42,7 +42,7 @@ function nothingFound({ fields, after, before }: PollsFilter, { running }: Polls
 const exportForm = ({ fields }: PollsFilter, { rows }: PollsView): Html => html`<form action="${POLLS_PATH}/export">
 ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}
 ${pollsTable('Ended polls', rows, { isChosen: true })}
-<p class="row small export"><span class="muted">Export the checked polls, or all that match (at most ${whole(MAX_EXPORTED)}):</span>
+<p class="row small export"><span class="muted">Export the checked polls, or all that match (at most ${whole(MAX_EXPORTED)}, looking through at most ${whole(MAX_LOOKED_THROUGH)}; a file that stops there is called ${CUT_NAME}):</span>
 <button class="button secondary small" name="format" value="csv">CSV</button>
 <button class="button secondary small" name="format" value="jsonl">JSON Lines</button>
 <button class="button danger small" formaction="${POLLS_PATH}/delete">Delete the checked</button></p>

@@ -79,17 +79,34 @@ async function listAll(
   return (await listPolls(storage, accountId, filter, { limit }))!.lines;
 }
 
-/** These polls of the account, or the newest that fit the filter. */
+/** Which polls a file has, and whether it ends before the list does. */
+export interface ExportedRows {
+  rows: HistoryRow[];
+  isCut: boolean;
+}
+
+/** These polls of the account, or all that fit the filter up to the bounds, in the order of the list. */
 export async function readForExport(
   context: PagesContext,
   accountId: string,
   { filter, isOldestFirst }: PollsFilter,
-  { pollIds, limit }: { pollIds: readonly string[]; limit: number },
-): Promise<HistoryRow[]> {
-  if (pollIds.length > 0) return historyRows(context, accountId, pollIds);
-  const from = { pollId: null, direction: isOldestFirst ? 'newer' : 'older' } as const;
-  const { lines } = (await listPolls(context.storage, accountId, filter, { limit, from }))!;
-  return withOutcomes(context, isOldestFirst ? lines.toReversed() : lines);
+  { pollIds, limit, maxLooked }: { pollIds: readonly string[]; limit: number; maxLooked: number },
+): Promise<ExportedRows> {
+  if (pollIds.length > 0) return { rows: await historyRows(context, accountId, pollIds), isCut: false };
+  const direction = isOldestFirst ? 'newer' : 'older';
+  const found: PollLine[] = [];
+  let pollId: string | null = null;
+  let looked = 0;
+  // A page reads a bounded number of rows: it may be short, or empty, and the list go on.
+  do {
+    const from = { pollId, direction } as const;
+    const page = await listPolls(context.storage, accountId, filter, { limit: limit - found.length, from });
+    if (!page) break;
+    found.push(...(isOldestFirst ? page.lines.toReversed() : page.lines));
+    looked += page.looked.polls;
+    pollId = page.goOn;
+  } while (pollId !== null && found.length < limit && looked < maxLooked);
+  return { rows: await withOutcomes(context, found), isCut: pollId !== null };
 }
 
 async function withOutcomes(context: PagesContext, lines: readonly PollLine[]): Promise<HistoryRow[]> {

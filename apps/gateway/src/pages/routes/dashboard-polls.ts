@@ -11,7 +11,13 @@ import { RunPath } from '../../polls/routes/run-path.ts';
 import { cancelRun } from '../../polls/run/cancel-run.ts';
 import type { PagesContext } from '../context.ts';
 import { chosenIds, listIds, pollIdsOf } from '../dashboard/chosen-polls.ts';
-import { EXPORT_FORMATS, type ExportFormat, MAX_EXPORTED } from '../dashboard/polls-export.ts';
+import {
+  CUT_NAME,
+  EXPORT_FORMATS,
+  type ExportFormat,
+  MAX_EXPORTED,
+  MAX_LOOKED_THROUGH,
+} from '../dashboard/polls-export.ts';
 import { POLLS_CURSORS, POLLS_QUERY, readPollsFilter } from '../dashboard/polls-filter.ts';
 import { POLLS_PATH, pollsPage } from '../dashboard/polls-page.ts';
 import { readForExport, readPolls } from '../dashboard/read-polls.ts';
@@ -53,7 +59,9 @@ export async function dashboardPollsRoutes(
         querystring: Type.Object({
           ...describedTexts(POLLS_QUERY),
           format: Type.Union([Type.Literal('csv'), Type.Literal('jsonl')]),
-          id: chosenIds(`Session ids. Without any, up to ${MAX_EXPORTED} polls that match.`),
+          id: chosenIds(
+            `Session ids. Without any, up to ${MAX_EXPORTED} polls that match, among ${MAX_LOOKED_THROUGH}; the file is called ${CUT_NAME} where there may be more.`,
+          ),
         }),
         response: {
           200: { ...textAnswer('A line for each poll.', 'text/csv'), content: EXPORTED },
@@ -63,13 +71,13 @@ export async function dashboardPollsRoutes(
     },
     async ({ principal, query: { format, id, ...query } }, reply) => {
       const shown = readPollsFilter(query);
-      const rows = await readForExport(context, principal!.accountId, shown, {
-        ...{ pollIds: pollIdsOf(id), limit: MAX_EXPORTED },
-      });
+      const bounds = { limit: MAX_EXPORTED, maxLooked: MAX_LOOKED_THROUGH };
+      const chosen = { pollIds: pollIdsOf(id), ...bounds };
+      const { rows, isCut } = await readForExport(context, principal!.accountId, shown, chosen);
       const { mediaType, write } = EXPORT_FORMATS[format];
       reply.type(mediaType).headers({
         'cache-control': 'no-store',
-        'content-disposition': `attachment; filename="polls.${format}"`,
+        'content-disposition': `attachment; filename="${isCut ? CUT_NAME : 'polls'}.${format}"`,
       });
       return write(rows);
     },
