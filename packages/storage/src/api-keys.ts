@@ -86,6 +86,16 @@ export async function insertKey({ db }: Queries, key: ApiKeyToStore): Promise<St
   return findKey({ db }, row.id);
 }
 
+/** Of the account, revoked ones too. For a transaction: the account's row is locked, so that no other request makes it meanwhile. */
+export async function findOwnKeyByHash({ db }: Queries, accountId: string, hash: Buffer): Promise<StoredApiKey | null> {
+  await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
+  const row = await keysWithLimits({ db })
+    .where('api_keys.account_id', '=', accountId)
+    .where('api_keys.hash', '=', hash)
+    .executeTakeFirst();
+  return row ? toKey(row) : null;
+}
+
 const findKey = async ({ db }: Queries, keyId: string): Promise<StoredApiKey> =>
   toKey(await keysWithLimits({ db }).where('api_keys.id', '=', keyId).executeTakeFirstOrThrow());
 

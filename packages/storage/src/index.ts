@@ -14,6 +14,7 @@ export {
   type ApiKeyToStore,
   changeKey,
   findKeyByHash,
+  findOwnKeyByHash,
   insertKey,
   type KeyTermsChange,
   listKeys,

@@ -63,11 +63,18 @@ export async function findWebhookEndpoint(
   return row ? toEndpoint(row) : null;
 }
 
-/** False where the account has as many as it may. */
+/** False where the account has as many as it may. One with this id that the account has already stays as it is. */
 export function insertWebhookEndpoint(storage: Storage, accountId: string, endpoint: NewEndpoint): Promise<boolean> {
   return inTransaction(storage, async ({ db }) => {
     // Endpoints made at once count each other.
     await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
+    const made = await db
+      .selectFrom('webhook_endpoints')
+      .select('id')
+      .where('id', '=', endpoint.id)
+      .where('account_id', '=', accountId)
+      .executeTakeFirst();
+    if (made) return true;
     const { registered } = await db
       .selectFrom('webhook_endpoints')
       .select(sql<number>`count(*)::integer`.as('registered'))
@@ -140,11 +147,11 @@ export function changeWebhookEndpoint(
   });
 }
 
-/** The secret before it signs too for `overlapS` more. False when the account has no such endpoint. */
+/** The secret before it signs too for `overlapS` more. False when the account has no such endpoint, or it has not the secret to be replaced. */
 export async function rotateWebhookSecret(
   { db }: Queries,
   accountId: string,
-  { id, secret, overlapS }: { id: string; secret: string; overlapS: number },
+  { id, secret, overlapS, replaces }: { id: string; secret: string; overlapS: number; replaces?: string },
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('webhook_endpoints')
@@ -156,6 +163,7 @@ export async function rotateWebhookSecret(
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .where('removed_at', 'is', null)
+    .$if(replaces !== undefined, (endpoints) => endpoints.where('secret', '=', replaces!))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

@@ -32,3 +32,7 @@ function readForm(bytes: Buffer): FormBody {
 /** Forms send line breaks as CRLF. */
 export const valuesOf = (form: FormBody | undefined, name: string): string[] =>
   (form?.get(name) ?? []).map((value) => value.replaceAll('\r\n', '\n'));
+
+/** What a page gave the form to be known by; nothing where it is no such id. */
+export const formIdOf = (form: FormBody | undefined): string | undefined =>
+  valuesOf(form, 'form').find((id) => /^[\w-]{20,64}$/.test(id));

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Html, html } from './html.ts';
 
 // Form fields with their labels.
@@ -14,3 +15,6 @@ ${choices.map(
   ({ value, label }) => html`<option value="${value}"${value === chosen ? html` selected` : html``}>${label}</option>
 `,
 )}</select></p>`;
+
+/** Sent with a form that makes something, so that a second click makes no second one. */
+export const oneTimeId = (): Html => html`<input type="hidden" name="form" value="${randomUUID()}">`;

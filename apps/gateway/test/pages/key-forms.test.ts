@@ -116,6 +116,59 @@ t.test('a key is made with its terms, changed and rotated; the old one works unt
   t.equal((await app.inject({ method: 'POST', url: '/api/poll', headers, payload: asked })).statusCode, 403);
 });
 
+t.test('a form that is sent twice makes one key, and both answers have it; a rotated key names its end', async (t) => {
+  const { accountId } = await site.keyWith(0);
+  const session = await site.sessionFor(accountId);
+  const pageOf = async (path: string) => (await app.inject({ url: `/dashboard/keys${path}`, headers: session })).body;
+  const send = (path: string, payload: string) =>
+    app.inject({ method: 'POST', url: `/dashboard/keys${path}`, headers: { ...session, ...FORM }, payload });
+  const twice = (path: string, payload: string) => Promise.all([send(path, payload), send(path, payload)]);
+  const formOn = (body: string): string => /name="form" value="([\w-]{36})"/.exec(body)?.[1] ?? '';
+  const keysOn = (answers: { body: string }[]) => answers.map(({ body }) => /ep_k_\w{38}/.exec(body)?.[0]);
+  const named = async (label: string) =>
+    (await listKeys(context.storage, accountId)).filter((key) => key.label === label);
+
+  const form = formOn(await pageOf(''));
+  const [first, second] = keysOn(await twice('', `label=ci&form=${form}`));
+  t.match(first, /^ep_k_/);
+  t.equal(second, first);
+  t.equal(await works(first!), 200);
+  const [made, ...others] = await named('ci');
+  t.same(others, []);
+  const [other] = keysOn([await send('', `label=ci+2&form=${formOn(await pageOf(''))}`)]);
+  t.not(other, first, 'another form makes another');
+  const stranger = await site.sessionFor((await site.keyWith(0)).accountId);
+  const theirs = await app.inject({
+    ...{ method: 'POST', url: '/dashboard/keys', headers: { ...stranger, ...FORM }, payload: `form=${form}` },
+  });
+  t.not(keysOn([theirs])[0], first, 'and so does the same one of another account');
+
+  const rotation = formOn(await pageOf(`/${made!.id}`));
+  const rotated = await twice(`/${made!.id}/rotate`, `overlap=3600&form=${rotation}`);
+  const [successor, same] = keysOn(rotated);
+  t.equal(same, successor);
+  t.same((await named('ci')).length, 2, 'it is rotated once');
+  t.notMatch(rotated[0]!.body, 'This key works until', 'a key without an end has one that has none');
+  const { expiresAt } = (await named('ci')).find(({ id }) => id === made!.id)!;
+  const later = await send(`/${made!.id}/rotate`, `overlap=604800&form=${rotation}`);
+  t.same(keysOn([later]), [successor]);
+  t.same(
+    (await named('ci')).find(({ id }) => id === made!.id)!.expiresAt,
+    expiresAt,
+    'a repeated form changes nothing',
+  );
+
+  t.match(await pageOf(`/${made!.id}`), /The new key ends when this one would: <time/);
+  const again = await send(`/${made!.id}/rotate`, `overlap=0&form=${formOn(await pageOf(`/${made!.id}`))}`);
+  t.match(again.body, /This key works until <time[^>]*>[^<]*<\/time>, when the old one would have ended/);
+
+  await site.asOwner(`update api_keys set created_at = now() - interval '1 hour' where id = '${made!.id}'`);
+  t.equal((await send('', `label=ci&form=${form}`)).statusCode, 303, 'later it is not shown again');
+  const [kept] = await named('ci 2');
+  await send(`/${kept!.id}/revoke`, '');
+  t.equal((await named('ci 2')).length, 1);
+});
+
 t.test('[§5-rule-401] the forms are of who is signed in, sent from here, about keys of their own', async (t) => {
   const { accountId, bearer } = await site.keyWith(0);
   const [key] = await listKeys(context.storage, accountId);

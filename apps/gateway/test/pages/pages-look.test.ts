@@ -57,7 +57,7 @@ const MADE: Record<string, string> = {
     poll: { resultId: 'EP-2026-01-31-4q7x2mfzk5wtb3ha', spec: madeUpSpec({ choices: [] }, 9) },
     snapshot: null,
   }),
-  'new-key': newKeyPage(site.url, { key: `ep_k_${'x'.repeat(38)}`, isReadOnly: false }),
+  'new-key': newKeyPage(site.url, { key: `ep_k_${'x'.repeat(38)}`, isReadOnly: false, expiresAt: null }),
   'revoke-key': revokeKeyPage(site.url, {
     id: '00000000-0000-4000-8000-000000000000',
     prefix: 'ep_k_3xYz1',

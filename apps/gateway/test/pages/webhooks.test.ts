@@ -52,6 +52,43 @@ t.test('an endpoint is registered, changed, given a new secret and removed; its 
   t.same((await send('GET', API)).endpoints, []);
 });
 
+t.test('a form that is sent twice adds one endpoint, and replaces its secret once', async (t) => {
+  const { accountId, send } = await caller();
+  const session = await site.sessionFor(accountId);
+  const pageOf = async (url: string) => (await app.inject({ url, headers: session })).body;
+  const post = (url: string, fields: Record<string, string>) =>
+    app.inject({
+      ...{ method: 'POST', url, payload: String(new URLSearchParams(fields)) },
+      headers: { ...session, 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  const hidden = (body: string, name: string): string =>
+    new RegExp(`name="${name}" value="([\\w-]{32,36})"`).exec(body)![1]!;
+
+  const fields = {
+    url: URL_,
+    event_types: 'poll.completed',
+    form: hidden(await pageOf('/dashboard/webhooks'), 'form'),
+  };
+  const added = await Promise.all([post('/dashboard/webhooks', fields), post('/dashboard/webhooks', fields)]);
+  t.equal(added[0]!.headers.location, added[1]!.headers.location);
+  const { endpoints } = await send('GET', API);
+  t.equal(endpoints.length, 1);
+  const own = `/dashboard/webhooks/${endpoints[0].endpoint_id}`;
+  const secret = async () => (await send('GET', `${API}/${endpoints[0].endpoint_id}/secret`)).secret;
+  const first = await secret();
+
+  const replaces = hidden(await pageOf(own), 'replaces');
+  t.equal((await post(`${own}/rotate`, { replaces })).statusCode, 303);
+  const second = await secret();
+  t.not(second, first);
+  t.equal((await post(`${own}/rotate`, { replaces })).statusCode, 303);
+  t.equal(await secret(), second, 'the repeated form changed nothing, and the first secret still signs');
+  const page = await pageOf(own);
+  t.match(page, 'The secret before this one stops signing at once');
+  await post(`${own}/rotate`, { replaces: hidden(page, 'replaces') });
+  t.not(await secret(), second, 'a form that was loaded since does');
+});
+
 t.test('addresses inside, other ports and names of users are refused, by field', async (t) => {
   const { send } = await caller();
   for (const url of [

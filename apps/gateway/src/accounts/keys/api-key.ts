@@ -13,15 +13,31 @@ const HIDDEN_LENGTH = 18;
 const CHECK_LENGTH = 6;
 const FORM = /^ep_k_[0-9A-Za-z]{38}$/;
 
+/** So many bytes, other ones each time. */
+type Draw = (length: number) => Buffer;
+
 interface Home {
   cell?: string | undefined;
   accountId: string;
+  /** Where its characters come from; chance without it. */
+  draw?: Draw | undefined;
 }
 
 /** Without an account, a key that belongs to none. */
-export function newApiKey({ cell = FIRST_CELL, accountId }: Home = { accountId: randomUUID() }): string {
-  const body = PREFIX + randomBase62(SHOWN_LENGTH) + routeOf(cell, accountId) + randomBase62(HIDDEN_LENGTH);
+export function newApiKey(
+  { cell = FIRST_CELL, accountId, draw = randomBytes }: Home = { accountId: randomUUID() },
+): string {
+  const body = PREFIX + base62Of(draw, SHOWN_LENGTH) + routeOf(cell, accountId) + base62Of(draw, HIDDEN_LENGTH);
   return body + checksum(body);
+}
+
+/** The same bytes for the same form. Without both its random id and the pepper they cannot be computed. */
+export function drawOfForm(pepper: string, { accountId, formId }: { accountId: string; formId: string }): Draw {
+  let count = 0;
+  return (length) => {
+    const block = createHmac('sha256', pepper).update(`key of form ${count++} ${accountId} ${formId}`).digest();
+    return block.subarray(0, length);
+  };
 }
 
 /** Checks form and checksum, without a lookup. */
@@ -47,10 +63,10 @@ function checksum(text: string): string {
 }
 
 /** Rejection sampling: 248 is the largest multiple of 62 in a byte, so every character is equally likely. */
-function randomBase62(length: number): string {
+function base62Of(draw: Draw, length: number): string {
   let text = '';
   while (text.length < length) {
-    for (const byte of randomBytes(length)) {
+    for (const byte of draw(length)) {
       if (byte < 248 && text.length < length) text += BASE62[byte % 62];
     }
   }

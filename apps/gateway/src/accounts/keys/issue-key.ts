@@ -1,5 +1,6 @@
 import type { NewKey } from '@eloquentpoll/contracts';
 import {
+  findOwnKeyByHash,
   insertKey,
   inTransaction,
   isCredentialOpen,
@@ -13,12 +14,14 @@ import {
 import type { Config } from '../../config/config.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { apiKeyPrefix, hashApiKey, newApiKey } from './api-key.ts';
+import { apiKeyPrefix, drawOfForm, hashApiKey, newApiKey } from './api-key.ts';
 import { toKeyTerms } from './to-wire.ts';
 
 export interface IssuedKey extends StoredApiKey {
   /** The plaintext, which is never stored. */
   key: string;
+  /** The same form made it before. */
+  isRepeat: boolean;
 }
 
 export const KEY_SHOWN_ONCE = 'Store this key now. It will not be shown again.';
@@ -31,17 +34,36 @@ interface KeyTerms {
   expiresAt?: Date | undefined;
   isReadOnly?: boolean | undefined;
   limit?: KeyLimitTerms | undefined;
+  /** The random id of a form: sent twice it makes one key, and both answers have it. */
+  formId?: string | undefined;
 }
 
 /** Creates a key inside the caller's transaction; it is valid once that commits. */
-export async function issueKey({ cell, keyPepper }: Config, tx: Queries, terms: KeyTerms): Promise<IssuedKey> {
-  const key = newApiKey({ cell, accountId: terms.accountId });
-  const hash = hashApiKey(keyPepper, key);
+export async function issueKey(config: Config, tx: Queries, terms: KeyTerms): Promise<IssuedKey> {
+  const made = await madeByForm(config, tx, terms);
+  if (made) return made;
+  const { key, hash } = drawKey(config, terms);
   try {
-    return { key, ...(await insertKey(tx, { ...terms, hash, prefix: apiKeyPrefix(key) })) };
+    return { key, isRepeat: false, ...(await insertKey(tx, { ...terms, hash, prefix: apiKeyPrefix(key) })) };
   } catch (error) {
     throw error instanceof TooManyKeys ? new ApiError('key_limit_reached', { detail: TOO_MANY }) : error;
   }
+}
+
+/** What a form made that was sent before. For a transaction, which holds the account until its end. */
+export async function madeByForm(config: Config, tx: Queries, terms: FormOfKey): Promise<IssuedKey | null> {
+  if (terms.formId === undefined) return null;
+  const { key, hash } = drawKey(config, terms);
+  const made = await findOwnKeyByHash(tx, terms.accountId, hash);
+  return made && { key, isRepeat: true, ...made };
+}
+
+type FormOfKey = Pick<KeyTerms, 'accountId' | 'formId'>;
+
+function drawKey({ cell, keyPepper }: Config, { accountId, formId }: FormOfKey) {
+  const draw = formId === undefined ? undefined : drawOfForm(keyPepper, { accountId, formId });
+  const key = newApiKey({ cell, accountId, draw });
+  return { key, hash: hashApiKey(keyPepper, key) };
 }
 
 /** As it is answered, with the plaintext. */

@@ -1,24 +1,32 @@
 import { changeKey, inTransaction, listKeys } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../context.ts';
-import { type IssuedKey, issueKey } from './issue-key.ts';
+import { type IssuedKey, issueKey, madeByForm } from './issue-key.ts';
 
 /**
  * A key with the name and terms of another, which goes on working for so long, or until it would have expired. Null when
- * the account has no such active key.
+ * the account has no such active key. The same form sent again changes nothing and has the same key.
  */
 export async function rotateKey(
   { config, storage, keys }: AccountsContext,
-  { accountId, keyId, overlapMs }: { accountId: string; keyId: string; overlapMs: number },
+  {
+    accountId,
+    keyId,
+    overlapMs,
+    formId,
+  }: { accountId: string; keyId: string; overlapMs: number; formId?: string | undefined },
 ): Promise<{ issued: IssuedKey; oldPrefix: string; oldUntil: Date } | null> {
   const rotated = await inTransaction(storage, async (tx) => {
     const old = (await listKeys(tx, accountId)).find(({ id }) => id === keyId);
     if (!old) return null;
+    const ofForm = { accountId, formId: formId && `${formId} ${keyId}` };
     const end = new Date(Date.now() + overlapMs);
+    const made = await madeByForm(config, tx, ofForm);
+    if (made) return { issued: made, oldPrefix: old.prefix, oldUntil: old.expiresAt ?? end, hash: null };
     const oldUntil = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
     const changed = await changeKey(tx, { accountId, keyId }, { expiresAt: oldUntil });
     if (!changed) return null;
     const issued = await issueKey(config, tx, {
-      accountId,
+      ...ofForm,
       label: old.label,
       expiresAt: old.expiresAt ?? undefined,
       isReadOnly: old.isReadOnly,
@@ -27,6 +35,6 @@ export async function rotateKey(
     return { issued, oldPrefix: old.prefix, oldUntil, hash: changed.hash };
   });
   if (!rotated) return null;
-  await keys.invalidate(rotated.hash);
+  if (rotated.hash) await keys.invalidate(rotated.hash);
   return rotated;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LIMITS, WEBHOOK_EVENT_TYPES, type WebhookEndpointRequest } from '@eloquentpoll/contracts';
 import {
   changeWebhookEndpoint,
@@ -27,12 +28,17 @@ function readReceiver(context: Parts, url: string): string {
   return new URL(url).href;
 }
 
+/** `formId`, the random id of a form: sent twice it makes one endpoint. */
 export async function addEndpoint(
   context: Parts,
   accountId: string,
   { url, event_types: eventTypes = [...WEBHOOK_EVENT_TYPES], description = '' }: WebhookEndpointRequest,
+  formId?: string,
 ): Promise<{ endpoint: StoredWebhookEndpoint; secret: string }> {
-  const { id, secret, sealed } = newEndpoint(webhooksOf(context));
+  const { id, secret, sealed } = newEndpoint(
+    webhooksOf(context),
+    formId === undefined ? undefined : { accountId, formId },
+  );
   if (eventTypes.length === 0)
     throw invalid([{ pointer: '#/event_types', detail: 'event_types must name at least one' }]);
   const receiver = readReceiver(context, url);
@@ -67,16 +73,28 @@ export async function secretOf(context: Parts, endpoint: StoredWebhookEndpoint):
   return webhooksOf(context).box.open(endpoint.secret, endpoint.id);
 }
 
+/** Which secret a form replaces, so that the same form sent again replaces none. It says nothing of the secret. */
+export const nameOfSecret = ({ secret }: StoredWebhookEndpoint): string =>
+  createHash('sha256').update(secret).digest('hex').slice(0, 32);
+
+/** With `replaces` only if the endpoint still has the secret of that name. */
 export async function rotateSecret(
   context: Parts,
   accountId: string,
   endpointId: string,
   overlapS: number = LIMITS.webhooks.overlap_s.default,
+  replaces?: string,
 ): Promise<{ endpoint: StoredWebhookEndpoint; secret: string }> {
-  const { id } = await endpointOf(context, accountId, endpointId);
+  const before = await endpointOf(context, accountId, endpointId);
+  const { id } = before;
   const secret = newWebhookSecret();
   const sealed = webhooksOf(context).box.seal(secret, id);
-  await rotateWebhookSecret(context.storage, accountId, { id, secret: sealed, overlapS });
+  const isMeant = replaces === undefined || replaces === nameOfSecret(before);
+  if (isMeant)
+    await rotateWebhookSecret(context.storage, accountId, {
+      ...{ id, secret: sealed, overlapS },
+      ...(replaces !== undefined && { replaces: before.secret }),
+    });
   return { endpoint: await endpointOf(context, accountId, id), secret };
 }
 

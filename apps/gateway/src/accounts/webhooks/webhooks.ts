@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { ACCOUNT_ENDPOINT, type Issue } from '@eloquentpoll/contracts';
 import type { WebhookSettings } from '@eloquentpoll/ops/settings';
 import { ensureAccountEndpoint, findWebhookEndpoint, type StoredWebhookEndpoint } from '@eloquentpoll/storage';
@@ -37,9 +37,12 @@ export function receiverIssues({ rules }: Webhooks, field: string, url: string):
   return problem === null ? [] : [{ pointer: `#/${field}`, detail: `${field} ${problem}` }];
 }
 
-/** A new id, and a secret as it is shown and as it is stored. */
-export function newEndpoint({ box }: Webhooks) {
-  const id = `we_${randomUUID().replaceAll('-', '')}`;
+/** A new id, or the one of what this form made, and a secret as it is shown and as it is stored. */
+export function newEndpoint({ box }: Webhooks, form?: { accountId: string; formId: string }) {
+  const digits = form
+    ? createHash('sha256').update(`endpoint of form ${form.accountId} ${form.formId}`).digest('hex').slice(0, 32)
+    : randomUUID().replaceAll('-', '');
+  const id = `we_${digits}`;
   const secret = newWebhookSecret();
   return { id, secret, sealed: box.seal(secret, id) };
 }

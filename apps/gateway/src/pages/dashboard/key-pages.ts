@@ -1,7 +1,7 @@
 import type { StoredApiKey } from '@eloquentpoll/storage';
 import { KEY_SHOWN_ONCE } from '../../accounts/keys/issue-key.ts';
 import { code, tabs } from '../components.ts';
-import { select } from '../form-parts.ts';
+import { oneTimeId, select } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
 import { dashboardLayout } from './dashboard-layout.ts';
@@ -21,18 +21,20 @@ export const OVERLAPS = [
 interface ShownKey {
   key: string;
   isReadOnly: boolean;
+  expiresAt: Date | null;
   /** A key that it replaces: until when it works. */
   replaces?: { prefix: string; until: Date };
 }
 
 /** The only page that has the whole key, with what to do with it. */
-export const newKeyPage = (baseUrl: string, { key, isReadOnly, replaces }: ShownKey): string =>
+export const newKeyPage = (baseUrl: string, { key, isReadOnly, expiresAt, replaces }: ShownKey): string =>
   keyPage(
     baseUrl,
     'Your new key',
     html`<p class="lead">${KEY_SHOWN_ONCE}</p>
 <div class="whole">${code(key, 'The new key')}</div>
 ${replaces ? html`<p>The old key, <span class="mono">${replaces.prefix}…</span>, works until ${localTime(replaces.until.toISOString())}.</p>` : ''}
+${expiresAt ? html`<p>This key works until ${localTime(expiresAt.toISOString())}${replaces ? ', when the old one would have ended' : ''}. <a href="${KEYS_PATH}">Your keys</a> has it, to be changed.</p>` : ''}
 <h2>Use it</h2>
 ${isReadOnly ? readSnippets(baseUrl, key) : askSnippets(baseUrl, key)}
 <p><a class="button" href="${KEYS_PATH}">To your keys</a></p>`,
@@ -88,9 +90,9 @@ ${refused ? html`<p class="field-error" role="alert">${refused.problem}</p>` : '
 <p class="row"><button class="button">Save</button> <a class="button secondary" href="${KEYS_PATH}">Back</a></p>
 </form></section>
 <section class="card" aria-labelledby="rotate-title"><h2 id="rotate-title">Rotate</h2>
-<p>Makes a key with the same name and terms, and lets this one end. What this one has spent is not counted for the new one.</p>
+<p>Makes a key with the same name and terms, and lets this one end. What this one has spent is not counted for the new one.${expiresAt ? html` The new key ends when this one would: ${localTime(expiresAt.toISOString())}. For one that goes on, change the expiry above first.` : ''}</p>
 <form class="inline-form" method="post" action="${KEYS_PATH}/${id}/rotate">
-${select('overlap', 'This key goes on working', OVERLAPS, '86400')}
+${oneTimeId()}${select('overlap', 'This key goes on working', OVERLAPS, '86400')}
 <button class="button secondary">Rotate</button>
 </form></section>
 <p class="apart"><a class="button danger" href="${KEYS_PATH}/${id}/revoke">Revoke</a></p>`,

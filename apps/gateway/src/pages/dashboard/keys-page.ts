@@ -1,6 +1,7 @@
 import type { KeySpend, StoredApiKey } from '@eloquentpoll/storage';
 import { badge, table } from '../components.ts';
 import { usd } from '../figures.ts';
+import { oneTimeId } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
 import { dashboardLayout } from './dashboard-layout.ts';
@@ -31,7 +32,7 @@ ${ended.length === 0 ? '' : html`<details class="small"><summary>${ended.length}
 <section class="card" id="new-key" aria-labelledby="new-key-title">
 <h2 id="new-key-title">New key</h2>
 <form method="post" action="${KEYS_PATH}" accept-charset="utf-8" class="stack">
-${keyFields(refused?.fields ?? NO_TERMS)}
+${oneTimeId()}${keyFields(refused?.fields ?? NO_TERMS)}
 ${refused ? html`<p class="field-error" role="alert">${refused.problem}</p>` : ''}
 <p class="hint">A key with a limit, an expiry or for reading only cannot manage keys. Without any of them it can do everything that you can.</p>
 <p><button class="button">Create key</button></p>

@@ -1,5 +1,6 @@
 import { ACCOUNT_ENDPOINT, type WebhookAttempt } from '@eloquentpoll/contracts';
 import type { StoredDelivery, StoredWebhookEndpoint } from '@eloquentpoll/storage';
+import { nameOfSecret } from '../../accounts/webhooks/change-endpoints.ts';
 import { badge, code, notice, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
@@ -31,7 +32,7 @@ ${endpoint.url === null ? html`<p class="lead">What is sent to the <code>webhook
 <details><summary>Show the secret</summary>${code(secret, 'The signing secret')}</details>
 ${endpoint.previousUntil ? html`<p class="small muted">The secret before it signs too until ${localTime(endpoint.previousUntil.toISOString(), 'short')}.</p>` : ''}
 <details><summary>Replace it</summary>
-<form class="stack" method="post" action="${path}/rotate"><p>For a day messages carry the signatures of both, so that your server can change over without a gap.</p>
+<form class="stack" method="post" action="${path}/rotate"><input type="hidden" name="replaces" value="${nameOfSecret(endpoint)}"><p>For a day messages carry the signatures of both, so that your server can change over without a gap.${endpoint.previousUntil ? ' The secret before this one stops signing at once: a server that still has it fails.' : ''}</p>
 <p><button class="button">Make a new secret</button></p></form>
 </details>
 </section>

@@ -1,6 +1,7 @@
 import { ACCOUNT_ENDPOINT, LIMITS, WEBHOOK_EVENT_TYPES, type WebhookEventType } from '@eloquentpoll/contracts';
 import type { StoredWebhookEndpoint } from '@eloquentpoll/storage';
 import { badge, notice, table } from '../components.ts';
+import { oneTimeId } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
 import { dashboardLayout } from './dashboard-layout.ts';
@@ -88,7 +89,7 @@ const newForm = ({
 <h2 id="new-title">New endpoint</h2>
 ${problem ? notice(html`<p role="alert">${problem}</p>`, 'bad') : ''}
 <form class="stack" method="post" action="${WEBHOOKS_PATH}" accept-charset="utf-8">
-<p class="field"><label for="url">Address</label>
+${oneTimeId()}<p class="field"><label for="url">Address</label>
 <input id="url" name="url" type="url" required maxlength="${LIMITS.webhooks.url}" value="${url}" placeholder="https://app.example.com/hooks" aria-describedby="url-hint">
 <span class="hint" id="url-hint">https, on port 443 or 8443, and public</span></p>
 <p class="field"><label for="description">Description</label>

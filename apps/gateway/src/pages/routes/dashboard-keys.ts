@@ -1,13 +1,13 @@
 import { KeyParams } from '@eloquentpoll/contracts';
 import { changeKey, inTransaction, listKeys, readKeySpend, type StoredApiKey } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createKey } from '../../accounts/keys/issue-key.ts';
+import { createKey, type IssuedKey } from '../../accounts/keys/issue-key.ts';
 import { isKeyId, revokeKeyEverywhere } from '../../accounts/keys/revoke-key.ts';
 import { rotateKey } from '../../accounts/keys/rotate-key.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
-import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
+import { type FormBody, formIdOf, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import type { PagesContext } from '../context.ts';
 import { changeKeyPage, newKeyPage, OVERLAPS, revokeKeyPage } from '../dashboard/key-pages.ts';
 import { isActive, KEYS_PATH, type KeysShown, keysPage } from '../dashboard/keys-page.ts';
@@ -23,6 +23,12 @@ const BACK = redirect('Back to the keys.');
 const KEY_SHOWN = textAnswer('The page that shows the key, once.', 'text/html');
 const SHOWN = { 200: textAnswer('The page.', 'text/html'), 303: BACK };
 const KEY_PATH = `${KEYS_PATH}/:keyId` as const;
+
+/** How long a form that is sent again, as by a second click, has the key once more. */
+const SHOWN_AGAIN_MS = 60_000;
+
+const isShown = (issued: IssuedKey): boolean =>
+  !issued.isRepeat || (isActive(issued) && Date.now() - issued.createdAt.getTime() < SHOWN_AGAIN_MS);
 
 interface KeyRoute {
   Params: KeyParams;
@@ -76,7 +82,7 @@ export async function dashboardKeyRoutes(
 
   app.post<{ Body: FormBody }>(
     KEYS_PATH,
-    operation('sendNewKey', 'New key form', { 201: KEY_SHOWN }),
+    operation('sendNewKey', 'New key form', { 201: KEY_SHOWN, 303: BACK }),
     async ({ principal, body }, reply) => {
       if (!principal) return askToSignIn(reply);
       const { accountId } = principal;
@@ -88,11 +94,11 @@ export async function dashboardKeyRoutes(
           .send(await listPage(accountId, { fields, ...typed }));
       const { label, limit, expiresAt, isReadOnly } = typed;
       const terms = {
-        ...{ accountId, label, isReadOnly, expiresAt: expiresAt ?? undefined },
+        ...{ accountId, label, isReadOnly, expiresAt: expiresAt ?? undefined, formId: formIdOf(body) },
         ...(limit.limitU !== null && { limit }),
       };
-      const { key } = await createKey(context, terms, principal);
-      return page(reply).code(201).send(newKeyPage(baseUrl, { key, isReadOnly }));
+      const issued = await createKey(context, terms, principal);
+      return isShown(issued) ? page(reply).code(201).send(newKeyPage(baseUrl, issued)) : toKeys(reply);
     },
   );
 
@@ -146,14 +152,14 @@ export async function dashboardKeyRoutes(
       const overlap = OVERLAPS.find(({ value }) => value === chosen);
       const overlapMs = 1_000 * Number(overlap?.value ?? 86_400);
       const rotated = isKeyId(keyId)
-        ? await rotateKey(context, { accountId: principal.accountId, keyId, overlapMs })
+        ? await rotateKey(context, { accountId: principal.accountId, keyId, overlapMs, formId: formIdOf(body) })
         : null;
-      if (!rotated) return toKeys(reply);
+      if (!rotated || !isShown(rotated.issued)) return toKeys(reply);
       const { issued, oldPrefix, oldUntil } = rotated;
       const replaces = { prefix: oldPrefix, until: oldUntil };
       return page(reply)
         .code(201)
-        .send(newKeyPage(baseUrl, { key: issued.key, isReadOnly: issued.isReadOnly, replaces }));
+        .send(newKeyPage(baseUrl, { ...issued, replaces }));
     },
   );
 

@@ -24,7 +24,7 @@ import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
+import { type FormBody, formIdOf, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import type { PagesContext } from '../context.ts';
 import { type WebhookView, webhookPage } from '../dashboard/webhook-page.ts';
 import { WEBHOOKS_PATH, type WebhookForm, webhooksOffPage, webhooksPage } from '../dashboard/webhooks-page.ts';
@@ -48,7 +48,8 @@ const ACTIONS = {
     operationId: 'sendSecretRotation',
     summary: 'New signing secret form',
     operation: 'account',
-    run: (context: PagesContext, account: string, id: string) => rotateSecret(context, account, id),
+    run: (context: PagesContext, account: string, id: string, form?: FormBody) =>
+      rotateSecret(context, account, id, undefined, valuesOf(form, 'replaces')[0]),
   },
   enable: {
     operationId: 'sendEndpointEnabling',
@@ -69,7 +70,7 @@ const ACTIONS = {
     run: removeEndpoint,
   },
 } as const satisfies Record<string, { operation: BudgetName; run: Act; operationId: string; summary: string }>;
-type Act = (context: PagesContext, accountId: string, endpointId: string) => Promise<unknown>;
+type Act = (context: PagesContext, accountId: string, endpointId: string, form?: FormBody) => Promise<unknown>;
 
 function turn(isEnabled: boolean): Act {
   return (context, accountId, endpointId) => changeEndpoint(context, accountId, endpointId, { isEnabled });
@@ -119,7 +120,7 @@ export async function dashboardWebhookRoutes(
       if (!principal) return askToSignIn(reply);
       const asked = readForm(body);
       try {
-        const { endpoint } = await addEndpoint(context, principal.accountId, asked);
+        const { endpoint } = await addEndpoint(context, principal.accountId, asked, formIdOf(body));
         return goTo(reply, `${WEBHOOKS_PATH}/${endpoint.id}`);
       } catch (error) {
         if (!(error instanceof ApiError) || error.code === 'not_configured') throw error;
@@ -158,13 +159,13 @@ export async function dashboardWebhookRoutes(
   );
 
   for (const [name, { operationId, summary, operation, run }] of Object.entries(ACTIONS))
-    app.post<{ Params: EndpointParams }>(
+    app.post<{ Params: EndpointParams; Body: FormBody | undefined }>(
       `${ONE}/${name}`,
       { config: { operation }, schema: actionSchema(operationId, summary, EndpointParams) },
       async (request, reply) => {
-        const { principal, params } = request;
+        const { principal, params, body } = request;
         if (!principal) return askToSignIn(reply);
-        await run(context, principal.accountId, params.endpointId);
+        await run(context, principal.accountId, params.endpointId, body);
         return goTo(reply, name === 'remove' ? WEBHOOKS_PATH : `${WEBHOOKS_PATH}/${params.endpointId}`);
       },
     );
