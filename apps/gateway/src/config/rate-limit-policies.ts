@@ -30,6 +30,8 @@ export const BUDGETS = {
   poll: per([1_000, 60]),
   /** Handing over many polls: each may be as large as a file. */
   batch: per([30, 60]),
+  /** Looking at a batch on the dashboard before it is handed over: nothing is stored. */
+  batch_check: per([60, 60]),
   /** Running a poll that the operator pays for. */
   free_poll: { ...per([60, 3_600], [300, 86_400]), withoutRedis: 'closed' },
   /** Reading one's own sessions: what high-volume clients do all day. */

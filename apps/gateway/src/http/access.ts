@@ -85,6 +85,7 @@ const SCOPE_OF: Partial<Record<BudgetName, Scope>> = {
   poll: 'polls:run',
   free_poll: 'polls:run',
   batch: 'polls:run',
+  batch_check: 'polls:run',
   compute: 'polls:run',
   session: 'results:read',
   account: 'account',

@@ -15,6 +15,14 @@ export function usd(amount: number | null): string {
   return `$${amount.toFixed(Math.min(digits, 8))}`;
 }
 
+/** The same, rounded down: an amount that may be had in full. */
+export function usdDown(amount: number): string {
+  const shown = usd(amount);
+  const digits = shown.includes('.') ? shown.length - shown.indexOf('.') - 1 : 0;
+  const floor = Math.floor(Number((amount * 10 ** digits).toPrecision(15))) / 10 ** digits;
+  return usd(floor);
+}
+
 /** A list price: micro-USD per million tokens, as dollars. */
 export function perMillion(microUsd: bigint): string {
   const [dollars, digits = ''] = String(Number(microUsd) / 1_000_000).split('.');

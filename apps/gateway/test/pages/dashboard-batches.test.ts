@@ -1,6 +1,8 @@
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
+import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { usdDown } from '../../src/pages/figures.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { openDashboard } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
@@ -71,6 +73,104 @@ t.test('a check says count, expected and worst cost, or every error by its line;
   }
   t.equal((await send('', { rows: ROWS }, poor)).statusCode, 402);
   t.same(await batches(), []);
+});
+
+t.test('the limit that a batch is offered where the balance is too low is one that it can have', async (t) => {
+  // To the nearest figure it would be more than there is.
+  const poor = await site.sessionFor((await site.keyWith(0.012369)).accountId);
+  const refused = await send('/check', { preset: 'strong', rows: ROWS }, poor);
+  const [, offered = ''] = /set a limit of \$([\d.]+) or less/.exec(refused.body) ?? [];
+  t.equal(offered, '0.0123');
+  const limited = await send('/check', { preset: 'strong', rows: ROWS, max_cost_usd: offered }, poor);
+  t.match(limited.body, 'is reserved at the start');
+  for (const [amount, shown] of [
+    [12.349, '$12.34'],
+    [12.34, '$12.34'],
+    [1.15, '$1.15'],
+    [0.999_999, '$0.999'],
+    [0.001_239, '$0.00123'],
+    [0, '$0'],
+  ] as const)
+    t.equal(usdDown(amount), shown);
+});
+
+t.test('what was typed stays where a batch is refused by its rate, or its caller is signed out', async (t) => {
+  const few = await openSite(t, { rateLimits: readPolicies('batch_check=2/60,batch=1/60') });
+  const { accountId: owner } = await few.keyWith(20);
+  const page = await openDashboard(few, owner, {}, '/dashboard/batches');
+  const rows = page.getByLabel('Rows, as CSV');
+  const start = page.getByRole('button', { name: 'Start batch' });
+  const check = page.locator('#check');
+  for (const [typed, said] of [
+    [BAD, '1 error in the rows'],
+    [ROWS, 'is reserved at the start'],
+    [BAD, 'At most 2 calls in 60 seconds'],
+  ] as const) {
+    await rows.fill(typed);
+    await check.getByText(said).waitFor();
+    t.equal(await rows.inputValue(), typed);
+  }
+  await rows.fill(ROWS);
+  await start.click();
+  await page.getByText('0 of 2 rows have ended').waitFor();
+
+  await page.goto('/dashboard/batches');
+  await rows.fill(ROWS);
+  await start.click();
+  await check.getByText('At most 1 calls in 60 seconds').waitFor();
+  t.equal(await rows.inputValue(), ROWS);
+  const multipart = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+  const sent = (headers: Record<string, string>) =>
+    few.app.inject({
+      method: 'POST',
+      url: '/dashboard/batches',
+      headers,
+      payload: formOf({ preset: 'fast', rows: ROWS }),
+    });
+  const refused = await sent({ ...(await few.sessionFor(owner)), ...multipart });
+  t.equal(refused.statusCode, 429);
+  t.match(refused.headers['content-type'], 'text/html');
+  t.ok(Number(refused.headers['retry-after']) > 0);
+  t.match(refused.body, /role="alert">At most 1 calls in 60 seconds/);
+  t.match(refused.body, '&lt;i&gt;one&lt;/i&gt;,Which is larger', 'without scripts, too');
+
+  await page.context().clearCookies();
+  await start.click();
+  await check.getByText('You are signed out by now').waitFor();
+  t.equal(await rows.inputValue(), ROWS);
+  const stranger = await few.app.inject({
+    ...{ method: 'POST', url: '/dashboard/batches', remoteAddress: '203.0.113.7' },
+    ...{ headers: multipart, payload: formOf({ preset: 'fast', rows: ROWS }) },
+  });
+  t.equal(stranger.statusCode, 401);
+  t.match(stranger.body, '&lt;i&gt;one&lt;/i&gt;,Which is larger');
+});
+
+t.test('a later check ends the one before it, and a file is not sent again for other terms', async (t) => {
+  const page = await openDashboard(site, accountId, {}, '/dashboard/batches');
+  const asked: string[] = [];
+  await page.route('**/dashboard/batches/check', async (route) => {
+    asked.push(route.request().postData() ?? '');
+    // The first is never answered.
+    if (asked.length > 1) await route.continue();
+  });
+  const ended = page.waitForEvent('requestfailed');
+  await page.getByLabel('Rows, as CSV').fill(BAD);
+  await eventually('the first check is under way', () => asked.length === 1);
+  await page.getByLabel('Rows, as CSV').fill('');
+  await page
+    .getByLabel('Or a file')
+    .setInputFiles({ name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from(ROWS) });
+  await page.getByText('is reserved at the start').waitFor();
+  t.match((await ended).url(), '/check', 'it was ended');
+
+  await page.getByLabel('Name (optional)').fill('nightly');
+  await page.getByLabel('Confidence threshold').fill('0.9');
+  await page.getByText('Check again to see what these terms come to.').waitFor();
+  t.equal(asked.length, 2);
+  await page.getByRole('button', { name: 'Check and estimate' }).click();
+  await page.getByText('is reserved at the start').waitFor();
+  t.equal(asked.length, 3);
 });
 
 t.test('the same form starts one batch; it is followed to its end, close calls first', async (t) => {

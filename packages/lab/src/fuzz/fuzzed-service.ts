@@ -53,6 +53,7 @@ const NO_LIMITS = [
   'checkout_network',
   'webhook',
   'webhook_test',
+  'batch_check',
 ];
 
 const SECRETS = {

@@ -1,3 +1,4 @@
+import { sentenceOf } from './ask.ts';
 import { element } from './draw.ts';
 import { on } from './on.ts';
 
@@ -8,40 +9,74 @@ const QUIET_MS = 500;
 const form = document.querySelector<HTMLFormElement>('[data-batch]')!;
 const rows = form.querySelector<HTMLTextAreaElement>('[name="rows"]')!;
 const file = form.querySelector<HTMLInputElement>('[name="file"]')!;
+const start = form.querySelector<HTMLButtonElement>('[data-start]')!;
 const check = form.querySelector<HTMLButtonElement>('[data-check]')!;
 let timer: ReturnType<typeof setTimeout> | undefined;
-let asked = 0;
+let running: AbortController | undefined;
 
 const hasRows = (): boolean => rows.value.trim() !== '' || (file.files?.length ?? 0) > 0;
 
+/** A later check ends the one before it. */
 async function look(): Promise<void> {
-  const mine = ++asked;
+  running?.abort();
+  running = new AbortController();
+  const { signal } = running;
   const place = document.getElementById('check')!;
   if (!hasRows()) return place.replaceChildren();
   place.setAttribute('aria-busy', 'true');
-  const response = await fetch(check.formAction, { method: 'POST', body: new FormData(form) }).catch(() => null);
-  const text = response ? await response.text().catch(() => '') : '';
-  // A later one may have been faster.
-  if (mine !== asked) return;
+  const answer = await send(check.formAction, signal);
+  if (signal.aborted) return;
   place.removeAttribute('aria-busy');
-  const found = new DOMParser().parseFromString(text, 'text/html').getElementById('check');
-  if (!found) {
-    place.replaceChildren(
-      element(
-        'p',
-        { class: 'field-error', role: 'alert' },
-        'The rows could not be checked. You can still start the batch.',
-      ),
-    );
-    return;
-  }
-  // The file stays chosen.
-  found.querySelector('[data-without-script]')?.remove();
-  place.replaceChildren(...found.childNodes);
+  showCheck(answer, 'The rows could not be checked. You can still start the batch.');
 }
 
-form.addEventListener('input', () => {
+interface Answer {
+  status: number;
+  /** Where it led to, if it did. */
+  movedTo: string | null;
+  text: string;
+}
+
+async function send(action: string, signal?: AbortSignal): Promise<Answer> {
+  try {
+    const response = await fetch(action, { method: 'POST', body: new FormData(form), signal: signal ?? null });
+    const { status, redirected, url } = response;
+    // Of the page that it leads to nothing is read.
+    return { status, movedTo: redirected ? url : null, text: redirected ? '' : await response.text() };
+  } catch {
+    return { status: 0, movedTo: null, text: '' };
+  }
+}
+
+/** The form keeps what is in it, the chosen file too. */
+function showCheck({ status, text }: Answer, otherwise: string): void {
+  const place = document.getElementById('check')!;
+  const found = new DOMParser().parseFromString(text, 'text/html').getElementById('check');
+  const refusals: Record<number, string> = { 401: 'authentication_required', 429: 'rate_limited' };
+  if (found && found.childElementCount > 0) {
+    found.querySelector('[data-without-script]')?.remove();
+    place.replaceChildren(...found.childNodes);
+    return;
+  }
+  const code = refusals[status];
+  const sentence = code ? sentenceOf({ status, body: { code } }) : otherwise;
+  place.replaceChildren(element('p', { class: 'field-error', role: 'alert' }, sentence));
+}
+
+/** What a field changes: a name nothing, rows and file all, the others the figures alone. */
+form.addEventListener('input', ({ target }) => {
+  const name = target instanceof Element ? target.getAttribute('name') : null;
+  if (name === 'metadata[name]') return;
   clearTimeout(timer);
+  // A file is sent once; for other terms it is sent again when the button says so.
+  const isTerm = name !== null && name !== 'rows' && name !== 'file';
+  if (isTerm && (file.files?.length ?? 0) > 0) {
+    running?.abort();
+    const place = document.getElementById('check')!;
+    place.removeAttribute('aria-busy');
+    place.replaceChildren(element('p', { class: 'muted small' }, 'Check again to see what these terms come to.'));
+    return;
+  }
   timer = setTimeout(() => look().catch(reportError), QUIET_MS);
 });
 
@@ -49,6 +84,17 @@ on(check, 'click', async (event) => {
   event.preventDefault();
   clearTimeout(timer);
   await look();
+});
+
+on(form, 'submit', async (event) => {
+  event.preventDefault();
+  clearTimeout(timer);
+  running?.abort();
+  start.disabled = true;
+  const answer = await send(form.action);
+  start.disabled = false;
+  if (answer.movedTo) return location.assign(answer.movedTo);
+  showCheck(answer, 'The service cannot be reached. Try again: the same form starts one batch.');
 });
 
 form.addEventListener('dragover', (event) => {

@@ -9,11 +9,13 @@ import { BatchPath } from '../../batches/routes/batch-path.ts';
 import { checkBatch } from '../../batches/upload/check-batch.ts';
 import { FORM_TYPE, readUpload } from '../../batches/upload/read-upload.ts';
 import { takeBatch } from '../../batches/upload/take-batch.ts';
+import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { takeForms } from '../../http/form-bodies.ts';
+import { principalOf, spend } from '../../http/hooks/rate-limit.ts';
 import { cursorsOf } from '../../polls/read/page-cursors.ts';
 import type { PagesContext } from '../context.ts';
 import type { BatchFormVerdict } from '../dashboard/batches/batch-check.ts';
@@ -40,6 +42,14 @@ const FORM_ERRORS = orPage(
   ),
 );
 const BATCH_PATH = `${BATCHES_PATH}/:batchId` as const;
+
+interface Typed {
+  pasted?: string;
+  terms?: BatchTerms;
+}
+
+/** A form that comes too often is not read to be shown again where it is larger. */
+const MAX_SHOWN_AGAIN_BYTES = 1_000_000;
 
 interface Path {
   Params: BatchPath;
@@ -77,7 +87,7 @@ export async function dashboardBatchRoutes(
         direction === 'older' ? cursor : undefined,
         direction === 'newer' ? cursor : undefined,
       ),
-      form: { key: randomUUID(), pasted: '', terms: {}, verdict: null, ...form },
+      form: { ...emptyForm(), ...form },
     });
   }
 
@@ -91,7 +101,8 @@ export async function dashboardBatchRoutes(
 
   const form = (operationId: string, summary: string, more: object = {}, response: object = {}) => ({
     bodyLimit: LIMITS.batch.inline_bytes,
-    config: { operation: 'batch' as const, reportsUncleanBody: true, bodyTimeoutMs: LIMITS.batch.upload_ms },
+    // Its own budget is drawn from once the fields are read, so that a refusal shows them again.
+    config: { operation: 'account' as const, reportsUncleanBody: true, bodyTimeoutMs: LIMITS.batch.upload_ms },
     validatorCompiler: () => () => true,
     schema: {
       operationId,
@@ -110,16 +121,40 @@ export async function dashboardBatchRoutes(
     throw new ApiError('unsupported_media_type');
   }
 
+  /** What is typed comes back with the refusal. A file is not read for one. */
+  async function refuseStranger(request: FastifyRequest, reply: FastifyReply) {
+    spend(request, await context.limiter.take('batch', principalOf(request)));
+    const typed = await readForm(request).catch(() => null);
+    if (!typed?.pasted) return askToSignIn(reply);
+    const form = { ...emptyForm(), terms: typed.terms, pasted: typed.pasted };
+    const verdict = { kind: 'refused', problem: SIGNED_OUT } as const;
+    const shown = { batches: [], after: null, before: null, form: { ...form, verdict } };
+    return page(reply).code(401).send(batchesPage(baseUrl, shown));
+  }
+
+  /** Reads the form, and draws from the budget once it is known what a refusal has to show again. */
+  async function readWithin(request: FastifyRequest, name: BudgetName, typed: Typed) {
+    const budget = await context.limiter.take(name, principalOf(request));
+    if (!budget.allowed && !(Number(request.headers['content-length']) <= MAX_SHOWN_AGAIN_BYTES))
+      spend(request, budget);
+    const upload = await readForm(request);
+    Object.assign(typed, { terms: upload.terms, pasted: upload.pasted ?? '' });
+    spend(request, budget);
+    return upload;
+  }
+
   /** The form again, with why it was refused. */
   async function formPage(
     { accountId, reply, error }: { accountId: string; reply: FastifyReply; error: unknown },
-    typed: { pasted?: string; terms?: BatchTerms },
+    typed: Typed,
   ) {
     if (!(error instanceof ApiError)) throw error;
     const status = STATUS[error.code];
     if (status === undefined) throw error;
+    const { headers = {}, retryAfterSeconds } = error.circumstances;
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     return page(reply)
-      .headers(error.circumstances.headers ?? {})
+      .headers(headers)
       .code(status)
       .send(await listPage(accountId, {}, { ...typed, verdict: verdictOn(error) }));
   }
@@ -128,12 +163,11 @@ export async function dashboardBatchRoutes(
     `${BATCHES_PATH}/check`,
     form('checkBatchForm', 'Check of a batch by form', {}, { 200: PAGE }),
     async (request, reply) => {
-      if (!request.principal) return askToSignIn(reply);
+      if (!request.principal) return refuseStranger(request, reply);
       const { accountId } = request.principal;
-      let typed: { pasted?: string; terms?: BatchTerms } = {};
+      const typed: Typed = {};
       try {
-        const upload = await readForm(request);
-        typed = { terms: upload.terms, pasted: upload.pasted ?? '' };
+        const upload = await readWithin(request, 'batch_check', typed);
         const found = await checkBatch(context, { ...upload, accountId });
         const balance = (await balanceOf(storage, accountId))!;
         const availableU = balance.availableU - balance.heldBackU;
@@ -149,12 +183,11 @@ export async function dashboardBatchRoutes(
     BATCHES_PATH,
     form('sendBatch', 'New batch form', {}, { 303: redirect('The batch.') }),
     async (request, reply) => {
-      if (!request.principal) return askToSignIn(reply);
+      if (!request.principal) return refuseStranger(request, reply);
       const { accountId, keyId, loginId } = request.principal;
-      let typed: { pasted?: string; terms?: BatchTerms } = {};
+      const typed: Typed = {};
       try {
-        const upload = await readForm(request);
-        typed = { terms: upload.terms, pasted: upload.pasted ?? '' };
+        const upload = await readWithin(request, 'batch', typed);
         const idempotencyKey = keyOf(request);
         const { batchId } = await takeBatch(context, { ...upload, accountId, keyId, loginId, idempotencyKey });
         return to(reply, `${BATCHES_PATH}/${batchId}`);
@@ -224,6 +257,10 @@ export async function dashboardBatchRoutes(
   );
 }
 
+const emptyForm = (): BatchForm => ({ key: randomUUID(), pasted: '', terms: {}, verdict: null });
+
+const SIGNED_OUT = 'You are signed out by now. Sign in on another tab, then send this form again.';
+
 const keyOf = ({ query }: FastifyRequest<{ Querystring: { form?: string } }>): string | null =>
   query.form !== undefined && /^[\w-]{20,64}$/.test(query.form) ? `form-${query.form}` : null;
 
@@ -235,6 +272,7 @@ const STATUS: Partial<Record<ApiError['code'], number>> = {
   insufficient_balance: 402,
   payload_too_large: 413,
   too_many_batches: 429,
+  rate_limited: 429,
   idempotency_key_reused: 422,
 };
 

@@ -1,7 +1,7 @@
 import type { BatchRowError, BatchTerms } from '@eloquentpoll/contracts';
 import type { CheckedBatch } from '../../../batches/upload/check-batch.ts';
 import { notice, table } from '../../components.ts';
-import { usd, whole } from '../../figures.ts';
+import { usd, usdDown, whole } from '../../figures.ts';
 import { type Html, html } from '../../html.ts';
 
 export type BatchFormVerdict =
@@ -66,6 +66,6 @@ ${table(
 
 const unpaid = (requiredUsd: number, availableUsd: number): Html =>
   notice(
-    html`<p role="alert"><strong>Not enough balance.</strong> This batch may cost up to ${usd(requiredUsd)}, and ${usd(Math.max(0, availableUsd))} is available. <a href="/dashboard#funds">Add funds</a>${availableUsd > 0 ? html`, or set a limit of ${usd(availableUsd)} or less: it runs as far as that goes` : ''}.</p>`,
+    html`<p role="alert"><strong>Not enough balance.</strong> This batch may cost up to ${usd(requiredUsd)}, and ${usdDown(Math.max(0, availableUsd))} is available. <a href="/dashboard#funds">Add funds</a>${availableUsd > 0 ? html`, or set a limit of ${usdDown(availableUsd)} or less: it runs as far as that goes` : ''}.</p>`,
     'warn',
   );
