@@ -1,4 +1,4 @@
-import { LIMITS, type PanelStanding, type ResultDetail } from '@eloquentpoll/contracts';
+import type { PanelStanding, ResultDetail } from '@eloquentpoll/contracts';
 import { endedVerdict, type OwnersFigures } from '@eloquentpoll/polls';
 import type { SameQuestion, StoredFeedbackSummary } from '@eloquentpoll/storage';
 import { percentOf } from '@eloquentpoll/voting/verdict';
@@ -34,9 +34,6 @@ export interface ResultReader {
   signedIn: boolean;
   /** What only who paid for the poll sees. */
   figures: OwnersFigures;
-  /** What its owner alone is shown of the panel: its name, or the models that were named one by one. */
-  savedPanel?: string;
-  models?: readonly string[];
   /** Where its owner deletes it. */
   deletePath?: string;
   /** The account's own polls of this question, this one included. */
@@ -50,12 +47,7 @@ export function resultPage(shown: ShownResult): string {
   const { facts, result, reader } = shown;
   const path = `/result/${result.poll_id}`;
   const question = result.question ?? '';
-  const models = reader.models ?? publicModels(result);
-  const asked = {
-    ...result,
-    ...(reader.savedPanel !== undefined && { saved_panel: reader.savedPanel }),
-    ...(models && { models }),
-  };
+  const asked = { ...result, id: result.poll_id };
   const verdict = endedVerdict(result, reader.figures);
   const picture = pictureOf(result);
   const headline = inLine(verdict.headline, 90);
@@ -99,12 +91,6 @@ ${result.winning_option === null ? '' : opinions(shown, path)}
 }
 
 const LONG = 240;
-
-/** Of a custom panel others know the models that were asked. */
-function publicModels({ preset, votes }: ResultDetail): string[] | null {
-  const isPanel = preset === 'custom' && votes.length >= LIMITS.chosen_models.min;
-  return isPanel ? votes.map(({ model_id }) => model_id) : null;
-}
 
 const panelText = ({ preset }: ResultDetail, { panelSize, votes }: PollPicture): string =>
   `${preset ? `${preset.replace('_', ' ')} panel, ` : ''}${votes.length} of ${panelSize} models asked`;

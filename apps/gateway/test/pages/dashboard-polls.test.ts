@@ -5,7 +5,7 @@ import { readPollsFilter } from '../../src/pages/dashboard/polls-filter.ts';
 import { readForExport } from '../../src/pages/dashboard/read-polls.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { openSite } from '../fixtures/open-site.ts';
-import { openDashboard } from '../fixtures/signed-in.ts';
+import { logIn, openDashboard } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 5 s
@@ -105,14 +105,16 @@ t.test('a row says how close it was, marks only exceptions, and asks again with 
   t.match(body, /4:4 tied <span class="badge" data-tone="warn">1 failed</);
   t.match(body, /data-tone="bad">No answer</);
   t.notMatch(body, /data-tone="good"/);
-  t.match(body, /preset=panel%3Anight-checks&amp;threshold=0.95&amp;limit=1#run/);
-  const own = (await app.inject({ url: `/result/${saved}`, headers: session })).body;
-  t.match(own, 'preset=panel%3Anight-checks', 'on the page of its result, too');
-  t.notMatch(
-    (await app.inject({ url: `/result/${saved}` })).body,
-    'night-checks',
-    'where others do not learn its name',
-  );
+  const again = await sessionIdOf(saved, bearer);
+  t.match(body, `/dashboard?again=${again}#run`);
+  const chosen = /<option value="panel:night-checks" selected>/;
+  for (const id of [again, saved]) t.match(await page(`/dashboard?again=${id}`), chosen);
+  const others = await site.sessionFor(stranger.accountId);
+  const theirs = async (url: string) => (await app.inject({ url, headers: others })).body;
+  for (const url of [`/result/${saved}`, `/dashboard?again=${saved}`])
+    t.notMatch(await theirs(url), 'night-checks', 'where others do not learn its name');
+  t.match(await theirs(`/dashboard?again=${saved}`), 'What does the panel by night say?', 'but what is public');
+  t.notMatch(await theirs(`/dashboard?again=${again}`), 'What does the panel', 'a session is its owner’s');
 });
 
 t.test('the export has the checked polls, or all that match', async (t) => {
@@ -180,6 +182,39 @@ t.test('the export goes on to the end of the list, or says in its name that it d
   const cut = await exported('');
   t.equal(cut.lines.length, 1_000);
   t.match(cut.name, '"polls-incomplete.jsonl"');
+});
+
+t.test('a poll whose question is longer than an address is asked again from its page and the history', async (t) => {
+  const owner = await site.keyWith(20);
+  const question = `Which is it? ${'長'.repeat(4_000)}`;
+  const { poll_id } = (await post({ question, metadata: { secret: 'of-the-owner' } }, owner.bearer)).json();
+  for (const path of ['/dashboard/polls', `/result/${poll_id}`]) {
+    const own = await openDashboard(site, owner.accountId, {}, path);
+    await own
+      .getByRole('link', { name: path.startsWith('/result') ? 'Edit and ask again' : /^Ask again/ })
+      .first()
+      .click();
+    await own.getByText('Expected', { exact: true }).waitFor();
+    t.equal(await own.getByLabel('Question').inputValue(), question, path);
+    t.equal(await own.getByLabel('Options, one per line').inputValue(), POLL.options.join('\n'));
+    await own.context().close();
+  }
+  const other = await site.open(`/result/${poll_id}`);
+  await other.getByRole('link', { name: 'Another wording' }).click();
+  await other.getByRole('heading', { name: 'Sign in' }).first().waitFor();
+  await logIn(site, stranger.accountId, other);
+  await other.goto('/dashboard');
+  await other.getByLabel('Options, one per line').and(other.getByText('This <one>')).waitFor();
+  t.equal(await other.getByLabel('Question').inputValue(), '', 'a login in between keeps the way');
+  t.notMatch(await other.content(), 'of-the-owner');
+
+  const free = await app.inject({ method: 'POST', url: '/api/quick-poll', payload: POLL });
+  const { poll_id: freeId } = free.json();
+  t.match((await app.inject({ url: `/result/${freeId}` })).body, `href="/playground?again=${freeId}"`);
+  const filled = (await app.inject({ url: `/playground?again=${freeId}` })).body;
+  t.match(filled, 'Which &lt;i&gt;of&lt;/i&gt; the two is better?</textarea>');
+  t.match(filled, 'value="That &amp; more"');
+  t.notMatch((await app.inject({ url: `/playground?again=${freeId}&wording=new` })).body, 'the two is better');
 });
 
 t.test('polls are deleted from their page or the history without scripts, after a question', async (t) => {

@@ -4,8 +4,10 @@ const KEY = 'eloquentpoll.fields';
 
 /** Before a login, which leads back to the dashboard without them. */
 export function keepFields(): void {
-  if (new URLSearchParams(location.search).has('question')) sessionStorage.setItem(KEY, location.search);
+  if (isFilling(new URLSearchParams(location.search))) sessionStorage.setItem(KEY, location.search);
 }
+
+const isFilling = (query: URLSearchParams): boolean => query.has('question') || query.has('again');
 
 function keptFields(): string {
   const kept = sessionStorage.getItem(KEY) ?? '';
@@ -13,10 +15,18 @@ function keptFields(): string {
   return kept;
 }
 
-/** The fields of a paid poll that a link has: `question`, `option` as often as there are, `preset`, `threshold`, `limit`. */
+/**
+ * What a link says of a paid poll. With `again` the service has filled in a poll, and what is to differ from it follows: `question`, `option` as often as there are, `preset`, `threshold`, `limit`.
+ */
 export function fillFromAddress(form: HTMLFormElement): boolean {
   const kept = keptFields();
-  const query = new URLSearchParams(location.search.includes('question=') ? location.search : kept);
+  const here = new URLSearchParams(location.search);
+  const before = new URLSearchParams(kept);
+  if (!isFilling(here) && before.has('again')) {
+    location.replace(`/dashboard${kept}#run`);
+    return false;
+  }
+  const query = isFilling(here) ? here : before;
   const values: [name: string, value: string | null][] = [
     ['question', query.get('question')],
     ['options', query.has('option') ? query.getAll('option').join('\n') : null],
@@ -24,7 +34,7 @@ export function fillFromAddress(form: HTMLFormElement): boolean {
     ['confidence_threshold', query.get('threshold')],
     ['max_cost_usd', query.get('limit')],
   ];
-  let filled = false;
+  let filled = form.dataset.filled !== undefined;
   for (const [name, value] of values) {
     const field = form.elements.namedItem(name);
     if (value === null || !hasValue(field)) continue;

@@ -1,5 +1,6 @@
 import { dollarsOfCents } from '../../accounts/balance.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
+import type { FilledPoll } from '../ask-again.ts';
 import { notice } from '../components.ts';
 import { usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -14,7 +15,11 @@ import { runPollCard } from './run-poll.ts';
 
 // /dashboard: how the account stands, and the next poll. Running polls and paying take scripts, because their next step is one.
 
-export const overviewPage = (facts: Facts, account: AccountView, funding: Funding): string =>
+export const overviewPage = (
+  facts: Facts,
+  account: AccountView,
+  { funding, filled }: { funding: Funding; filled: FilledPoll | null },
+): string =>
   dashboardLayout({
     baseUrl: facts.baseUrl,
     path: '/dashboard',
@@ -27,7 +32,7 @@ export const overviewPage = (facts: Facts, account: AccountView, funding: Fundin
 ${lowBalanceBanner(account.level)}
 ${balance(account)}
 ${firstSteps(account)}
-${runPollCard(facts, account)}
+${runPollCard(facts, account, filled)}
 ${recentSection(account.recent)}
 <div class="dashboard-columns">
 ${addFunds(account, funding)}

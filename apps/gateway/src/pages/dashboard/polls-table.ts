@@ -1,5 +1,6 @@
+import { isFree } from '@eloquentpoll/polls';
 import { bandOf } from '@eloquentpoll/voting/verdict';
-import { againLink } from '../ask-again.ts';
+import { againLink, freePollLink } from '../ask-again.ts';
 import { badge, table } from '../components.ts';
 import { seconds, usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -28,21 +29,14 @@ ${isChosen ? html`<td class="choose"><input type="checkbox" name="id" value="${r
 
 const costOf = ({ costU }: HistoryRow): number | null => (costU === null ? null : Number(costU) / 1_000_000);
 
-const again = ({ question, panelName: preset, outcome }: HistoryRow): Html => {
-  const {
-    options,
-    confidenceThreshold: confidence_threshold,
-    maxCostUsd: max_cost_usd,
-    savedPanel,
-    namedModels,
-  } = outcome;
-  const link = againLink({
-    ...{ question, options: [...options], preset, confidence_threshold, max_cost_usd },
-    ...(savedPanel !== null && { saved_panel: savedPanel }),
-    ...(namedModels && { models: namedModels }),
-  });
-  return html`<a href="${link}">Ask again<span class="hidden-text">: ${beginning(question)}</span></a>`;
-};
+const again = (row: HistoryRow): Html =>
+  html`<a href="${linkOf(row)}">Ask again<span class="hidden-text">: ${beginning(row.question)}</span></a>`;
+
+/** A free poll is filled in for anyone, from its result; one without a result is short enough for an address. */
+function linkOf({ pollId, resultId, question, panelName: preset, outcome: { options } }: HistoryRow): string {
+  if (!isFree(preset)) return againLink({ id: pollId, preset });
+  return resultId === null ? freePollLink({ question, options }) : againLink({ id: resultId, preset });
+}
 
 /** The result page has all of it; one without a result has no page. */
 const questionOf = ({ question, status, resultId, outcome }: HistoryRow): Html =>

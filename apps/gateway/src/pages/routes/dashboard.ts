@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
+import { filledFrom } from '../ask-again.ts';
+import { askedBefore } from '../asked-before.ts';
 import type { PagesContext } from '../context.ts';
 import type { Funding } from '../dashboard/account.ts';
 import { accountView } from '../dashboard/account-view.ts';
@@ -16,13 +18,17 @@ export function dashboardRoute(app: FastifyInstance, context: PagesContext, fact
     query: {
       checkout: '`success` or `cancelled`: back from paying.',
       looks: 'How often the page has looked for the payment.',
+      again: 'Id of a result, or of a session of the account: fills the form with that poll.',
+      wording: '`new`: without its question.',
     },
-    render: async (accountId, { checkout, looks = '' }) => {
+    render: async (accountId, { checkout, looks = '', again = '', wording }) => {
+      const asked = await askedBefore(context, accountId, again);
       const account = await accountView(context, accountId, {
         checkout: checkout === 'success' || checkout === 'cancelled' ? checkout : null,
         looks: /^\d{1,6}$/.test(looks) ? Number(looks) : 0,
       });
-      return account && overviewPage(facts, account, funding);
+      const filled = asked && filledFrom(wording === 'new' ? { ...asked, question: '' } : asked);
+      return account && overviewPage(facts, account, { funding, filled });
     },
   });
 }

@@ -12,11 +12,19 @@ import { freeOrder, isRefused, readFree } from '../../polls/order/free-reading.t
 import { readShortOrder } from '../../polls/order/short-order.ts';
 import { runAndWait } from '../../polls/run/run-and-wait.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
+import { askedBefore } from '../asked-before.ts';
 import { freePollProblem } from '../browser/free-poll-problem.ts';
 import type { PagesContext } from '../context.ts';
 import { FREE_POLL_LIMITS, type FreePoll } from '../free-poll-form.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { playgroundPage } from '../playground-page.ts';
+
+interface PlaygroundQuery {
+  question?: string;
+  option?: string | string[];
+  again?: string;
+  wording?: string;
+}
 
 const PAGE = textAnswer('The page.', 'text/html');
 const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-store' };
@@ -31,7 +39,13 @@ export async function playgroundRoutes(
 ): Promise<void> {
   takeForms(app);
 
-  app.get<{ Querystring: { question?: string; option?: string | string[] } }>(
+  async function filledPoll({ question = '', option = [], again = '', wording }: PlaygroundQuery): Promise<FreePoll> {
+    const asked = await askedBefore(context, null, again);
+    if (!asked) return { question, options: [option].flat() };
+    return { question: wording === 'new' ? '' : (asked.question ?? ''), options: asked.options };
+  }
+
+  app.get<{ Querystring: PlaygroundQuery }>(
     '/playground',
     {
       config: { operation: 'read' },
@@ -43,15 +57,19 @@ export async function playgroundRoutes(
         querystring: Type.Object({
           question: Type.Optional(Type.String({ description: 'Filled in, not asked.' })),
           option: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+          again: Type.Optional(
+            Type.String({ description: 'Id of a result: fills the form with its poll.', maxLength: 200 }),
+          ),
+          wording: Type.Optional(Type.String({ description: '`new`: without its question.', maxLength: 200 })),
         }),
         response: { 200: PAGE, ...errors() },
       },
     },
-    async ({ query: { question = '', option = [] } }, reply) =>
+    async ({ query }, reply) =>
       reply
         .type(HTML_TYPE)
         .headers(HEADERS)
-        .send(playgroundPage(facts, { question, options: [option].flat() })),
+        .send(playgroundPage(facts, await filledPoll(query))),
   );
 
   app.post<{ Body: FormBody }>(

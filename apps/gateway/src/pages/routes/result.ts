@@ -57,18 +57,11 @@ export async function resultPageRoutes(
     return resultPage({ facts, result: toResultDetail(result), feedback, reader, hasReceipt, thanks });
   }
 
-  async function readerOf(
-    { pollId, resultId, accountId, detail }: Result,
-    { principal }: FastifyRequest,
-  ): Promise<ResultReader> {
+  async function readerOf({ pollId, accountId, detail }: Result, { principal }: FastifyRequest): Promise<ResultReader> {
     if (principal === null || principal.accountId !== accountId) return { ...STRANGER, signedIn: principal !== null };
-    const isNamed = detail.preset === 'custom' && detail.saved_panel === undefined;
-    const poll = isNamed ? await findPollByResult(storage, resultId) : null;
     return {
       signedIn: true,
       figures: isFree(detail.preset) ? {} : ownersFigures(detail),
-      ...(detail.saved_panel !== undefined && { savedPanel: detail.saved_panel }),
-      ...(poll && { models: poll.spec.seats.map(({ model_id }) => model_id) }),
       deletePath: `${DELETE_PATH}?id=${pollId}`,
       sameQuestion: await pollsOfQuestion(storage, accountId, detail),
     };

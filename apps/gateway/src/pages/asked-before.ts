@@ -1,0 +1,43 @@
+import type { ResultDetail } from '@eloquentpoll/contracts';
+import { isPollId, isResultId } from '@eloquentpoll/polls';
+import { findResult } from '@eloquentpoll/storage';
+import { toResultDetail } from '../polls/read/public-result.ts';
+import { type AskedPoll, publicModels } from './ask-again.ts';
+import type { PagesContext } from './context.ts';
+import { type HistoryRow, historyRows } from './dashboard/read-polls.ts';
+
+/**
+ * A poll that a form is filled from: a session of the account, or a result, of which its owner gets the panel as it was
+ * asked and everybody else what is public. Null where there is no such poll, or it is not theirs.
+ */
+export async function askedBefore(
+  context: PagesContext,
+  accountId: string | null,
+  id: string,
+): Promise<AskedPoll | null> {
+  if (isPollId(id)) return accountId === null ? null : ownPoll(context, accountId, id);
+  const result = isResultId(id) ? await findResult(context.storage, id) : null;
+  if (!result) return null;
+  const isOwn = accountId !== null && result.accountId === accountId;
+  const own = isOwn ? await ownPoll(context, accountId, result.pollId) : null;
+  return own ?? publicPoll(toResultDetail(result));
+}
+
+async function ownPoll(context: PagesContext, accountId: string, pollId: string): Promise<AskedPoll | null> {
+  const [row] = await historyRows(context, accountId, [pollId]);
+  return row ? askedOf(row) : null;
+}
+
+function askedOf({ question, panelName: preset, outcome }: HistoryRow): AskedPoll {
+  const { options, confidenceThreshold, maxCostUsd, savedPanel, namedModels } = outcome;
+  return {
+    ...{ question, options: [...options], preset, confidence_threshold: confidenceThreshold, max_cost_usd: maxCostUsd },
+    ...(savedPanel !== null && { saved_panel: savedPanel }),
+    ...(namedModels && { models: namedModels }),
+  };
+}
+
+function publicPoll(detail: ResultDetail): AskedPoll {
+  const models = publicModels(detail);
+  return { ...detail, ...(models && { models }) };
+}
