@@ -30,15 +30,23 @@ function adviceOn({ code, status, retryable }: ErrorEntry): string[] {
       'Wait as many seconds as the Retry-After header says; RateLimit-Reset says when the window ends.',
       'Send fewer requests: one with “Prefer: wait=30” replaces many that poll for a status, and one stream replaces them all.',
     ];
+  if (code === 'deposit_in_progress')
+    return [
+      'Send the same request with the same payment again: it is credited once. Sign no other payment, and send no Idempotency-Key: a deposit refuses any.',
+    ];
   if (retryable)
     return [
-      'Send the same request again with the same Idempotency-Key: no second poll is made, and nothing is charged twice.',
+      'Send the same request again, with the same Idempotency-Key where the operation takes one: no second poll is made, and nothing is charged twice.',
     ];
   if (status === 400)
     return [
       'Read “error” in the answer: it names each field and what would be right. As application/problem+json each field is in “errors”, with a pointer.',
       'Check a poll without running it: POST /api/poll/dry-run says what is wrong with it.',
     ];
+  if (code === 'payment_already_used')
+    return ['The balance has what the payment credited. Sign another only to pay once more.'];
+  if (code.startsWith('payment_'))
+    return ['Read “accepts” in the answer: sign a payment of exactly these terms, and send it with the same request.'];
   if (status === 402) return ['Ask for less: a lower max_cost_usd, fewer options or the fast panel reserves less.'];
   if (status === 404)
     return ['Check that the id is whole: ids are long, and the end is lost easily when they are copied.'];

@@ -2,8 +2,12 @@
 
 const DASH = '–';
 
-export const percent = (rate: number | null, digits = 0): string =>
-  rate === null ? DASH : `${(100 * rate).toFixed(digits)}%`;
+/** To the nearest, but what is below 1 is never 100%. */
+export function percent(rate: number | null, digits = 0): string {
+  if (rate === null) return DASH;
+  const shown = (100 * rate).toFixed(digits);
+  return `${rate < 1 && Number(shown) >= 100 ? (100 - 10 ** -digits).toFixed(digits) : shown}%`;
+}
 
 export const seconds = (ms: number | null): string => (ms === null ? DASH : `${Number((ms / 1_000).toPrecision(2))} s`);
 

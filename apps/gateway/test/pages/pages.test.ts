@@ -1,5 +1,6 @@
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
+import { percent } from '../../src/pages/figures.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { draw } from '../fixtures/page-problems.ts';
@@ -7,7 +8,7 @@ import { draw } from '../fixtures/page-problems.ts';
 // slow: 3 s
 
 const site = await openSite(t);
-const { context, keyWith, sessionFor } = site;
+const { app, context, keyWith, sessionFor } = site;
 
 /** The poll that was begun last, run by hand. */
 async function newestPoll() {
@@ -16,6 +17,26 @@ async function newestPoll() {
   const { id } = await eventually('a poll runs', () => newest.executeTakeFirst());
   return takePoll(context, id);
 }
+
+t.test('shares below all are never published as all', async (t) => {
+  t.same(
+    [percent(0.9975), percent(0.99996, 1), percent(1), percent(1, 1), percent(0.994), percent(null)],
+    ['99%', '99.9%', '100%', '100.0%', '99%', '–'],
+  );
+});
+
+t.test('the page of an error advises what its operation does', async (t) => {
+  const pageOf = async (code: string) =>
+    (await app.inject({ url: `/errors/${code}`, headers: { accept: 'text/html' } })).body;
+  const open = await pageOf('deposit_in_progress');
+  t.match(open, 'the same payment again');
+  t.notMatch(open, 'the same Idempotency-Key');
+  for (const code of ['payment_required', 'payment_amount_mismatch', 'payment_expired'])
+    t.match(await pageOf(code), /sign a payment of exactly these terms/, code);
+  for (const code of ['payment_required', 'payment_already_used']) t.notMatch(await pageOf(code), 'Ask for less', code);
+  t.match(await pageOf('insufficient_balance'), 'Ask for less');
+  t.match(await pageOf('service_unavailable'), 'with the same Idempotency-Key where the operation takes one');
+});
 
 t.test(
   '[§4.7-page-result, §1-way-quick-free] a free poll in the browser: bars move, and lead to the result',

@@ -31,7 +31,7 @@ export const overviewPage = (
 <noscript>${notice(html`<p>To run polls and to pay, let this page run scripts, or use the <a href="/api/docs">API</a>.</p>`, 'warn')}</noscript>
 ${lowBalanceBanner(account.level)}
 ${balance(account)}
-${firstSteps(account)}
+${firstSteps(account, facts)}
 ${runPollCard(facts, account, filled)}
 ${recentSection(account.recent)}
 <div class="dashboard-columns">

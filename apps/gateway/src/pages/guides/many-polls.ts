@@ -23,7 +23,7 @@ curl -sS --fail-with-body "${baseUrl}/api/polls/$ID/result" -H "Authorization: B
 <h2>Retries</h2>
 <ul>
 <li>Give each poll an <code>Idempotency-Key</code> made from its row, not from the clock. The same key and body at the same address join that poll and are charged once.</li>
-<li>Retry 429, 502, 503, 504 and broken connections: after <code>Retry-After</code> seconds where it is sent, else with a growing, random wait. An error’s <code>retryable</code> says so too.</li>
+<li>Retry 429, 502, 503, 504 and broken connections: after <code>Retry-After</code> seconds where it is sent, else with a growing, random wait. With <code>Accept: application/problem+json</code> an error says so too, in <code>retryable</code>.</li>
 <li>Slow down before that, by <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code>; the clients for <a href="/eloquentpoll.ts">TypeScript</a> and <a href="/eloquentpoll.py">Python</a> do.</li>
 </ul>
 <h2>A file of them</h2>
