@@ -1,22 +1,24 @@
 -- Takes one step of dropping the oldest months that are over, and says which; null when there is nothing to do. A month is
 -- detached under locks that it waits a tenth of a second for, and its files go in a later transaction, under no lock of a
--- table that is in use. Raises 55P03 when statements of callers did not make way: to be tried again.
+-- table that is in use. A month that was dropped and restored has partitions again, and is dropped again. Raises 55P03 when statements of callers did not make way: to be tried again.
 create or replace function drop_month() returns text
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '100ms' as $$
 declare
   v_tables text[];
   v_month months;
 begin
+  -- With restore_month one after the other.
+  lock table months in share row exclusive mode;
   select array_agg(format('%I', t.name || '_' || m.name)) into v_tables
     from months m cross join monthly_tables(m) t
    where case t.goes_with when 'polls' then m.polls_dropped_at else m.webhooks_dropped_at end is not null
-     and to_regclass(t.name || '_' || m.name) is not null;
+     and exists (select from pg_class where oid = to_regclass(t.name || '_' || m.name) and not relispartition);
   if v_tables is not null then
     execute 'drop table ' || array_to_string(v_tables, ', ');
     return 'dropped ' || array_to_string(v_tables, ', ');
   end if;
 
-  select * into v_month from months where polls_dropped_at is null order by ends_at limit 1;
+  select * into v_month from months m where has_polls(m) order by ends_at limit 1;
   if polls_are_over(v_month) then
     update months set polls_dropped_at = now() where name = v_month.name;
     return detach_month(v_month, 'polls');

@@ -169,7 +169,7 @@ async function monthsOf(
   return db
     .selectFrom('months')
     .select(['first_poll as since', 'next_poll as until'])
-    .where('polls_dropped_at', 'is', null)
+    .where(sql<boolean>`has_polls(months)`)
     .where('first_poll', '<', before)
     .$if(createdAfter !== undefined, (months) => months.where('next_poll', '>', pollIdsSince(createdAfter!)))
     .$if(position !== undefined && isOlder, (months) => months.where('first_poll', '<=', position!.pollId))

@@ -18,6 +18,7 @@ import {
   creditDeposit,
   deleteBatch,
   deletePoll,
+  dropMonths,
   emptyClosedAccounts,
   emptyExpiredPolls,
   endBatch,
@@ -32,6 +33,7 @@ import {
   insertKey,
   insertLogin,
   isCredentialOpen,
+  listPolls,
   listWebhookEndpoints,
   MoveRefused,
   type MoveStep,
@@ -439,6 +441,35 @@ t.test('usage by metadata is whole after a move that was killed when it had left
   t.same([await usage(b), await months(b)], before);
   t.same(await b.query('select * from check_usage_months()'), []);
 });
+
+t.test(
+  'a month that the target has dropped comes back with an account that has polls of it, and is dropped again',
+  async (t) => {
+    const { a, b, move } = await twoCells(t);
+    const dropped = async () => (await dropMonths(b.storage)).map((step) => step.split(' ')[0]);
+    await b.query("update months set ends_at = now() - interval '4 days' where name = 'first'");
+    t.same(await dropped(), ['detached', 'dropped']);
+    const rich = await richAccount(a);
+    const terms = { accountId: rich.accountId, from: a.cell, to: b.cell, drainS: 1, keepS: 1 };
+    t.same(await problemsWithMove(terms), []);
+    await move(rich.accountId, a, b);
+    t.ok(await findResult(b.storage, rich.polls[0]!.resultId));
+    t.equal((await listPolls(b.storage, rich.accountId, {}, { limit: 10 }))!.lines.length, 3);
+    t.same(await dropped(), [], 'it has polls');
+    t.match(await b.query("select polls_dropped_at from months where name = 'first'"), [{ polls_dropped_at: Date }]);
+    await clean(t, 'there', a, b);
+
+    await move(rich.accountId, b, a);
+    await b.query("update accounts set keep_until = now() - interval '1 second' where moved_to is not null");
+    await emptyClosedAccounts(b.storage);
+    await b.query('delete from receipt_leaves');
+    t.same(await dropped(), ['detached', 'dropped']);
+    t.same(await b.query("select 1 from pg_class where relname = 'polls_first'"), []);
+    await move(rich.accountId, a, b);
+    t.ok(await findResult(b.storage, rich.polls[0]!.resultId), 'and once more');
+    await clean(t, 'there again', a, b);
+  },
+);
 
 t.test('what the books of two cells do not agree in is seen', async (t) => {
   const { a, b, move } = await twoCells(t);

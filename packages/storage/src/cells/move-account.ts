@@ -177,6 +177,7 @@ const POLLS_PER_PAGE = 100;
 async function copyPolls(ends: CopyEnds): Promise<number> {
   const { from, to, accountId } = ends;
   const ids = await pollIds(from, accountId);
+  await restoreMonths(to, ids);
   for (let at = 0; at < ids.length; at += POLLS_PER_PAGE) {
     const page = ids.slice(at, at + POLLS_PER_PAGE);
     for (const table of TABLES_OF_POLLS) await copyRowsOfPolls(ends, forAccount(table, accountId), page);
@@ -184,6 +185,12 @@ async function copyPolls(ends: CopyEnds): Promise<number> {
     await noteLeaving(from, page);
   }
   return ids.length;
+}
+
+/** The target may have dropped a month of which the account has polls. */
+async function restoreMonths({ db }: Queries, pollIds: readonly string[]): Promise<void> {
+  const oneOfEach = new Map(pollIds.map((id) => [id.slice(0, 'ps_00'.length), id]));
+  for (const id of oneOfEach.values()) await sql`select restore_month(${id})`.execute(db);
 }
 
 async function pollIds({ db }: Queries, accountId: string): Promise<string[]> {
