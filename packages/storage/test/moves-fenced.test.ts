@@ -14,7 +14,7 @@ import {
   readHistory,
   whileMoving,
 } from '../src/index.ts';
-import { acceptance, finished, open } from './fixtures.ts';
+import { acceptance } from './fixtures.ts';
 import { clean, endedPoll, richAccount, type TestCell, twoCells } from './two-cells.ts';
 
 // slow: 8 s
