@@ -9,6 +9,7 @@ import {
   checkLedger,
   compareCells,
   findOpenMove,
+  leadHome,
   MoveRefused,
   type MoveTerms,
   moveAccount,
@@ -80,6 +81,7 @@ switch (command) {
       for (const to of cells.values())
         if (from !== to)
           for (const one of await settleMoves(from, to)) settled.push({ from: from.name, to: to.name, ...one });
+    await leadHome([...cells.values()]);
     say(
       { settled },
       settled.map((one) => `${one.accountId}: ${one.amountU} uUSD from ${one.from} to ${one.to}`).join('\n'),
@@ -118,6 +120,7 @@ async function move(): Promise<void> {
         process.stderr.write(`${step}\n`);
       }),
     );
+    await leadHome([...cells.values()]);
     await note('moved', { move_id: moved.moveId, amount_u: String(moved.amountU) });
     say(
       moved,
@@ -156,11 +159,12 @@ async function check(): Promise<void> {
   const lines = [
     `${compared.moves} moves: ${compared.leftU} uUSD left, ${compared.arrivedU} arrived, drift ${driftU}`,
     ...compared.underWay.map((id) => `${id} left and has not arrived: settle finishes it`),
+    ...compared.lost.map((id) => `${id} arrived, and its target has nothing of it: see infra/cells/README.md`),
     ...compared.wrong.map((id) => `${id} is not the same in both cells`),
     ...violations.map(({ cell, rule, subject, found }) => `cell ${cell}: ${rule} ${subject}: ${found}`),
   ];
   say({ ...compared, driftU, violations }, lines.join('\n'));
-  if (driftU !== 0n || compared.wrong.length + violations.length > 0) process.exitCode = 1;
+  if (driftU !== 0n || compared.lost.length + compared.wrong.length + violations.length > 0) process.exitCode = 1;
 }
 
 async function map(): Promise<void> {

@@ -107,6 +107,7 @@ export {
   unlikePayments,
 } from './card-movements.ts';
 export { compareCells } from './cells/compare-cells.ts';
+export { leadHome } from './cells/lead-home.ts';
 export {
   type CellDatabase,
   type MoveStep,

@@ -33,6 +33,7 @@ import {
   insertKey,
   insertLogin,
   isCredentialOpen,
+  leadHome,
   listPolls,
   listWebhookEndpoints,
   MoveRefused,
@@ -62,7 +63,7 @@ import {
 } from '../src/index.ts';
 import { acceptance, type Fixture, finished, funded, newPoll, spec, USD, unique } from './fixtures.ts';
 import { session } from './sessions.ts';
-import { clean, endedPoll, RULES, richAccount, seen, type TestCell, twoCells } from './two-cells.ts';
+import { clean, endedPoll, openCell, RULES, richAccount, seen, type TestCell, twoCells } from './two-cells.ts';
 
 // slow: 8 s
 
@@ -481,6 +482,38 @@ t.test('what the books of two cells do not agree in is seen', async (t) => {
   await b.query("update account_moves set amount_u = 1 where direction = 'in'");
   t.match(await checkLedger(b.storage), [{ rule: 'moves' }, { rule: 'move' }]);
   t.match(await compareCells([a.cell, b.cell]), { wrong: [/./] });
+});
+
+t.test('a move that its target has lost is not called under way, whatever it took along', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  for (const amountU of [5n * USD, 0n]) {
+    await move(await funded(a.storage, amountU), a, b);
+    await b.query("delete from account_moves where direction = 'in'");
+  }
+  const { underWay, lost, wrong } = await compareCells([b.cell, a.cell]);
+  t.same([underWay, lost.length, wrong], [[], 2, []]);
+});
+
+t.test('after a second move the first cell leads to where the account lives, and back', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const c = await openCell(t, '2');
+  const cells = [a.cell, b.cell, c.cell];
+  const { accountId, address } = await richAccount(a);
+  const name = nameOfIdentity({ kind: 'wallet', address });
+  await move(accountId, a, b);
+  t.equal(await leadHome(cells), 0);
+  await move(accountId, b, c);
+  t.equal(await leadHome(cells), 1);
+  for (const { storage } of [a, b]) await t.rejects(refuseMovedName(storage, name), movingTo('2'));
+  await creditAccount(a.storage, { accountId, amountU: USD, source: 'operator', idem: unique('late:') });
+  t.match(await settleMoves(a.cell, c.cell), [{ accountId, amountU: USD }], 'so does late money');
+  t.match(await routerMaps(cells), { accounts: `${accountTag(accountId)} 2;\n` });
+  await move(accountId, c, a);
+  t.equal(await leadHome(cells), 1);
+  await refuseMovedName(a.storage, name);
+  for (const { storage } of [b, c]) await t.rejects(refuseMovedName(storage, name), movingTo('0'));
+  t.match(await admitIdentity(a.storage, { kind: 'wallet', address }), { accountId });
+  await clean(t, 'round', a, b, c);
 });
 
 t.test('a move is refused before anything is written', async (t) => {

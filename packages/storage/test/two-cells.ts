@@ -150,5 +150,9 @@ export async function clean(t: Test, name: string, ...cells: TestCell[]): Promis
     t.same(await wholeCheck(storage), [], `${name}: all books of cell ${cell.name}`);
   }
   const compared = await compareCells(cells.map(({ cell }) => cell));
-  t.same([compared.leftU - compared.arrivedU, compared.underWay, compared.wrong], [0n, [], []], `${name}: drift`);
+  t.same(
+    [compared.leftU - compared.arrivedU, compared.underWay, compared.lost, compared.wrong],
+    [0n, [], [], []],
+    `${name}: drift`,
+  );
 }

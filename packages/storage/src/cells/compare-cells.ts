@@ -8,6 +8,8 @@ export interface CellsCompared {
   arrivedU: bigint;
   /** What left and has not arrived: a move under way, or one that was killed. */
   underWay: string[];
+  /** What arrived, as the source knows it, and the target has nothing of: its database is older than the arrival. */
+  lost: string[];
   /** Moves that do not have the same account and amount in both cells. */
   wrong: string[];
 }
@@ -18,26 +20,35 @@ interface Half {
   fromCell: string;
   toCell: string;
   amountU: bigint;
+  state: 'left' | 'arrived';
 }
 
 /** What left each cell and what arrived in the others. The ledger of each is compared with its moves by check_ledger(). */
 export async function compareCells(cells: readonly CellDatabase[]): Promise<CellsCompared> {
-  const out: Half[] = [];
-  const arrived = new Map<string, Half>();
   const names = new Set(cells.map(({ name }) => name));
+  async function leaving(): Promise<Half[]> {
+    const all: Half[] = [];
+    for (const { storage, name } of cells)
+      all.push(...(await halves(storage, 'out')).filter((half) => half.fromCell === name && names.has(half.toCell)));
+    return all;
+  }
+  // Arrivals are read after what has arrived, and before what may have left: so none that ends meanwhile looks lost or wrong.
+  const out = await leaving();
+  const arrived = new Map<string, Half>();
   for (const { storage, name } of cells) {
-    out.push(...(await halves(storage, 'out')).filter((half) => half.fromCell === name && names.has(half.toCell)));
     for (const half of await halves(storage, 'in')) {
       if (half.toCell === name && names.has(half.fromCell)) arrived.set(half.id, half);
     }
   }
-  const known = new Set(out.map(({ id }) => id));
+  const known = new Set((await leaving()).map(({ id }) => id));
+  const missing = out.filter(({ id }) => !arrived.has(id));
   const sum = (all: Iterable<Half>): bigint => [...all].reduce((total, { amountU }) => total + amountU, 0n);
   return {
     moves: out.length,
     leftU: sum(out),
     arrivedU: sum(arrived.values()),
-    underWay: out.filter(({ id }) => !arrived.has(id)).map(({ id }) => id),
+    underWay: missing.filter(({ state }) => state === 'left').map(({ id }) => id),
+    lost: missing.filter(({ state }) => state === 'arrived').map(({ id }) => id),
     wrong: [
       ...out.filter((half) => arrived.has(half.id) && !isSame(half, arrived.get(half.id)!)).map(({ id }) => id),
       ...[...arrived.keys()].filter((id) => !known.has(id)),
@@ -50,7 +61,7 @@ const isSame = (a: Half, b: Half): boolean =>
 
 async function halves({ db }: Queries, direction: 'out' | 'in'): Promise<Half[]> {
   const { rows } = await sql<Half>`
-    select id, account_id as "accountId", from_cell as "fromCell", to_cell as "toCell", amount_u as "amountU"
+    select id, account_id as "accountId", from_cell as "fromCell", to_cell as "toCell", amount_u as "amountU", state
       from account_moves where direction = ${direction} and state in ('left', 'arrived')`.execute(db);
   return rows;
 }
