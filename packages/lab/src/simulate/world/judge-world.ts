@@ -1,4 +1,4 @@
-import type { Vote } from '@eloquentpoll/contracts';
+import type { PollResponse, Vote } from '@eloquentpoll/contracts';
 import { electionFaults, electionIn } from '../../fixture/election.ts';
 import type { Rule } from '../rule.ts';
 import type { Transfer } from './model-ledger.ts';
@@ -29,6 +29,14 @@ function moneyOf({ world }: Played, poll: PollRow) {
     billedU: poll.votes.reduce((sum, vote) => sum + BigInt(vote.billed_u), 0n),
     maxCostU: BigInt(poll.acceptance.poll.spec.max_cost_u),
   };
+}
+
+/** What is stored, but where the free pool pays: followers read no amounts of what costs them nothing. */
+function announced({ acceptance, detail }: PollRow): string | null {
+  if (detail === null || !acceptance.poll.spec.panel_name.startsWith('free')) return detail;
+  const result = JSON.parse(detail) as PollResponse;
+  const votes = result.votes.map((vote) => ({ ...vote, estimated_cost: 0 }));
+  return JSON.stringify({ ...result, votes, costs: { total_estimated_cost: 0 } });
 }
 
 /** When a poll ended, or would have had to, after its deadline and the last fault. */
@@ -211,7 +219,7 @@ export const WORLD_RULES: readonly Rule<Played>[] = [
                 poll.finishedAt === null ||
                 at < poll.finishedAt ||
                 snapshot.status !== poll.status ||
-                (snapshot.result === null ? null : JSON.stringify(snapshot.result)) !== poll.detail,
+                (snapshot.result === null ? null : JSON.stringify(snapshot.result)) !== announced(poll),
             )
           );
         }),
