@@ -6,13 +6,14 @@ import { Diary } from '../src/day/diary.ts';
 import { drawBoard } from '../src/day/draw-board.ts';
 import { inUnit } from '../src/day/draw-panel.ts';
 import { HOURS, hoursAt } from '../src/day/hours.ts';
-import { type JudgedAnswer, problemsOf } from '../src/day/judge-answer.ts';
+import { type JudgedAnswer, type PollOfDay, problemsOf } from '../src/day/judge-answer.ts';
 import { surelyGrew } from '../src/day/linear-fit.ts';
 import { liveDay } from '../src/day/live-day.ts';
 import { LogScale } from '../src/day/log-scale.ts';
 import { openReceiver } from '../src/day/receiver.ts';
 import { recordQuestions } from '../src/day/recorded-questions.ts';
 import { boundsOfDay } from '../src/day/verdict.ts';
+import { namedPanel } from '../src/day/voting-panel.ts';
 import { runExperiment } from '../src/fixture/experiment.ts';
 import { silent } from '../src/terminal/progress.ts';
 
@@ -23,7 +24,7 @@ import { silent } from '../src/terminal/progress.ts';
 const questions = recordQuestions('test', 50);
 
 /** What the first models of the panel make of a question, as the service would answer it. */
-function answered(number: number, voters: number): { asked: ReturnType<typeof questions.ask>; answer: JudgedAnswer } {
+function answered(number: number, voters: number): { poll: PollOfDay; answer: JudgedAnswer } {
   const asked = questions.ask(number, 'test');
   const votes = questions.models.slice(0, voters).map((model_id) => {
     const chosen_option = questions.voteOf(model_id, asked.question);
@@ -40,14 +41,17 @@ function answered(number: number, voters: number): { asked: ReturnType<typeof qu
   const most = Math.max(...counts);
   const leaders = asked.options.filter((_, i) => counts[i] === most);
   const winner = leaders.length === 1 ? leaders[0]! : null;
+  const second = counts.toSorted((a, b) => b - a)[1]!;
+  const failed = votes.filter(({ success }) => !success).length;
   return {
-    asked,
+    poll: { asked, panel: namedPanel(votes.map(({ model_id }) => model_id)) },
     answer: {
       ...asked,
       poll_id: 'EP-test',
-      ...{ status: 'success', winning_option: winner, is_tie: winner === null, outcome: winner ?? 'tie' },
+      status: failed > 0 && failed >= most - second ? 'partial' : 'success',
+      ...{ winning_option: winner, is_tie: winner === null, outcome: winner ?? 'tie' },
       ...{ termination_reason: 'roster_exhausted', early_terminated: false, models_skipped: 0 },
-      ...{ confidence_threshold: 0.95, max_cost_usd: 1, confidence: null },
+      ...{ confidence_threshold: 0.95, max_cost_usd: 1, confidence: winner === null ? null : 1 },
       tally: Object.fromEntries(asked.options.map((option, i) => [option, counts[i]!])),
       votes,
       costs: { total_estimated_cost: votes.reduce((sum, { estimated_cost }) => sum + estimated_cost, 0) },
@@ -57,31 +61,84 @@ function answered(number: number, voters: number): { asked: ReturnType<typeof qu
 
 t.test('a right answer passes, and each way to be wrong is noticed', async (t) => {
   for (let number = 0; number < 50; number++) {
-    const { asked, answer } = answered(number, 7);
-    t.same(problemsOf(questions, asked, answer), [], asked.question);
+    const { poll, answer } = answered(number, 7);
+    t.same(problemsOf(questions, poll, answer), [], poll.asked.question);
   }
-  const { asked, answer } = answered(
-    Array.from({ length: 50 }, (_, i) => i).find((i) => answered(i, 7).answer.winning_option)!,
+  const { poll, answer } = answered(
+    Array.from({ length: 50 }, (_, i) => i).find((i) => {
+      const { answer } = answered(i, 7);
+      return answer.winning_option !== null && answer.votes.every(({ success }) => success);
+    })!,
     7,
   );
   const [first, ...others] = answer.votes;
-  const other = asked.options.find((option) => option !== first!.chosen_option)!;
+  const other = poll.asked.options.find((option) => option !== first!.chosen_option)!;
+  const { confidence: _, ...unsure } = answer;
+  const stranger = { ...first!, model_id: questions.models.at(-1)! };
   const wrong: [Partial<JudgedAnswer>, RegExp][] = [
     [{ votes: [{ ...first!, success: true, chosen_option: other }, ...others] }, /the answer says/],
     [{ votes: [...answer.votes, first!] }, /voted twice/],
-    [{ winning_option: null }, /has won/],
-    [{ is_tie: true }, /is_tie/],
-    [{ tally: {} }, /its tally says/],
-    [{ status: 'failed' }, /the status is failed/],
-    [{ models_skipped: 9, early_terminated: true, termination_reason: 'mathematical_lock' }, /no lock/],
+    [{ votes: [stranger, ...others] }, /voted, asked were/],
+    [{ votes: others }, /skips 0 of 7 with 6 votes/],
+    [{ winning_option: null }, /elects null/],
+    [{ is_tie: true }, /is a tie/],
+    [{ tally: {} }, /has the tally/],
+    [{ status: 'failed' }, /is a failed/],
+    [{ status: 'partial' }, /is a partial/],
+    [{ models_skipped: 9, early_terminated: true, termination_reason: 'mathematical_lock' }, /is locked|skips 9/],
     [{ termination_reason: 'confidence', confidence: 0.5 }, /stopped at confidence 0.5/],
-    [{ models_skipped: 1, early_terminated: true }, /exhausted with 1/],
+    [{ termination_reason: 'confidence', confidence: null }, /its confidence is null/],
+    [{ confidence: null }, /its confidence is null/],
+    [{ models_skipped: 1, early_terminated: true }, /skips 1 of 7/],
+    [{ termination_reason: 'whim' }, /stopped by whim/],
+    [{ termination_reason: null }, /gives no reason/],
     [{ costs: { total_estimated_cost: 0.5 } }, /it costs 0.5/],
     [{ max_cost_usd: 0.0001 }, /of at most 0.0001/],
     [{ question: 'Another?' }, /another question/],
   ];
   for (const [change, problem] of wrong)
-    t.match(problemsOf(questions, asked, { ...answer, ...change }).join('\n'), problem);
+    t.match(problemsOf(questions, poll, { ...answer, ...change }).join('\n'), problem);
+  t.match(problemsOf(questions, poll, unsure).join(), /its confidence is undefined/, 'an owner reads the confidence');
+  const { costs: __, ...shared } = unsure;
+  t.same(problemsOf(questions, poll, shared), [], 'who reads a shared result may do without');
+  t.match(
+    problemsOf(questions, poll, { ...shared, termination_reason: 'confidence' }).join(),
+    /confidence is undefined/,
+  );
+  t.same(problemsOf(questions, { ...poll, isCanceled: true }, { ...answer, termination_reason: null }), []);
+});
+
+t.test(
+  'a lock beside failed models is partial where they and the models left could have changed the winner',
+  async (t) => {
+    const { poll, answer } = answered(
+      Array.from({ length: 50 }, (_, i) => i).find(
+        (i) => new Set(answered(i, 7).answer.votes.map(({ chosen_option: option }) => option)).size === 1,
+      )!,
+      7,
+    );
+    const votes = answer.votes.slice(0, 5).map((vote, i) => (i < 2 ? failedVote(vote.model_id, 'refusal') : vote));
+    const tally = { ...answer.tally, [answer.winning_option!]: 3 };
+    const locked = {
+      ...answer,
+      votes,
+      tally,
+      models_skipped: 2,
+      early_terminated: true,
+      termination_reason: 'mathematical_lock',
+    };
+    const { costs: _, ...shared } = locked;
+    t.same(problemsOf(questions, poll, { ...shared, status: 'partial' }), []);
+    t.match(problemsOf(questions, poll, { ...shared, status: 'success' }).join(), /is a success with/);
+  },
+);
+
+const failedVote = (model_id: string, error: string) => ({
+  model_id,
+  success: false,
+  chosen_option: null,
+  estimated_cost: 0,
+  error,
 });
 
 t.test('a webhook that comes before its secret is judged when it is known, or at the end', async (t) => {
@@ -181,6 +238,8 @@ t.test('two seconds of a day: everything is answered, right, and paid for', asyn
     );
     const bounds = boundsOfDay(day, null);
     t.match(bounds[0], { holds: true, says: /every answer is right/ });
+    t.match(bounds[1], { holds: true, says: /models fail where/ });
+    t.ok(day.diary.votes > 0, 'votes were compared with the record of the provider');
     const broken = boundsOfDay(
       { ...day, audit: { ...day.audit, openHolds: 1 } },
       { rules: 1, fired: ['X'], pending: [], failing: [] },

@@ -15,6 +15,10 @@ export class Diary {
   readonly ways = new Map<string, WayFigures>();
   readonly wrong: string[] = [];
   wrongCount = 0;
+  votes = 0;
+  /** Votes that failed although their providers did not. */
+  unheardCount = 0;
+  readonly unheard: string[] = [];
   /** Of the present sample. */
   recent = new Map<string, number[]>();
 
@@ -41,6 +45,12 @@ export class Diary {
   note(problem: string): void {
     this.wrongCount += 1;
     if (this.wrong.length < MAX_EXAMPLES) this.wrong.push(problem);
+  }
+
+  heard(votes: number, unheard: readonly string[]): void {
+    this.votes += votes;
+    this.unheardCount += unheard.length;
+    this.unheard.push(...unheard.slice(0, MAX_EXAMPLES - this.unheard.length));
   }
 
   /** Times of each way since the last call. */

@@ -15,6 +15,8 @@ export function countsOfDay(
     requests: requestsOf(day),
     'answers judged': judged,
     'answers wrong': diary.wrongCount,
+    'votes compared': diary.votes,
+    'votes not heard': diary.unheardCount,
     polls: audit.polls,
     batches: audit.batches,
     audits: audit.audits,

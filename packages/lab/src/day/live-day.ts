@@ -10,11 +10,13 @@ import { auditDay, type DayAudit } from './audit-day.ts';
 import { caller } from './call.ts';
 import type { DayUser } from './day-user.ts';
 import { Diary } from './diary.ts';
+import { followRecord, openProviderRecord } from './provider-record.ts';
 import { openReceiver } from './receiver.ts';
 import { recordQuestions } from './recorded-questions.ts';
 import { runHours } from './run-hours.ts';
 import { type DayServers, type DayService, startDayService } from './service.ts';
 import { type DaySample, openTimeline, type Query } from './timeline.ts';
+import { marginProblems } from './voting-panel.ts';
 import type { DayWorld } from './world.ts';
 
 // A day of the whole service, in as many minutes as there are: users come and go as its hours say, everything that they
@@ -55,6 +57,8 @@ export interface DaySurroundings {
 
 const QUESTIONS = 4_000;
 const ENDS_WITHIN_MS = 180_000;
+const RECORD_WITHIN_MS = 60_000;
+const HTML = { accept: 'text/html' };
 
 export async function liveDay(
   plan: DayPlan,
@@ -68,10 +72,15 @@ export async function liveDay(
   const receiver = made.use(await openReceiver(diary));
   const call = caller(service.gateways, diary);
   const arriving = { call, diary, receiver };
+  diary.judge('page', marginProblems((await call({ way: 'page', path: '/pricing', headers: HTML })).text));
   const people = await everyone(plan, arriving);
   if (people.length === 0) throw new Error(`no account could be opened: ${diary.wrong.join('; ')}`);
+  const { query, bus } = await openStores(service, made);
+  const { simulatorUrl } = service;
+  const record = openProviderRecord({ simulatorUrl, diary, pollIdsOf: (resultIds) => pollIdsOf(query, resultIds) });
   const world: DayWorld = {
     ...arriving,
+    record,
     questions,
     chance: chance(`${seed}|users`),
     people,
@@ -79,7 +88,6 @@ export async function liveDay(
     signal,
   };
 
-  const { query, bus } = await openStores(service, made);
   const timeline = openTimeline({ service, query, bus, diary });
   const startedAt = new Date();
   const open = new Set<Promise<void>>();
@@ -92,12 +100,18 @@ export async function liveDay(
     open.add(one);
   };
   const browser = plan.browserEveryMs === 0 ? null : made.use(await openPersonInBrowser());
+  const over = new AbortController();
+  const followed = followRecord(record, diary, over.signal);
+  made.defer(() => over.abort());
   await runHours(plan, { signal, open, begin, visit: browser?.visit ?? null, timeline, diary, progress });
 
   const late = sleep(ENDS_WITHIN_MS, 'late' as const, { ref: false });
   if ((await Promise.race([Promise.all(open), late])) === 'late')
     diary.note(`${open.size} users had no answer at the end`);
   await timeline.look({ atS: secondsSince(startedAt), hours: 'over', wanted: 0, busy: 0, machine: 0, perSecond: 0 });
+  over.abort();
+  await followed;
+  await record.settle(RECORD_WITHIN_MS);
   const audit = await auditDay({ service, query, people, receiver, diary, call });
   const day = { plan, diary, samples: timeline.samples, audit, service, startedAt, endedAt: new Date() };
   await atEnd?.(day);
@@ -119,5 +133,16 @@ async function openStores(service: DayService, made: AsyncDisposableStack) {
   const query: Query = async <Row extends object>(sql: string) => (await pool.query<Row>(sql)).rows;
   return { query, bus };
 }
+
+/** What providers read as the poll's id, by the id that callers know it by. */
+async function pollIdsOf(query: Query, resultIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const known = resultIds.filter((id) => RESULT_ID.test(id)).map((id) => `'${id}'`);
+  if (known.length === 0) return new Map();
+  const sql = `select id, result_id as "resultId" from polls where result_id in (${known.join(', ')})`;
+  const rows = await query<{ id: string; resultId: string }>(sql);
+  return new Map(rows.map(({ id, resultId }) => [resultId, id]));
+}
+
+const RESULT_ID = /^EP-[\w-]+$/;
 
 const secondsSince = (start: Date): number => (Date.now() - start.getTime()) / 1_000;

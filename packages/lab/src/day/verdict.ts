@@ -14,6 +14,8 @@ export interface BoundOfDay {
 /** Half of that is warm-up, when everything still grows. */
 const WARM_S = 600;
 const [MAX_GROWTH, MAX_GROWTH_WHILE_WARMING] = [0.05, 0.25];
+/** Of the votes; so few say nothing in a day of seconds. */
+const [MAX_UNHEARD, FEW_UNHEARD] = [0.005, 3];
 const MAX_OFF_LOAD = 0.1;
 const MAX_OLDEST_S = 15;
 const MAX_DATABASE_BYTES_PER_POLL = 24_000;
@@ -47,11 +49,17 @@ export function boundsOfDay(day: LivedDay, alarms: AlarmsOfDay | null): BoundOfD
 function answers({ diary, audit }: LivedDay): BoundOfDay[] {
   const judged = [...diary.ways.values()].reduce((sum, way) => sum + way.judged, 0);
   const { webhooks, violations, running, openHolds } = audit;
+  const { votes, unheardCount, unheard } = diary;
   return [
     {
       says: 'every answer is right, and every account holds what its answers say',
       found: `${diary.wrongCount} wrong of ${judged} that were judged, ${requestsOf({ diary })} requests, ${audit.polls} polls, ${audit.accounts} accounts`,
       holds: diary.wrongCount === 0 && judged > 0,
+    },
+    {
+      says: `models fail where their providers say so, and at most ${percent(MAX_UNHEARD)} of votes for want of time`,
+      found: `${unheardCount} of ${votes} were not heard${unheardCount > 0 ? `: ${unheard.slice(0, 3).join('; ')}` : ''}`,
+      holds: votes > 0 && unheardCount <= Math.max(MAX_UNHEARD * votes, FEW_UNHEARD),
     },
     {
       says: 'the ledger has no drift, and nothing is left running or held',

@@ -3,9 +3,11 @@ import type { Chance } from '../terminal/chance.ts';
 import type { SendCall } from './call.ts';
 import { type DayUser, inMicroUsd, remember } from './day-user.ts';
 import type { Diary } from './diary.ts';
-import { JudgedAnswer, problemsOf } from './judge-answer.ts';
+import { JudgedAnswer, type PollOfDay, problemsOf } from './judge-answer.ts';
+import type { ProviderRecord } from './provider-record.ts';
 import type { Receiver } from './receiver.ts';
 import type { AskedQuestion, RecordedQuestions } from './recorded-questions.ts';
+import type { PresetName } from './voting-panel.ts';
 
 /** All that a user's activity works with. */
 export interface DayWorld {
@@ -15,6 +17,7 @@ export interface DayWorld {
   readonly chance: Chance;
   readonly people: readonly DayUser[];
   readonly receiver: Receiver;
+  readonly record: ProviderRecord;
   readonly baseUrl: string;
   /** Aborts when the day ends early. */
   readonly signal: AbortSignal;
@@ -31,24 +34,26 @@ export function newQuestion({ questions, chance }: DayWorld): AskedQuestion {
 }
 
 const PRESETS = ['broad', 'broad', 'broad', 'fast', 'fast', 'strong'] as const;
-export const anyPreset = ({ chance }: DayWorld) => chance.pick(PRESETS);
+export const anyPreset = ({ chance }: DayWorld): PresetName => chance.pick(PRESETS);
 export const anyPerson = ({ chance, people }: DayWorld) => chance.pick(people);
 
 /** Compares a whole answer with what it must be, and charges the account of who asked. */
 export function judgeAnswer(
-  { diary, questions }: DayWorld,
+  { diary, questions, record }: DayWorld,
   way: string,
   {
-    asked,
     answer,
     by,
     sessionId = null,
-  }: {
-    asked: AskedQuestion;
+    saidUsd,
+    ...poll
+  }: PollOfDay & {
     /** What was answered, of whatever shape. */
     answer: unknown;
     by: DayUser | null;
     sessionId?: string | null;
+    /** What it costs, where the result itself does not say. */
+    saidUsd?: number;
   },
 ): void {
   if (!Value.Check(JudgedAnswer, answer)) {
@@ -56,8 +61,11 @@ export function judgeAnswer(
     diary.note(`${way}: there is no result in the answer: ${problem?.path} ${problem?.message}`);
     return;
   }
-  diary.judge(way, problemsOf(questions, asked, answer));
+  diary.judge(way, problemsOf(questions, poll, answer));
+  const { poll_id: resultId, votes, costs } = answer;
+  const { panel, isCanceled = false } = poll;
+  record.compare({ way, resultId, votes, costs, saidUsd, factor: panel.factor, isCanceled });
   if (!by) return;
   by.chargedU += inMicroUsd(answer.costs?.total_estimated_cost ?? 0);
-  remember(by, { resultId: answer.poll_id, sessionId, question: asked.question });
+  remember(by, { resultId: answer.poll_id, sessionId, question: poll.asked.question });
 }

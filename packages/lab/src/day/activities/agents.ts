@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { inMicroUsd } from '../day-user.ts';
+import { presetPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 import { eventsIn } from './sessions.ts';
 
@@ -9,8 +10,8 @@ import { eventsIn } from './sessions.ts';
 
 export const askByMcp: Activity = async (world) => {
   const way = 'MCP';
-  const [asked, by] = [newQuestion(world), anyPerson(world)];
-  const params = { name: 'poll_question', arguments: { ...asked, preset: anyPreset(world) } };
+  const [asked, by, preset] = [newQuestion(world), anyPerson(world), anyPreset(world)];
+  const params = { name: 'poll_question', arguments: { ...asked, preset } };
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
   const headers = { accept: 'application/json, text/event-stream' };
   const { isExpected, text, value } = await world.call({ way, path: '/api/mcp', body, by, headers });
@@ -18,6 +19,7 @@ export const askByMcp: Activity = async (world) => {
   const message = value ?? eventsIn(text).at(-1)?.data;
   judgeAnswer(world, way, {
     asked,
+    panel: presetPanel(preset),
     answer: Value.Check(McpMessage, message) ? message.result.structuredContent : null,
     by,
   });
@@ -28,17 +30,17 @@ const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
 
 export const askByA2a: Activity = async (world) => {
   const way = 'A2A';
-  const [asked, by] = [newQuestion(world), anyPerson(world)];
+  const [asked, by, preset] = [newQuestion(world), anyPerson(world), anyPreset(world)];
   const message = {
     role: 'user',
     messageId: randomUUID(),
-    parts: [{ kind: 'data', data: { ...asked, preset: anyPreset(world) } }],
+    parts: [{ kind: 'data', data: { ...asked, preset } }],
   };
   const body = { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } };
   const { isExpected, read } = await world.call({ way, path: '/api/a2a/tasks/send', body, by });
   if (!isExpected) return;
   const [artifact] = read(A2aTask).result.artifacts;
-  judgeAnswer(world, way, { asked, answer: artifact?.parts[0]?.data, by });
+  judgeAnswer(world, way, { asked, panel: presetPanel(preset), answer: artifact?.parts[0]?.data, by });
 };
 
 const Part = Type.Object({ data: Type.Optional(Type.Unknown()) });
@@ -65,28 +67,29 @@ const PublicWinner = Type.Object({ winning_option: Type.Union([Type.String(), Ty
 const chat = (world: DayWorld, more: object = {}) => {
   const { question, options } = newQuestion(world);
   const content = `${question} [${options.join(', ')}]`;
-  const body = { model: `eloquentpoll/${anyPreset(world)}`, messages: [{ role: 'user', content }], ...more };
-  return { asked: { question, options }, body, by: anyPerson(world) };
+  const preset = anyPreset(world);
+  const body = { model: `eloquentpoll/${preset}`, messages: [{ role: 'user', content }], ...more };
+  return { asked: { question, options }, panel: presetPanel(preset), body, by: anyPerson(world) };
 };
 
 export const askByChat: Activity = async (world) => {
   const way = 'chat completion';
-  const { asked, body, by } = chat(world);
-  const { isExpected, read } = await world.call({ way, path: '/v1/chat/completions', body, by });
+  const { body, ...chosen } = chat(world);
+  const { isExpected, read } = await world.call({ way, path: '/v1/chat/completions', body, by: chosen.by });
   if (!isExpected) return;
   const { choices, eloquentpoll: poll } = read(Completion);
-  await judgeChat(world, way, { asked, by, poll, said: choices[0]?.message.content ?? null });
+  await judgeChat(world, way, { ...chosen, poll, said: choices[0]?.message.content ?? null });
 };
 
 export const streamChat: Activity = async (world) => {
   const way = 'chat completion, streamed';
-  const { asked, body, by } = chat(world, { stream: true });
-  const { isExpected, text } = await world.call({ way, path: '/v1/chat/completions', body, by });
+  const { body, ...chosen } = chat(world, { stream: true });
+  const { isExpected, text } = await world.call({ way, path: '/v1/chat/completions', body, by: chosen.by });
   if (!isExpected) return;
   const chunks = eventsIn(text).flatMap(({ data }) => (Value.Check(Chunk, data) ? [data] : []));
   const said = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
   const poll = chunks.find(({ eloquentpoll }) => eloquentpoll)?.eloquentpoll;
-  await judgeChat(world, way, { asked, by, poll, said: said === '' ? null : said });
+  await judgeChat(world, way, { ...chosen, poll, said: said === '' ? null : said });
 };
 
 /** Its public result has the votes. */
@@ -95,10 +98,11 @@ async function judgeChat(
   way: string,
   {
     asked,
+    panel,
     by,
     poll,
     said,
-  }: Pick<ReturnType<typeof chat>, 'asked' | 'by'> & { poll: Static<typeof ChatPoll> | undefined; said: string | null },
+  }: Omit<ReturnType<typeof chat>, 'body'> & { poll: Static<typeof ChatPoll> | undefined; said: string | null },
 ): Promise<void> {
   if (!poll) return world.diary.note(`${way}: it names no poll`);
   by.chargedU += inMicroUsd(poll.cost_usd);
@@ -106,7 +110,7 @@ async function judgeChat(
     world.diary.note(`${way}: it says ${said}, not ${poll.winning_option}`);
   const { isExpected, value, read } = await world.call({ way: 'public result', path: `/api/results/${poll.poll_id}` });
   if (!isExpected) return;
-  judgeAnswer(world, way, { asked, answer: value, by: null });
+  judgeAnswer(world, way, { asked, panel, answer: value, by: null, saidUsd: poll.cost_usd });
   if (read(PublicWinner).winning_option !== poll.winning_option)
     world.diary.note(`${way}: ${poll.poll_id} has another winner`);
 }

@@ -1,25 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import { inMicroUsd, remember } from '../day-user.ts';
+import type { PollOfDay } from '../judge-answer.ts';
 import type { AskedQuestion } from '../recorded-questions.ts';
+import { freePanel, namedPanel, presetPanel, type VotingPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 
 // Polls whose answer comes with the request.
 
-const ask = async (world: DayWorld, way: string, more: object): Promise<void> => {
+const ask = async (world: DayWorld, way: string, panel: VotingPanel, more: object): Promise<void> => {
   const [asked, by] = [newQuestion(world), anyPerson(world)];
   const body = { ...asked, ...more };
   const { isExpected, value } = await world.call({ way, path: '/api/poll', body, by });
-  if (isExpected) judgeAnswer(world, way, { asked, answer: value, by });
+  if (isExpected) judgeAnswer(world, way, { asked, panel, answer: value, by });
 };
 
-export const askSync: Activity = (world) => ask(world, 'POST /api/poll', { preset: anyPreset(world) });
+export const askSync: Activity = (world) => {
+  const preset = anyPreset(world);
+  return ask(world, 'POST /api/poll', presetPanel(preset), { preset });
+};
 
 export const askSyncLoggedIn: Activity = async (world) => {
   const [asked, by] = [newQuestion(world), anyPerson(world)];
   const way = 'POST /api/poll with a login';
   const { isExpected, value } = await world.call({ way, path: '/api/poll', body: asked, by, with: 'cookie' });
-  if (isExpected) judgeAnswer(world, way, { asked, answer: value, by });
+  if (isExpected) judgeAnswer(world, way, { asked, panel: presetPanel('broad'), answer: value, by });
 };
 
 /** The same key twice is one poll, charged once. */
@@ -30,7 +35,7 @@ export const askTwice: Activity = async (world) => {
   const call = { way, path: '/api/poll', body: { ...asked, preset: 'fast' }, by, headers };
   const first = await world.call(call);
   if (!first.isExpected) return;
-  judgeAnswer(world, way, { asked, answer: first.value, by });
+  judgeAnswer(world, way, { asked, panel: presetPanel('fast'), answer: first.value, by });
   const second = await world.call(call);
   if (second.isExpected) world.diary.judge(way, second.text === first.text ? [] : ['the repeated answer is another']);
 };
@@ -41,14 +46,18 @@ export const askModels: Activity = (world) => {
     const [model] = all.splice(world.chance.whole(0, all.length - 1), 1);
     return model!;
   });
-  return ask(world, 'models: [...]', { models, metadata: { team: world.chance.pick(['red', 'blue']) } });
+  return ask(world, 'models: [...]', namedPanel(models), {
+    models,
+    metadata: { team: world.chance.pick(['red', 'blue']) },
+  });
 };
 
 export const askSavedPanel: Activity = async (world) => {
   const by = anyPerson(world);
   const way = 'saved panel';
-  const name = `panel-${world.chance.whole(1, 5)}`;
-  const models = world.questions.models.slice(0, 5);
+  const number = world.chance.whole(1, 5);
+  const name = `panel-${number}`;
+  const models = world.questions.models.slice(number, number + 5);
   const saved = await world.call({
     way,
     method: 'PUT',
@@ -60,7 +69,7 @@ export const askSavedPanel: Activity = async (world) => {
   if (!saved.isExpected) return;
   const asked = newQuestion(world);
   const { isExpected, value } = await world.call({ way, path: '/api/poll', body: { ...asked, panel: name }, by });
-  if (isExpected) judgeAnswer(world, way, { asked, answer: value, by });
+  if (isExpected) judgeAnswer(world, way, { asked, panel: namedPanel(models), answer: value, by });
 };
 
 const QuickAnswer = Type.Object({
@@ -77,7 +86,7 @@ export const askQuick: Activity = async (world) => {
   const quick = read(QuickAnswer);
   by.chargedU += inMicroUsd(quick.cost);
   remember(by, { resultId: quick.poll_id, sessionId: null, question: asked.question });
-  await judgePublic(world, 'quick poll', asked, quick);
+  await judgePublic(world, 'quick poll', { asked, panel: presetPanel('broad') }, quick);
 };
 
 export const askFreeQuick: Activity = async (world) => {
@@ -86,7 +95,7 @@ export const askFreeQuick: Activity = async (world) => {
   if (!isExpected) return;
   const quick = read(QuickAnswer);
   if (quick.cost !== 0) world.diary.note(`free quick poll: it costs ${quick.cost}`);
-  await judgePublic(world, 'free quick poll', asked, quick);
+  await judgePublic(world, 'free quick poll', { asked, panel: freePanel() }, quick);
 };
 
 /** The form of the playground, as a browser without scripts sends it. */
@@ -115,12 +124,12 @@ function freeQuestion(world: DayWorld): AskedQuestion {
 async function judgePublic(
   world: DayWorld,
   way: string,
-  asked: AskedQuestion,
+  poll: PollOfDay,
   quick: Static<typeof QuickAnswer>,
 ): Promise<void> {
   const { isExpected, value, read } = await world.call({ way: 'public result', path: `/api/results/${quick.poll_id}` });
   if (!isExpected) return;
-  judgeAnswer(world, way, { asked, answer: value, by: null });
+  judgeAnswer(world, way, { ...poll, answer: value, by: null, saidUsd: quick.cost });
   const winner = read(PublicWinner).winning_option;
   if (quick.answer !== winner) world.diary.note(`${way}: it says ${quick.answer}, its result ${winner}`);
 }

@@ -1,7 +1,9 @@
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
-import type { DayUser } from '../day-user.ts';
+import { Value } from '@sinclair/typebox/value';
+import { beginDeletion, type DayUser } from '../day-user.ts';
 import type { AskedQuestion } from '../recorded-questions.ts';
+import { type PresetName, presetPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 
 // Many polls in one request, as JSON and as a CSV file; every row must come back once, and be right.
@@ -11,32 +13,42 @@ const MAX_ROWS = 60;
 export const batchAsJson: Activity = async (world) => {
   const rows = newRows(world);
   const requests = rows.map((asked, i) => ({ custom_id: `row ${i}`, ...asked }));
-  await run(world, 'batch, JSON', rows, { body: { requests, preset: 'fast', webhook_url: webhook(world) } });
+  await run(
+    world,
+    'batch, JSON',
+    { rows, preset: 'fast' },
+    { body: { requests, preset: 'fast', webhook_url: webhook(world) } },
+  );
 };
 
 export const batchAsCsv: Activity = async (world) => {
   const rows = newRows(world);
   const lines = rows.map(({ question, options }, i) => `row ${i},"${question}",${options.join('|')},${options[0]}`);
   const body = ['custom_id,question,options,gold', ...lines, ''].join('\n');
-  await run(world, 'batch, CSV', rows, { body, type: 'text/csv' });
+  await run(world, 'batch, CSV', { rows, preset: 'broad' }, { body, type: 'text/csv' });
 };
 
 export const batchCanceled: Activity = async (world) => {
   const rows = newRows(world);
   const requests = rows.map((asked, i) => ({ custom_id: `row ${i}`, ...asked }));
-  await run(world, 'batch, canceled', rows, { body: { requests } }, true);
+  await run(world, 'batch, canceled', { rows, preset: 'broad', isCanceled: true }, { body: { requests } });
 };
 
 const newRows = (world: DayWorld) => Array.from({ length: world.chance.whole(5, MAX_ROWS) }, () => newQuestion(world));
 
 const webhook = ({ receiver, chance }: DayWorld) => receiver.urlFor(`batch-${chance.whole(1, 1e9)}`);
 
+interface AskedRows {
+  rows: readonly AskedQuestion[];
+  preset: PresetName;
+  isCanceled?: boolean;
+}
+
 async function run(
   world: DayWorld,
   way: string,
-  rows: readonly AskedQuestion[],
+  asked: AskedRows,
   upload: { body: unknown; type?: string },
-  isCanceled = false,
 ): Promise<void> {
   const by = anyPerson(world);
   const begun = await world.call({ way: `${way}: upload`, path: '/api/batches', ...upload, by, expect: [202] });
@@ -44,7 +56,7 @@ async function run(
   const { batch_id: batchId } = begun.read(BegunBatch);
   const path = `/api/batches/${batchId}`;
   if (
-    isCanceled &&
+    asked.isCanceled &&
     !(await world.call({ way, method: 'POST', path: `${path}/cancel`, by, expect: [200, 202] })).isExpected
   )
     return;
@@ -54,14 +66,17 @@ async function run(
     if (read(BatchEnd).ended_at !== null) break;
     if (turn > 60) return world.diary.note(`${way}: ${batchId} has not ended after twenty minutes`);
   }
-  await judgeRows(world, way, { path, by, rows, isCanceled });
+  const resultIds = await judgeRows(world, way, { path, by, ...asked });
   await world.call({
     way: `${way}: report`,
     path: `${path}/report`,
     by,
     expect: upload.type ? [200] : [200, 404, 409],
   });
-  if (world.chance.happens(0.3)) await world.call({ way: `${way}: delete`, method: 'DELETE', path, by });
+  if (world.chance.happens(0.3)) {
+    beginDeletion(by, resultIds);
+    await world.call({ way: `${way}: delete`, method: 'DELETE', path, by });
+  }
 }
 
 const BegunBatch = Type.Object({ batch_id: Type.String() });
@@ -73,13 +88,16 @@ const ResultLine = Type.Object({
   result: Type.Unknown(),
 });
 
+const RowResult = Type.Object({ poll_id: Type.String() });
+
+/** Returns the ids of their results. */
 async function judgeRows(
   world: DayWorld,
   way: string,
-  { path, by, rows, isCanceled }: { path: string; by: DayUser; rows: readonly AskedQuestion[]; isCanceled: boolean },
-): Promise<void> {
+  { path, by, rows, preset, isCanceled = false }: AskedRows & { path: string; by: DayUser },
+): Promise<string[]> {
   const { isExpected, text } = await world.call({ way: `${way}: results`, path: `${path}/results`, by });
-  if (!isExpected) return;
+  if (!isExpected) return [];
   const lines = text
     .split('\n')
     .filter(Boolean)
@@ -89,7 +107,9 @@ async function judgeRows(
     world.diary.note(`${way}: ${rows.length} rows were sent, ${lines.length} came back, ${ids.size} different ones`);
   for (const { custom_id, status, result, session_id: sessionId } of lines) {
     const asked = rows[Number(custom_id.slice('row '.length))]!;
-    if (result) judgeAnswer(world, way, { asked, answer: result, by, sessionId });
+    if (result)
+      judgeAnswer(world, way, { asked, panel: presetPanel(preset, 'flex'), isCanceled, answer: result, by, sessionId });
     else if (!isCanceled) world.diary.note(`${way}: a row is ${status} and has no result`);
   }
+  return lines.flatMap(({ result }) => (Value.Check(RowResult, result) ? [result.poll_id] : []));
 }

@@ -38,7 +38,8 @@ export async function comeByWallet(world: Paying, name: string, usd = FIRST_USD)
   const { api_key: key, user_id: accountId } = paid.read(FirstDeposit);
   const cookie = await logInByWallet(world.call, wallet);
   if (cookie === null) return null;
-  return made(world, { name, accountId, key, cookie, wallet, creditedU: inMicroUsd(usd), chargedU: 0, results: [] });
+  const blank = { chargedU: 0, results: [], deletions: new Map() };
+  return made(world, { name, accountId, key, cookie, wallet, creditedU: inMicroUsd(usd), ...blank });
 }
 
 /** A new account, by the identity provider and a card. */
@@ -50,7 +51,7 @@ export async function comeByLogin(world: Paying, name: string): Promise<DayUser 
   const key = await world.call({ way: 'key', path: '/api/keys', body: { label: name }, headers, expect: [201] });
   if (!me.isExpected || !key.isExpected) return null;
   const blank = { name, accountId: me.read(Me).userId, key: key.read(NewKey).key, cookie, wallet: null };
-  const person = await made(world, { ...blank, creditedU: 0, chargedU: 0, results: [] });
+  const person = await made(world, { ...blank, creditedU: 0, chargedU: 0, results: [], deletions: new Map() });
   await payByCard(world, person, FIRST_USD);
   return person;
 }

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { beginDeletion, missingProblems } from '../day-user.ts';
 import { type Activity, anyPerson } from '../world.ts';
 
 // What people and programs read: pages, documents, lists, figures, receipts.
@@ -84,6 +85,7 @@ export const readReceipt: Activity = async (world) => {
   if (!result) return;
   const path = `/api/results/${result.resultId}/receipt`;
   const { status, read } = await world.call({ way: 'receipt', path, by, expect: [200, 404] });
+  if (status === 404) world.diary.judge('receipt', missingProblems(by, result.resultId, status));
   if (status !== 200) return;
   const statement = Buffer.from(read(Receipt).payload, 'base64url').toString();
   world.diary.judge('receipt', statement.includes(result.resultId) ? [] : ['it is about another result']);
@@ -94,14 +96,19 @@ export const giveFeedback: Activity = async (world) => {
   const result = by.results.at(-1);
   if (!result) return;
   const body = { poll_id: result.resultId, outcome_correct: world.chance.happens(0.8) };
-  await world.call({ way: 'feedback', path: '/api/feedback', body, by, expect: [201, 404] });
+  const { status } = await world.call({ way: 'feedback', path: '/api/feedback', body, by, expect: [201, 404] });
+  world.diary.judge('feedback', missingProblems(by, result.resultId, status));
 };
 
 export const deleteResult: Activity = async (world) => {
   const by = anyPerson(world);
-  const result = by.results.shift();
+  const [result] = by.results;
   if (!result) return;
+  beginDeletion(by, [result.resultId]);
   const path = `/api/results/${result.resultId}`;
-  const { isExpected } = await world.call({ way: 'deletion', method: 'DELETE', path, by, expect: [200, 404] });
+  const way = 'deletion';
+  const { isExpected, status } = await world.call({ way, method: 'DELETE', path, by, expect: [200, 404] });
+  // Missing already: its batch was deleted too.
+  world.diary.judge(way, missingProblems(by, result.resultId, status, 1));
   if (isExpected) await world.call({ way: 'deletion', path, expect: [404] });
 };

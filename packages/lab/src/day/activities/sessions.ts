@@ -3,6 +3,7 @@ import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 import type { DayUser } from '../day-user.ts';
 import type { AskedQuestion } from '../recorded-questions.ts';
+import { presetPanel, type VotingPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 
 // Sessions: begun, and read when they have ended, by polling, by waiting, or as a stream.
@@ -11,17 +12,23 @@ interface Begun {
   asked: AskedQuestion;
   by: DayUser;
   sessionId: string;
+  panel: VotingPanel;
 }
 
 const BegunSession = Type.Object({ session_id: Type.String() });
 const SessionState = Type.Object({ status: Type.String() });
 const EventData = Type.Record(Type.String(), Type.Unknown());
 
-async function begin(world: DayWorld, way: string, more: object = {}): Promise<Begun | null> {
-  const [asked, by] = [newQuestion(world), anyPerson(world)];
-  const body = { ...asked, preset: anyPreset(world), ...more };
+async function begin(
+  world: DayWorld,
+  way: string,
+  more: { service_tier?: 'flex'; [name: string]: unknown } = {},
+): Promise<Begun | null> {
+  const [asked, by, preset] = [newQuestion(world), anyPerson(world), anyPreset(world)];
+  const body = { ...asked, preset, ...more };
+  const panel = presetPanel(preset, more.service_tier);
   const { isExpected, read } = await world.call({ way: `${way}: begin`, path: '/api/polls', body, by, expect: [202] });
-  return isExpected ? { asked, by, sessionId: read(BegunSession).session_id } : null;
+  return isExpected ? { asked, by, panel, sessionId: read(BegunSession).session_id } : null;
 }
 
 const STATUS_MS = 500;
@@ -74,7 +81,7 @@ export const cancelSession: Activity = async (world) => {
   await sleep(world.chance.between(1, 800));
   const path = `/api/polls/${begun.sessionId}/cancel`;
   const canceled = await world.call({ way, method: 'POST', path, by: begun.by, expect: [200, 202] });
-  if (canceled.isExpected && (await untilEnded(world, way, begun))) await readResult(world, way, begun, [200, 422]);
+  if (canceled.isExpected && (await untilEnded(world, way, begun))) await readResult(world, way, begun, true);
 };
 
 async function untilEnded(world: DayWorld, way: string, begun: Begun, waits = WAITS): Promise<boolean> {
@@ -90,23 +97,23 @@ async function untilEnded(world: DayWorld, way: string, begun: Begun, waits = WA
 const status = (world: DayWorld, way: string, { sessionId, by }: Begun, headers = {}) =>
   world.call({ way, path: `/api/polls/${sessionId}/status`, by, headers });
 
-async function readResult(world: DayWorld, way: string, begun: Begun, expect = [200]): Promise<void> {
-  const { asked, by, sessionId } = begun;
+async function readResult(world: DayWorld, way: string, begun: Begun, isCanceled = false): Promise<void> {
+  const { asked, by, panel, sessionId } = begun;
   const { status, isExpected, value } = await world.call({
     way: `${way}: result`,
     path: `/api/polls/${sessionId}/result`,
     by,
-    expect,
+    expect: isCanceled ? [200, 422] : [200],
   });
   if (!isExpected || status === 422) return;
-  judgeAnswer(world, way, { asked, answer: value, by, sessionId });
+  judgeAnswer(world, way, { asked, panel, isCanceled, answer: value, by, sessionId });
 }
 
 /** The events of a stream grow vote by vote, and the last one is the result. */
 export const followStreamed: Activity = async (world) => {
   const way = 'stream';
-  const [asked, by] = [newQuestion(world), anyPerson(world)];
-  const body = { ...asked, preset: anyPreset(world) };
+  const [asked, by, preset] = [newQuestion(world), anyPerson(world), anyPreset(world)];
+  const body = { ...asked, preset };
   const { isExpected, text } = await world.call({ way, path: '/api/poll/stream', body, by });
   if (!isExpected) return;
   const events = eventsIn(text);
@@ -114,7 +121,8 @@ export const followStreamed: Activity = async (world) => {
   if (numbers.some((seq, i) => seq !== i)) world.diary.note(`${way}: its events are numbered ${numbers.join(', ')}`);
   const last = events.at(-1);
   if (last?.event !== 'complete') return world.diary.note(`${way}: it ends with ${last?.event}`);
-  judgeAnswer(world, way, { asked, answer: last.data, by, sessionId: String(last.data.session_id) });
+  const sessionId = String(last.data.session_id);
+  judgeAnswer(world, way, { asked, panel: presetPanel(preset), answer: last.data, by, sessionId });
 };
 
 export function eventsIn(text: string): { event: string; data: Record<string, unknown> }[] {
