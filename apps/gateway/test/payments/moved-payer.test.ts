@@ -36,19 +36,24 @@ t.test('a caller who waits for a deposit while the account leaves gets a 200', a
   t.same(await checkLedger(context.storage), []);
 });
 
-t.test('a deposit that was sent before its account left ends here; a new one is sent on', async (t) => {
+t.test('what is signed for our payee ends here, also after its account left; another is sent on', async (t) => {
   const { wallet, pay, accountId, leave, cents, facilitator, context } = await movable(t);
   const signed = await sign(wallet, 5);
   facilitator.state.manner = 'liar';
   t.match((await pay(signed)).json(), { code: 'deposit_in_progress' });
   await leave();
   facilitator.state.manner = 'kind';
+  const elsewhere = await pay(await sign(wallet, 5, { change: { to: Wallet.createRandom().address } }));
+  t.match(elsewhere.json(), { code: 'account_moving' });
+  t.equal(elsewhere.headers['x-accel-redirect'], '@ep_cell_1');
   const fresh = await pay(await sign(wallet, 5));
-  t.match(fresh.json(), { code: 'account_moving' });
-  t.equal(fresh.headers['x-accel-redirect'], '@ep_cell_1');
+  t.equal(fresh.statusCode, 200, fresh.body);
+  t.match(fresh.json(), { user_id: accountId, is_new_user: false });
+  t.notOk('api_key' in fresh.json());
+  t.equal(await cents(), 500);
   t.match((await pay(signed)).json(), { user_id: accountId, is_new_user: false });
   t.match((await pay(signed)).json(), { code: 'payment_already_used' });
-  t.equal(await cents(), 500);
+  t.equal(await cents(), 1_000);
   t.same(await checkLedger(context.storage), []);
 });
 

@@ -85,12 +85,16 @@ export async function makeDeposit(
   }
 }
 
-/** One that was sent here before is finished here: the other cell, which has another payee, would ask for a second one. */
+/**
+ * What is signed for this cell's payee is taken here, whether it was sent before or not: the other cell, which has another
+ * payee, would ask for a second one, and be offered this one again. The money follows the account.
+ */
 async function refuseMovedPayer(
   { storage }: PaymentsContext,
   { settings }: DepositService,
   payment: Payment,
 ): Promise<void> {
+  if (bytes(payment.to).equals(bytes(settings.payTo))) return;
   const payer = bytes(payment.from);
   const name = { chainId: settings.chainId, asset: bytes(settings.asset), payer, nonce: bytes(payment.nonce) };
   if (await isKnownDeposit(storage, name)) return;
