@@ -32,6 +32,15 @@ const [sync, stream] = HONEST.operations as [RecordedOperation, RecordedOperatio
 const instead = (n: number, more: Partial<RecordedOperation>): Partial<CampaignHistory> => ({
   operations: HONEST.operations.map((one) => (one.n === n ? { ...one, ...more } : one)),
 });
+const [killedWorker] = HONEST.faults as [Fault, ...Fault[]];
+/** The sync poll, which is completed. */
+const answeredAtLast = (status: number, code: string, outcome: RecordedOperation['outcome']) =>
+  instead(0, { outcome, attempts: [attempt({ status, code, retryAfterS: 1 })] });
+/** The stream's last event is an error. */
+const streamError = (status: number, code: string) => {
+  const [cut, ...others] = stream.attempts;
+  return instead(1, { attempts: [cut!, attempt({ asked: 305, opened: 306, status, code }), ...others] });
+};
 const pollsWith = (more: Partial<StoredPoll>): Partial<CampaignHistory> => ({
   polls: HONEST.polls.map((one) => (one.id === 'p1' ? { ...one, ...more } : one)),
 });
@@ -40,6 +49,11 @@ const STORED = 'every poll and batch that was named to a caller is stored';
 const ENDS = 'every accepted poll ends, once';
 const ONE_KEY = 'one key, one poll';
 const SAME = 'the same answer for the same key, every time, and it is what is stored';
+const FAILED = 'a caller hears that a poll failed or was canceled only where it did';
+const REFUSED = 'no caller is refused but by what the campaign provokes';
+const BELOW_500 = 'every other error below 500 is one that its request may get';
+const FROM_500 = 'every error is of those that may be: nothing but 503 from 500 on';
+const CUT = 'no stream ends without its last event while nothing is struck that it passes';
 const STREAM = 'a stream ends with its last event, and numbers only rise';
 const BATCH_ENDS = 'every batch ends with all of its rows, costs what its polls did, and reserves nothing then';
 const CAPTURED = 'captured is the sum of billed votes, at most the hold, at most the most it may cost';
@@ -91,6 +105,7 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
         { key: 'key 0', pollId: 'p2' },
         { key: 'key 1', pollId: 'p2' },
         { key: 'key 2', pollId: 'p1' },
+        { key: 'key 6', pollId: 'p4' },
       ],
     },
   ],
@@ -108,10 +123,58 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   ],
   [
     'an internal error',
-    ['every error is of those that may be: nothing but 503 from 500 on'],
+    [FROM_500],
     instead(0, { attempts: [...sync.attempts, attempt({ status: 500, code: 'internal_error' })] }),
   ],
-  ['a stream without its last event', [STREAM], instead(1, { events: stream.events.slice(0, 3) })],
+  ['an internal error in a stream', [FROM_500], streamError(500, 'internal_error')],
+  [
+    'a good key that is refused at first',
+    [BELOW_500],
+    instead(0, { attempts: [attempt({ status: 401, code: 'invalid_api_key' }), ...sync.attempts] }),
+  ],
+  ['a good key that is refused', [BELOW_500, FAILED], answeredAtLast(401, 'invalid_api_key', 'failed')],
+  ['a path that is unknown', [BELOW_500, FAILED], answeredAtLast(404, 'not_found', 'failed')],
+  [
+    'a refusal that does not say until when',
+    [BELOW_500],
+    instead(0, { attempts: [attempt({ status: 429, code: 'rate_limited' }), ...sync.attempts] }),
+  ],
+  ['a funded account that cannot pay', [REFUSED], answeredAtLast(402, 'insufficient_balance', 'refused')],
+  ['a key without a limit that has reached it', [REFUSED], answeredAtLast(402, 'key_budget_reached', 'refused')],
+  ['a ceiling that was not set', [REFUSED], answeredAtLast(503, 'provider_budget_reached', 'refused')],
+  ['a refusal by nothing', [REFUSED], instead(0, { outcome: 'refused' })],
+  ['a failure that is answered for a completed poll', [FAILED], answeredAtLast(422, 'poll_failed', 'failed')],
+  [
+    'the same in a stream',
+    [FAILED],
+    instead(0, {
+      kind: 'stream',
+      outcome: 'failed',
+      attempts: [attempt({ opened: 110, status: 422, code: 'poll_failed' })],
+    }),
+  ],
+  ['a cancellation that is answered for a completed poll', [FAILED], answeredAtLast(422, 'poll_canceled', 'failed')],
+  ['a cancellation that was not asked for', [FAILED], instead(6, { kind: 'async' })],
+  ['a failure of nothing', [FAILED], instead(0, { outcome: 'failed' })],
+  ['a stream that was cut for nothing', [CUT], { faults: [killedWorker] }],
+  [
+    'a stream that was cut with another gateway, and by the link of a worker',
+    [CUT],
+    {
+      faults: [
+        killedWorker,
+        { kind: 'kill gateway', target: 'g2', at: 280, until: 300 },
+        { kind: 'reset link', target: 'g2-callers', at: 280, until: 300 },
+        { kind: 'dead link', target: 'w1-postgres', at: 100, until: 900 },
+      ],
+    },
+  ],
+  [
+    'a stream that was cut before its gateway was killed',
+    [CUT],
+    { faults: [killedWorker, { kind: 'kill gateway', target: 'g1', at: 360, until: 400 }] },
+  ],
+  ['a stream without its last event', [STREAM], instead(1, { outcome: 'ok', events: stream.events.slice(0, 3) })],
   [
     'a stream that goes back',
     [STREAM],
@@ -313,6 +376,29 @@ t.test('a call in transit while its worker was stopped is counted, and breaks no
   t.same(broken({ ...HONEST, calls }), []);
   t.equal(callsInTransit({ ...HONEST, calls }), 1);
   t.equal(callsInTransit(HONEST), 0);
+});
+
+t.test('what a lost answer, a slow upload or a full queue explains breaks no rule', async (t) => {
+  const gone = { method: 'DELETE', path: '/api/results/p1' };
+  const publicReads = { before: [], after: [] };
+  const erasure = { what: 'poll' as const, marker: 'm', at: 900, reads: [], publicReads };
+  const lost = attempt({ ...gone, asked: 100, status: null, code: 'ECONNRESET' });
+  const repeated = attempt({ ...gone, asked: 200, status: 404, code: 'result_not_found' });
+  const deletes = (...attempts: RecordedOperation['attempts']) => instead(0, { kind: 'forget', erasure, attempts });
+  const slow = attempt({ isUpload: true, asked: 250, answered: 400, status: 408, code: 'request_timeout' });
+  const full = attempt({ status: 429, code: 'too_many_batches', retryAfterS: 3 });
+  for (const known of [deletes(lost, repeated), instead(4, { attempts: [slow, full, attempt({ status: 202 })] })])
+    t.same(broken({ ...HONEST, ...known }), []);
+  t.same(broken({ ...HONEST, ...deletes(repeated) }), [BELOW_500], 'nothing was lost before');
+  t.same(broken({ ...HONEST, ...deletes({ ...lost, status: 200, code: null }, repeated) }), [BELOW_500]);
+  const later = { ...slow, asked: 700, answered: 800 };
+  t.same(broken({ ...HONEST, ...instead(4, { attempts: [later] }) }), [BELOW_500], 'nothing was slow');
+});
+
+t.test('a campaign that provokes a refusal takes it, and no other', async (t) => {
+  const spent = { ...HONEST, ...answeredAtLast(503, 'provider_budget_reached', 'refused') };
+  t.same(broken({ ...spent, mayRefuse: ['provider_budget_reached', 'key_budget_reached'] }), []);
+  t.same(broken({ ...HONEST, mayRefuse: [] }), [REFUSED]);
 });
 
 t.test('each rule of rolling restarts finds what contradicts it', async (t) => {

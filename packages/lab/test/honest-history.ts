@@ -6,11 +6,15 @@ import { type Election, optionDigest } from '../src/fixture/election.ts';
 
 export const attemptOf = (more: Partial<Attempt> = {}): Attempt => ({
   gateway: 'g1',
+  method: 'POST',
+  path: '/api/polls',
   asked: 100,
   isUpload: false,
+  opened: null,
   answered: 900,
   status: 200,
   code: null,
+  retryAfterS: null,
   ...more,
 });
 
@@ -88,20 +92,21 @@ export const pollOf = (id: string, more: Partial<StoredPoll> = {}): StoredPoll =
   ...more,
 });
 
-/** The only row of a batch that was canceled before a worker had it. */
-const CANCELED = pollOf('p3', {
-  row: 'pb1 1',
-  status: 'failed',
-  resultStatus: null,
-  election: null,
-  resultRow: null,
-  digest: null,
-  posts: 0,
-  voids: 1,
-  postedU: 0n,
-});
+/** Before a worker had it. */
+const CANCELED = {
+  ...{ status: 'failed', resultStatus: null, election: null, resultRow: null, digest: null },
+  ...{ posts: 0, voids: 1, postedU: 0n },
+} as const;
 
-/** A sync poll that was retried, a stream that was cut once and read again, a poll whose worker died, a balance. */
+/** The only row of its batch. */
+const CANCELED_ROW = pollOf('p3', { ...CANCELED, row: 'pb1 1' });
+
+const STREAM = { path: '/api/poll/stream' };
+
+/**
+ * A sync poll that was retried, a stream that was cut with its gateway and read again, a key that had reached its limit, a
+ * poll whose worker died, one that failed, one that was canceled, a balance.
+ */
 export const honestHistory: CampaignHistory = {
   operations: [
     operationOf(0, 'sync', {
@@ -114,8 +119,13 @@ export const honestHistory: CampaignHistory = {
       bodies: new Set(['body of p1']),
     }),
     operationOf(1, 'stream', {
+      attempts: [
+        attemptOf({ ...STREAM, asked: 100, opened: 110, answered: 300, status: null, code: 'UND_ERR_SOCKET' }),
+        attemptOf({ ...STREAM, asked: 310, opened: 320, status: 422, code: 'poll_failed' }),
+        attemptOf({ ...STREAM, asked: 910, opened: 920, answered: 930, status: 422, code: 'poll_failed' }),
+      ],
+      outcome: 'failed',
       named: new Set(['p2']),
-      bodies: new Set(['body of p2']),
       events: [
         { attempt: 1, seq: 0, last: false },
         { attempt: 1, seq: 2, last: false },
@@ -125,15 +135,26 @@ export const honestHistory: CampaignHistory = {
         { attempt: 3, seq: 1, last: true },
       ],
     }),
-    operationOf(2, 'async', {
+    operationOf(2, 'limited', {
       outcome: 'refused',
-      attempts: [attemptOf({ status: 402, code: 'insufficient_balance' })],
+      limitedKey: { id: 'k1', refused: true },
+      attempts: [attemptOf({ status: 402, code: 'key_budget_reached' })],
     }),
     operationOf(3, 'balance', { key: null, cents: 95, attempts: [attemptOf({ asked: 120, answered: 130 })] }),
     operationOf(4, 'batch', { named: new Set(['pb1']), rows: { sent: 1, answered: new Map([['row 0', 1]]) } }),
     operationOf(5, 'quick', {
       ...{ key: null, named: new Set(['EP-p1']), bodies: new Set(['short answer']) },
       answers: new Map([['EP-p1', { status: 'partial', options: ['a', 'b'], winner: 'b' }]]),
+    }),
+    operationOf(6, 'cancel', {
+      outcome: 'failed',
+      attempts: [
+        attemptOf({ status: 429, code: 'too_many_running', retryAfterS: 2 }),
+        attemptOf({ status: 202 }),
+        attemptOf({ path: '/api/polls/p4/cancel' }),
+        attemptOf({ method: 'GET', path: '/api/polls/p4/result', status: 422, code: 'poll_canceled' }),
+      ],
+      named: new Set(['p4']),
     }),
   ],
   polls: [
@@ -142,12 +163,14 @@ export const honestHistory: CampaignHistory = {
       ...{ posts: 0, voids: 1, postedU: 0n, resultStatus: 'failed', status: 'failed' },
       ...{ election: UNANSWERED, resultRow: { winner: null, isTie: false } },
     }),
-    CANCELED,
+    CANCELED_ROW,
+    pollOf('p4', { ...CANCELED, claims: 0 }),
   ],
   batches: [{ id: 'pb1', status: 'canceled', total: 1, ended: 1, costU: 0n, reservedU: 0n }],
   keys: [
     { key: 'key 0', pollId: 'p1' },
     { key: 'key 1', pollId: 'p2' },
+    { key: 'key 6', pollId: 'p4' },
   ],
   votes: [
     { pollId: 'p1', seat: 0, modelId: 'm0', option: 1, billedU: 100n, failedMaxU: 0n },
@@ -160,6 +183,7 @@ export const honestHistory: CampaignHistory = {
     { pollId: 'p1', kind: 'ended', epoch: 2, worker: null, at: 900 },
     { pollId: 'p2', kind: 'ended', epoch: 1, worker: null, at: 900 },
     { pollId: 'p3', kind: 'ended', epoch: 0, worker: null, at: 900 },
+    { pollId: 'p4', kind: 'ended', epoch: 0, worker: null, at: 900 },
   ],
   balances: [
     { account: 'acc', availableU: 1_000_000n, at: 0 },
@@ -179,7 +203,11 @@ export const honestHistory: CampaignHistory = {
     { pollId: 'p1', modelId: 'm0', at: 600 },
     { pollId: 'p1', modelId: 'm1', at: 540 },
   ],
-  faults: [{ kind: 'kill worker', target: 'w', worker: 'w1', at: 290, until: 300 }],
+  faults: [
+    { kind: 'kill worker', target: 'w', worker: 'w1', at: 290, until: 300 },
+    { kind: 'kill gateway', target: 'g1', at: 280, until: 300 },
+  ],
+  mayRefuse: ['key_budget_reached'],
   crashes: [],
   pooled: null,
   upgrade: null,

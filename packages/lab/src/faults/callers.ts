@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LIMITS } from '@eloquentpoll/contracts';
 import { electionIn, type ShortElection } from '../fixture/election.ts';
 import type { Chance } from '../terminal/chance.ts';
 import { erasures } from './erasures.ts';
@@ -190,10 +191,6 @@ export function callers(options: CallersOptions): StartCall {
           conclude(operation, ending.refusal);
           return false;
         }
-        if (ending.kind === 'error' && ending.data.code === 'poll_failed') {
-          recorder.end(operation, 'failed');
-          return false;
-        }
         if (ending.kind === 'error') lastId = '';
         gateway = after(gateway);
         await pause(pauseMs);
@@ -237,7 +234,10 @@ export function callers(options: CallersOptions): StartCall {
       case 'quick':
         return sync('quick', account, '/api/quick-poll', { question: body.question, options: body.options });
       case 'free':
-        return sync('free', null, '/api/quick-poll', { question: body.question, options: body.options });
+        return sync('free', null, '/api/quick-poll', {
+          question: body.question,
+          options: body.options.slice(0, LIMITS.free.options),
+        });
       case 'async':
       case 'cancel':
       case 'limited':

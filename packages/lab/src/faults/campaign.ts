@@ -198,6 +198,7 @@ export async function runFaultCampaign(
     operations: record.operations,
     calls: await simulator.calls(),
     faults: injection.injected,
+    mayRefuse: plan.mayRefuse ?? [],
     crashes: fleet.crashes,
     pooled: (await watch?.end()) ?? null,
     promised: settled,

@@ -1,7 +1,8 @@
+import { ERRORS } from '@eloquentpoll/contracts';
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
-import type { RecordedOperation, Recorder } from './operations.ts';
-import { type CallerAnswer, type CallerRequest, type Gateway, lossOf, read, send } from './request.ts';
+import type { KeptAnswer, RecordedOperation, Recorder } from './operations.ts';
+import { type CallerRequest, type Gateway, keptRequestOf, lossOf, read, send } from './request.ts';
 
 // One connection of a stream: its events are noted as they arrive, until the last one or a cut.
 
@@ -9,8 +10,8 @@ export interface StreamEnding {
   /** The last event, when there was one; its data without what is the event's own. */
   kind: 'complete' | 'error' | null;
   data: Record<string, unknown>;
-  /** What came instead of a stream. */
-  refusal: CallerAnswer | null;
+  /** What came instead of a stream, or what its error event stands for. */
+  refusal: KeptAnswer | null;
 }
 
 const CUT: StreamEnding = { kind: null, data: {}, refusal: null };
@@ -24,17 +25,18 @@ export async function followStream(
   sent: CallerRequest,
   onId: (id: string) => void,
 ): Promise<StreamEnding> {
-  const attempt = recorder.attempt(operation, gateway.name);
+  const attempt = recorder.attempt(operation, keptRequestOf(gateway, sent));
   const number = operation.attempts.length;
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), sent.withinMs);
   try {
     const response = await send(gateway, sent, silence.signal);
     if (response.status !== 200 || !response.body) {
-      const refusal = read(response.status, await response.text());
-      recorder.answered(operation, attempt, refusal.status, refusal.code);
+      const refusal = read(response, await response.text());
+      recorder.answered(operation, attempt, refusal);
       return { ...CUT, refusal };
     }
+    attempt.opened = Date.now();
     let text = '';
     for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
       clearTimeout(timer);
@@ -49,8 +51,10 @@ export async function followStream(
         operation.named.add(event.pollId);
         onId(event.id);
         if (!last) continue;
-        recorder.answered(operation, attempt, 200, null);
-        return { kind: event.kind === 'complete' ? 'complete' : 'error', data: event.data, refusal: null };
+        const answer = event.kind === 'complete' ? COMPLETE : answerIn(event.data);
+        recorder.answered(operation, attempt, answer);
+        if (answer === COMPLETE) return { kind: 'complete', data: event.data, refusal: null };
+        return { kind: 'error', data: event.data, refusal: answer };
       }
     }
     recorder.lost(operation, attempt, 'cut');
@@ -61,6 +65,15 @@ export async function followStream(
   } finally {
     clearTimeout(timer);
   }
+}
+
+const COMPLETE: KeptAnswer = { status: 200, code: null, retryAfterS: null };
+
+/** What would have been answered instead of an error event. A code that the catalogue lacks is a fault of the gateway. */
+function answerIn({ code }: Record<string, unknown>): KeptAnswer {
+  const name = String(code ?? 'none');
+  const known: Record<string, { status: number }> = ERRORS;
+  return { status: known[name]?.status ?? 500, code: name, retryAfterS: null };
 }
 
 const EventData = Type.Record(Type.String(), Type.Unknown());

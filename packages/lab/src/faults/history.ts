@@ -92,6 +92,8 @@ export interface CampaignHistory {
   countedSpendU: bigint;
   calls: readonly ModelExchange[];
   faults: readonly Fault[];
+  /** Codes of refusals that the campaign provokes. */
+  mayRefuse: readonly string[];
   /** Processes that ended without a fault of ours. */
   crashes: readonly string[];
   /** Null without a pooler. */
@@ -102,7 +104,10 @@ export interface CampaignHistory {
   promised: PromisedHistory | null;
 }
 
-type Seen = Pick<CampaignHistory, 'operations' | 'calls' | 'faults' | 'crashes' | 'pooled' | 'upgrade' | 'promised'>;
+type Seen = Pick<
+  CampaignHistory,
+  'operations' | 'calls' | 'faults' | 'mayRefuse' | 'crashes' | 'pooled' | 'upgrade' | 'promised'
+>;
 
 const Texts = Type.Array(Type.String());
 

@@ -22,16 +22,28 @@ export type Kind = (typeof KINDS)[number];
 
 export interface Attempt {
   readonly gateway: string;
+  readonly method: string;
+  readonly path: string;
   /** Milliseconds by our clock. */
   readonly asked: number;
   /** Its body is sent line by line. */
   readonly isUpload: boolean;
+  /** When a stream began; null for anything else. */
+  opened: number | null;
   answered: number | null;
-  /** Null when no answer came. */
+  /** Null when no answer came, or a stream had no last event. Of an error event: the status that its code stands for. */
   status: number | null;
   /** The code of an error, ours or the network's. */
   code: string | null;
+  /** When the answer says to ask again. */
+  retryAfterS: number | null;
 }
+
+/** What is kept of a request. */
+export type KeptRequest = Pick<Attempt, 'gateway' | 'method' | 'path' | 'isUpload'>;
+
+/** What is kept of its answer. */
+export type KeptAnswer = Pick<Attempt, 'code' | 'retryAfterS'> & { readonly status: number };
 
 export interface StreamEvent {
   /** Which attempt it came over. */
@@ -90,8 +102,8 @@ export interface RecordedOperation {
 export interface Recorder {
   readonly operations: readonly RecordedOperation[];
   begin(kind: Kind, account: string | null, key: string | null): RecordedOperation;
-  attempt(operation: RecordedOperation, gateway: string, isUpload?: boolean): Attempt;
-  answered(operation: RecordedOperation, attempt: Attempt, status: number, code: string | null): void;
+  attempt(operation: RecordedOperation, asked: KeptRequest): Attempt;
+  answered(operation: RecordedOperation, attempt: Attempt, answer: KeptAnswer): void;
   lost(operation: RecordedOperation, attempt: Attempt, code: string): void;
   end(operation: RecordedOperation, outcome: NonNullable<RecordedOperation['outcome']>): void;
 }
@@ -121,16 +133,19 @@ export function recorder(file: WriteStream | null): Recorder {
       operations.push(operation);
       return operation;
     },
-    attempt(operation, gateway, isUpload = false) {
-      const attempt: Attempt = { gateway, asked: Date.now(), isUpload, answered: null, status: null, code: null };
+    attempt(operation, asked) {
+      const nothing = { opened: null, answered: null, status: null, code: null, retryAfterS: null };
+      const attempt: Attempt = { ...asked, asked: Date.now(), ...nothing };
       operation.attempts.push(attempt);
-      write('invoke', operation, { gateway });
+      const { gateway, method, path } = asked;
+      write('invoke', operation, { gateway, method, path });
       return attempt;
     },
-    answered(operation, attempt, status, code) {
+    answered(operation, attempt, { status, code, retryAfterS }) {
       attempt.answered = Date.now();
       attempt.status = status;
       attempt.code = code;
+      attempt.retryAfterS = retryAfterS;
       const definite = status < 500 && status !== 429;
       write(status < 300 ? 'ok' : definite ? 'fail' : 'unknown', operation, {
         status,

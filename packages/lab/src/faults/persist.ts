@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { anyQuestion } from '../fixture/polls.ts';
 import type { Chance } from '../terminal/chance.ts';
-import type { RecordedOperation, Recorder } from './operations.ts';
+import type { KeptAnswer, RecordedOperation, Recorder } from './operations.ts';
 import {
   BUDGET_REACHED,
   type CallerAnswer,
@@ -30,7 +30,7 @@ interface Persistence {
     enough?: (answer: CallerAnswer) => boolean,
   ): Promise<CallerAnswer | null>;
   pause(ms: number): Promise<void>;
-  conclude(operation: RecordedOperation, answer: CallerAnswer | null): void;
+  conclude(operation: RecordedOperation, answer: KeptAnswer | null): void;
   anyGateway(): Gateway;
   after(gateway: Gateway): Gateway;
   question(): { question: string; options: readonly string[]; preset: string };
@@ -75,4 +75,4 @@ export function persistence({ recorder, gateways, chance, quit }: PersistOptions
   };
 }
 
-const isRefusal = ({ status, code }: CallerAnswer): boolean => status === 402 || code === BUDGET_REACHED;
+const isRefusal = ({ status, code }: KeptAnswer): boolean => status === 402 || code === BUDGET_REACHED;

@@ -2,6 +2,7 @@ import type { Commits } from './failover.ts';
 import type { Fault, InjectedKind } from './fault-kinds.ts';
 import type { Injector } from './inject-faults.ts';
 import type { Kind } from './operations.ts';
+import { BUDGET_REACHED } from './request.ts';
 import { clusterRules } from './rules/cluster-rules.ts';
 import { failoverRules, lossRules } from './rules/failover-rules.ts';
 import { poolerRules } from './rules/pooler-rules.ts';
@@ -23,6 +24,8 @@ export interface Plan {
   /** `restarts`: every process is restarted in good order, over and over. `releases`: each time with another release. */
   readonly faults: readonly Injector[] | 'restarts' | 'releases';
   readonly rules: readonly CampaignRule[];
+  /** Codes by which callers may be refused, as it provokes that; none without it. */
+  readonly mayRefuse?: readonly string[];
   /** Its rules are all that it is judged by: what holds otherwise is what it shows the loss of. */
   readonly losesAnswers?: boolean;
   readonly workers: number;
@@ -167,6 +170,7 @@ export const PLANS = {
     atOnce: 24,
     faults: [PROCESSES, ZOMBIES, STORES, LINKS],
     rules: promisedRules,
+    mayRefuse: ['key_budget_reached'],
     workers: WORKERS,
     spares: 1,
     minutes,
@@ -178,6 +182,7 @@ export const PLANS = {
     atOnce: 24,
     faults: CLUSTER_SIEGE,
     rules: promisedRules,
+    mayRefuse: ['key_budget_reached'],
     workers: WORKERS,
     spares: 1,
     minutes,
@@ -190,6 +195,7 @@ export const PLANS = {
     atOnce: 24,
     faults: [PROCESSES, ZOMBIES, STORES, LINKS],
     rules: spendRules(SPEND_HOUR_U),
+    mayRefuse: [BUDGET_REACHED],
     workers: WORKERS,
     spares: 1,
     minutes,

@@ -9,6 +9,7 @@ import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
 import { acceptedAgainMs } from './rules/failover-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
 import { STORED } from './rules/poll-rules.ts';
+import { wasCut } from './rules/stream-rules.ts';
 import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS } from './rules/worker-rules.ts';
 import { RULES_OF_ALL } from './rules.ts';
 
@@ -71,6 +72,7 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     'answers 429': answered(429),
     streams: streams.length,
     'streams that were resumed': streams.filter((stream) => stream.attempts.length > 1).length,
+    'streams that were cut': attempts.filter(wasCut).length,
     polls: polls.length,
     'polls lost': operations.filter(({ outcome, named }) => outcome === null && named.size > 0).length,
     success: polls.filter(({ resultStatus }) => resultStatus === 'success').length,

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecordedOperation, Recorder } from './operations.ts';
+import type { KeptAnswer, KeptRequest, RecordedOperation, Recorder } from './operations.ts';
 
 // One request of a caller: sent, recorded, and bounded. Whatever went wrong on the way is `null`: unknown.
 
-export interface CallerAnswer {
-  status: number;
-  code: string | null;
+export interface CallerAnswer extends KeptAnswer {
   text: string;
   json: Record<string, unknown>;
 }
@@ -35,19 +33,26 @@ export async function sendOperation(
   /** What the answer names is in the record before the answer is. */
   note: (answer: CallerAnswer) => void = () => {},
 ): Promise<CallerAnswer | null> {
-  const attempt = recorder.attempt(operation, gateway.name, sent.lines !== undefined);
+  const attempt = recorder.attempt(operation, keptRequestOf(gateway, sent));
   try {
     const response = await send(gateway, sent, AbortSignal.timeout(sent.withinMs));
-    const answer = read(response.status, await response.text());
+    const answer = read(response, await response.text());
     gateway.judge?.(sent, response, answer.text);
     if (answer.status < 300) note(answer);
-    recorder.answered(operation, attempt, answer.status, answer.code);
+    recorder.answered(operation, attempt, answer);
     return answer;
   } catch (error) {
     recorder.lost(operation, attempt, lossOf(error));
     return null;
   }
 }
+
+export const keptRequestOf = ({ name }: Gateway, { method, path, lines }: CallerRequest): KeptRequest => ({
+  gateway: name,
+  method,
+  path,
+  isUpload: lines !== undefined,
+});
 
 export function send(
   { url }: Gateway,
@@ -74,16 +79,21 @@ async function* written({ values, everyMs }: NonNullable<CallerRequest['lines']>
   }
 }
 
-export function read(status: number, text: string): CallerAnswer {
+export function read({ status, headers }: Pick<Response, 'status' | 'headers'>, text: string): CallerAnswer {
   const json = parsed(text);
-  return { status, text, json, code: status >= 400 ? String(json.code ?? 'none') : null };
+  const retryAfter = headers.get('retry-after');
+  return {
+    ...{ status, text, json },
+    code: status >= 400 ? String(json.code ?? 'none') : null,
+    retryAfterS: retryAfter === null ? null : Number(retryAfter),
+  };
 }
 
 /** What providers may charge the fleet is used up: asking again within the campaign brings nothing. */
 export const BUDGET_REACHED = 'provider_budget_reached';
 
 /** Worth asking again: it says nothing about whether the request had its effect, or says that it will later. */
-export const isUnknown = ({ status, code }: Pick<CallerAnswer, 'status' | 'code'>): boolean =>
+export const isUnknown = ({ status, code }: Pick<KeptAnswer, 'status' | 'code'>): boolean =>
   code !== BUDGET_REACHED && (status >= 500 || status === 408 || status === 409 || status === 429);
 
 /** What the network did, in a word. */

@@ -1,3 +1,4 @@
+import { answerRules } from './rules/answer-rules.ts';
 import { batchRules } from './rules/batch-rules.ts';
 import { callRules } from './rules/call-rules.ts';
 import { callerRules } from './rules/caller-rules.ts';
@@ -5,11 +6,14 @@ import { electionRules } from './rules/election-rules.ts';
 import { moneyRules } from './rules/money-rules.ts';
 import { pollRules } from './rules/poll-rules.ts';
 import type { CampaignRule } from './rules/rule.ts';
+import { streamRules } from './rules/stream-rules.ts';
 
 /** What must hold in every campaign. Rules are pure, and each is tested with a history that breaks it. */
 export const RULES_OF_ALL: readonly CampaignRule[] = [
   ...pollRules,
   ...callerRules,
+  ...answerRules,
+  ...streamRules,
   ...batchRules,
   ...moneyRules,
   ...callRules,

@@ -1,9 +1,5 @@
-import type { CampaignHistory } from '../history.ts';
-import type { RecordedOperation, StreamEvent } from '../operations.ts';
-import { BUDGET_REACHED } from '../request.ts';
-import type { CampaignRule } from './rule.ts';
-
-const label = ({ n, kind }: RecordedOperation): string => `operation ${n} (${kind})`;
+import { askedPolls } from './asked-polls.ts';
+import { type CampaignRule, label } from './rule.ts';
 
 export const callerRules: readonly CampaignRule[] = [
   {
@@ -16,7 +12,7 @@ export const callerRules: readonly CampaignRule[] = [
   {
     name: 'one key, one poll',
     broken(history) {
-      const { idOf, buried } = ids(history);
+      const { idOf, buried } = askedPolls(history);
       const byKey = new Map(history.keys.map(({ key, pollId }) => [key, pollId]));
       return history.operations.flatMap((operation) => {
         const { key, named, erasure } = operation;
@@ -47,7 +43,7 @@ export const callerRules: readonly CampaignRule[] = [
   {
     name: 'the same answer for the same key, every time, and it is what is stored',
     broken(history) {
-      const { idOf, pollOf, buried } = ids(history);
+      const { idOf, pollOf, buried } = askedPolls(history);
       return history.operations.flatMap((operation) => {
         const { kind, bodies, named } = operation;
         if (bodies.size > 1) return [`${label(operation)}: ${bodies.size} answers`];
@@ -66,49 +62,7 @@ export const callerRules: readonly CampaignRule[] = [
         .filter(({ erasure, attempts }) => !erasure && attempts.some(({ code }) => code === 'session_not_found'))
         .map((operation) => `${label(operation)}: ${[...operation.named].join(', ')}`),
   },
-  {
-    name: 'every error is of those that may be: nothing but 503 from 500 on',
-    broken: ({ operations }) =>
-      operations.flatMap((operation) =>
-        operation.attempts
-          .filter(({ status, code }) => status !== null && status >= 500 && !MAY_BE.has(`${status} ${code}`))
-          .map(({ status, code, gateway }) => `${label(operation)}: ${status} ${code} from ${gateway}`),
-      ),
-  },
-  {
-    name: 'a stream ends with its last event, and numbers only rise',
-    broken: ({ operations }) =>
-      operations.flatMap((operation) => {
-        if (operation.kind !== 'stream') return [];
-        const wrong = streamFaults(operation.events);
-        const complete = operation.outcome !== 'ok' || operation.events.some(({ last }) => last);
-        return [...wrong, ...(complete ? [] : ['no last event'])].map((what) => `${label(operation)}: ${what}`);
-      }),
-  },
 ];
 
 /** Kinds whose answer is the stored response itself. */
 const WHOLE = new Set(['sync', 'async', 'cancel', 'stream']);
-const MAY_BE = new Set(['503 service_unavailable', `503 ${BUDGET_REACHED}`]);
-
-function streamFaults(events: readonly StreamEvent[]): string[] {
-  const faults: string[] = [];
-  for (const [i, event] of events.entries()) {
-    const before = events[i - 1];
-    if (!before) continue;
-    // After its last event a caller may ask once more, from the beginning.
-    if (before.last && event.attempt === before.attempt) faults.push('an event after the last one');
-    if (!before.last && event.seq <= before.seq) faults.push(`event ${event.seq} after ${before.seq}`);
-  }
-  return faults;
-}
-
-function ids({ polls }: CampaignHistory) {
-  const pollOf = new Map(polls.map((poll) => [poll.id, poll]));
-  const ofResult = new Map(polls.map(({ id, resultId }) => [resultId, id]));
-  return {
-    pollOf,
-    idOf: (name: string): string => ofResult.get(name) ?? name,
-    buried: new Set(polls.filter((poll) => poll.buried).map(({ id }) => id)),
-  };
-}

@@ -1,5 +1,6 @@
 import { shareBound } from '@eloquentpoll/evidence';
 import type { CampaignHistory } from '../history.ts';
+import type { RecordedOperation } from '../operations.ts';
 
 export interface CampaignRule {
   readonly name: string;
@@ -12,6 +13,8 @@ export function countBy<T>(items: readonly T[], key: (item: T) => string): Map<s
   for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
   return counts;
 }
+
+export const label = ({ n, kind }: Pick<RecordedOperation, 'n' | 'kind'>): string => `operation ${n} (${kind})`;
 
 export const seatKey = ({ pollId, seat }: { pollId: string; seat: number }): string => `${pollId} seat ${seat}`;
 
