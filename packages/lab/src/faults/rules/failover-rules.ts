@@ -1,21 +1,29 @@
 import type { CampaignHistory } from '../history.ts';
+import type { Attempt } from '../operations.ts';
 import { moneyRules } from './money-rules.ts';
 import { STORED } from './poll-rules.ts';
 import type { CampaignRule } from './rule.ts';
 
 const SERVED_WITHIN_MS = 30_000;
 
-/** From the kill of the primary to the first poll that was asked for and accepted afterwards; null when there was none. */
+/** What is answered only once a poll is stored. */
+const ACCEPTS = ['/api/poll', '/api/polls'];
+
+/**
+ * From the kill of the primary to the first poll that was asked for and accepted afterwards; null when there was none. A key
+ * that was sent before may stand for a poll of before, and what is read may come from Redis.
+ */
 export function acceptedAgainMs({ faults, operations }: Pick<CampaignHistory, 'faults' | 'operations'>): number | null {
   const lost = faults.find(({ kind }) => kind === 'fail over')?.at;
   if (lost === undefined) return null;
   const accepted = operations
-    .filter(({ kind }) => kind === 'sync' || kind === 'async')
-    .flatMap(({ attempts }) => attempts)
-    .filter(({ asked, status }) => asked > lost && (status === 200 || status === 202))
-    .map(({ answered }) => answered!);
+    .filter(({ key, attempts }) => key !== null && (attempts[0]?.asked ?? 0) > lost)
+    .flatMap(({ attempts }) => attempts.find(isAcceptance)?.answered ?? []);
   return accepted.length === 0 ? null : Math.min(...accepted) - lost;
 }
+
+const isAcceptance = ({ method, path, status }: Attempt): boolean =>
+  method === 'POST' && ACCEPTS.includes(path) && (status === 200 || status === 202);
 
 export const failoverRules: readonly CampaignRule[] = [
   {
