@@ -482,7 +482,7 @@ t.test('a pooler that makes more connections than it may, or shares none, is fou
     t.equal(found(use), 1, JSON.stringify(use));
 });
 t.test(
-  'a wait beside a failover may last longer than one for a worker alone, and one beside more is not judged',
+  'a wait beside a failover may last longer than one for a worker alone, and other faults excuse their own time',
   async (t) => {
     const killed = { kind: 'kill worker', target: 'w1', at: 900, until: 1_000, worker: 'w1' } as const;
     const struck = (kind: FaultKind, target: string) => ({ kind, target, at: 1_500, until: 4_000 });
@@ -505,7 +505,16 @@ t.test(
     ]);
     t.same(brokenAfter(30_000, master), []);
     t.same(brokenAfter(30_001, master), ['master: 1 of 1 were later, the slowest after 30001 ms']);
-    t.same(brokenAfter(60_000, master, struck('kill postgres', 'postgres')), []);
+    const postgres = struck('kill postgres', 'postgres');
+    t.same(brokenAfter(17_500, postgres), [], 'Postgres was away for 2.5 s of it');
+    t.same(brokenAfter(17_501, postgres), ['worker: 1 of 1 were later, the slowest after 15001 ms']);
+    t.same(brokenAfter(60_000, master, postgres), ['master: 1 of 1 were later, the slowest after 57500 ms']);
+    const twice = { ...postgres, kind: 'dead link', target: 'w2-postgres' } as const;
+    t.same(brokenAfter(17_501, postgres, twice).length, 1, 'two faults at once explain no more than one');
+    const late = { ...master, at: 16_001, until: 20_000 };
+    t.same(brokenAfter(20_000, late), ['worker: 1 of 1 were later, the slowest after 20000 ms'], 'it was late before');
+    t.same(brokenAfter(20_000, { ...late, at: 15_999 }), []);
+    t.same(brokenAfter(16_000, { ...postgres, at: 0, until: 1_000 }).length, 1, 'what was over before');
   },
 );
 

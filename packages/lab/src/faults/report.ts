@@ -3,7 +3,7 @@ import { asSeconds, percentile, tableLines } from '../terminal/table.ts';
 import type { Campaign, CampaignSettings } from './campaign.ts';
 import { PROCESS_KILLS } from './fault-kinds.ts';
 import type { CampaignHistory } from './history.ts';
-import { resumesOf, slowestLines, unclaimedMs, tookMs as waitOf, waitsByCause, withStoresMs } from './resumes.ts';
+import { type JudgedWait, resumesOf, slowestLines, unclaimedMs, tookMs as waitOf, withStoresMs } from './resumes.ts';
 import { judgedWaits } from './rules/cluster-rules.ts';
 import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
 import { acceptedAgainMs } from './rules/failover-rules.ts';
@@ -171,20 +171,29 @@ const awayMsOf = ({ faults }: CampaignHistory): number[] =>
 /** Only of a campaign on a cluster. */
 function judgedOf(history: CampaignHistory): CampaignReport['counts'] {
   if (awayMsOf(history).length === 0) return {};
-  const { judged, late } = judgedWaits(history);
-  return { 'taken over beside a worker or a master alone': judged, 'taken over after more than 15 s or 30 s': late };
+  const waits = judgedWaits(history);
+  return {
+    'waits for another worker': waits.length,
+    'of these with other faults besides': waits.filter(({ ms, wholeMs }) => ms < wholeMs).length,
+    'later than 15 s or 30 s, without the time of other faults': waits.filter(({ ms, withinMs }) => ms > withinMs)
+      .length,
+    'later than 15 s or 30 s, with that time': waits.filter(({ wholeMs, withinMs }) => wholeMs > withinMs).length,
+  };
 }
 
 /** The same. */
 function causesOf(history: CampaignHistory): CampaignReport['figures'] {
   const away = awayMsOf(history);
   if (away.length === 0) return {};
-  const waits = Object.entries(waitsByCause(history)).map(([cause, ms]): [string, string] => [
-    `claimed again, waits put down to: ${cause}`,
-    `${ms.length}: p50 ${asSeconds(percentile(ms, 0.5))}, p99 ${asSeconds(percentile(ms, 0.99))}`,
-  ]);
+  const waits = judgedWaits(history);
+  const besides = waits.filter(({ ms, wholeMs }) => ms < wholeMs);
+  const shares = (ms: readonly number[]) =>
+    `${ms.length}: p50 ${asSeconds(percentile(ms, 0.5))}, p99 ${asSeconds(percentile(ms, 0.99))}, most ${asSeconds(percentile(ms, 1))}`;
+  const msOf = (one: JudgedWait['cause']) => waits.flatMap(({ cause, ms }) => (cause === one ? [ms] : []));
   return {
-    ...Object.fromEntries(waits),
+    'claimed again beside a worker, without the time of other faults': shares(msOf('worker')),
+    'claimed again beside a master, without the time of other faults': shares(msOf('master')),
+    'claimed again with other faults besides, in all': shares(besides.map(({ wholeMs }) => wholeMs)),
     'slots of a struck master served again': `p50 ${asSeconds(percentile(away, 0.5))}, p99 ${asSeconds(percentile(away, 0.99))}`,
   };
 }

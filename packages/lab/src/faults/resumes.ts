@@ -29,26 +29,34 @@ const PASSING: readonly FaultKind[] = [
   'reset link',
 ];
 
-/** What a wait for a worker is put down to: the worker alone, a master besides, or something else besides. */
-export type Cause = 'worker' | 'master' | 'other';
-
 /** No other worker needs them to claim the poll. */
 const PASSING_LINKS = /-(models|callers)$/;
 
-/** A store, a link or a stopped process besides explains a longer wait than a worker or a master does. */
-export function causeOf(resume: Resume, faults: readonly Fault[]): Cause {
-  const struck = meanwhile(resume, faults).filter(
-    ({ kind, target }) => !PASSING.includes(kind) && !PASSING_LINKS.test(target),
-  );
-  if (struck.length === 0) return 'worker';
-  return struck.every(({ kind }) => MASTER_FAULTS.includes(kind)) ? 'master' : 'other';
+/** How long a poll may wait, and where a master was struck while it might have been claimed. */
+const WITHIN_MS = { worker: 15_000, master: 30_000 } as const;
+
+/** A wait as it is judged. */
+export interface JudgedWait {
+  readonly cause: keyof typeof WITHIN_MS;
+  readonly withinMs: number;
+  /** Without the time of other faults. */
+  readonly ms: number;
+  readonly wholeMs: number;
 }
 
-/** Of these waits, those of each cause in milliseconds. */
-export function waitsByCause(history: Pick<CampaignHistory, 'journal' | 'faults'>): Record<Cause, number[]> {
-  const waits: Record<Cause, number[]> = { worker: [], master: [], other: [] };
-  for (const resume of resumesOf(history)) waits[causeOf(resume, history.faults)].push(tookMs(resume));
-  return waits;
+/**
+ * What else was struck explains a wait for as long as it was struck, and no longer: a wait that is left out because something
+ * happened in it is left out the more likely, the longer it was.
+ */
+export function judgedWait(resume: Resume, faults: readonly Fault[]): JudgedWait {
+  const needed = faults.filter(({ kind, target }) => !PASSING.includes(kind) && !PASSING_LINKS.test(target));
+  const [ofMasters, others] = [true, false].map((is) =>
+    needed.filter(({ kind }) => MASTER_FAULTS.includes(kind) === is),
+  ) as [Fault[], Fault[]];
+  const inTime = { ...resume, claimedAt: resume.killedAt + WITHIN_MS.worker };
+  const cause = meanwhile(inTime, ofMasters).length > 0 ? 'master' : 'worker';
+  const wholeMs = tookMs(resume);
+  return { cause, withinMs: WITHIN_MS[cause], ms: wholeMs - unionMs(meanwhile(resume, others)), wholeMs };
 }
 
 const STORES: readonly FaultKind[] = [
@@ -92,14 +100,17 @@ export const meanwhile = ({ killedAt, claimedAt }: Resume, faults: readonly Faul
     .map((fault) => ({ ...fault, at: Math.max(fault.at, killedAt), until: Math.min(fault.until, claimedAt) }));
 
 /** Of a wait, without the time in which Postgres or Redis was away. */
-export function withStoresMs(resume: Resume, faults: readonly Fault[]): number {
-  const away = meanwhile(resume, faults).filter(({ kind }) => STORES.includes(kind));
-  let [lost, seenUntil] = [0, 0];
-  for (const { at, until } of away.toSorted((a, b) => a.at - b.at)) {
-    lost += Math.max(0, until - Math.max(at, seenUntil));
+export const withStoresMs = (resume: Resume, faults: readonly Fault[]): number =>
+  tookMs(resume) - unionMs(meanwhile(resume, faults).filter(({ kind }) => STORES.includes(kind)));
+
+/** How long at least one of them was on. */
+function unionMs(faults: readonly Fault[]): number {
+  let [sum, seenUntil] = [0, 0];
+  for (const { at, until } of faults.toSorted((a, b) => a.at - b.at)) {
+    sum += Math.max(0, until - Math.max(at, seenUntil));
     seenUntil = Math.max(seenUntil, until);
   }
-  return tookMs(resume) - lost;
+  return sum;
 }
 
 export const slowestLines = (resumes: readonly Resume[], faults: readonly Fault[], count: number): string[] =>
