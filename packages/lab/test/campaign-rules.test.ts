@@ -3,8 +3,10 @@ import type { Fault, FaultKind } from '../src/faults/fault-kinds.ts';
 import type { CampaignHistory, StoredPoll } from '../src/faults/history.ts';
 import type { RecordedOperation } from '../src/faults/operations.ts';
 import { brokenText } from '../src/faults/report.ts';
+import { rowsOfBatches } from '../src/faults/rules/batch-rules.ts';
 import { clusterRules } from '../src/faults/rules/cluster-rules.ts';
 import { acceptedAgainMs, failoverRules, lossRules } from '../src/faults/rules/failover-rules.ts';
+import { lostPolls } from '../src/faults/rules/poll-rules.ts';
 import { poolerRules } from '../src/faults/rules/pooler-rules.ts';
 import { releaseRules } from '../src/faults/rules/release-rules.ts';
 import { rollingRules } from '../src/faults/rules/rolling-rules.ts';
@@ -399,6 +401,27 @@ t.test('a campaign that provokes a refusal takes it, and no other', async (t) =>
   const spent = { ...HONEST, ...answeredAtLast(503, 'provider_budget_reached', 'refused') };
   t.same(broken({ ...spent, mayRefuse: ['provider_budget_reached', 'key_budget_reached'] }), []);
   t.same(broken({ ...HONEST, mayRefuse: [] }), [REFUSED]);
+});
+
+t.test('polls are lost that have no end, or were named and are gone, whatever their callers heard', async (t) => {
+  const lost = (more: Partial<CampaignHistory>) => lostPolls({ ...HONEST, ...more });
+  t.equal(lost({}), 0);
+  t.equal(lost(instead(0, { outcome: null })), 0, 'its caller heard nothing');
+  t.equal(lost(instead(0, { named: new Set(['p9']), outcome: 'failed' })), 1, 'its caller heard 404');
+  t.equal(lost(pollsWith({ status: 'running' })), 1);
+  t.equal(lost({ journal: HONEST.journal.filter(({ kind }) => kind !== 'ended') }), 4);
+});
+
+t.test('rows of batches are counted, and those that have no outcome, two polls or two charges', async (t) => {
+  const counted = (more: Partial<CampaignHistory>) => rowsOfBatches({ ...HONEST, ...more });
+  const row = HONEST.polls.find((poll) => poll.row !== null)!;
+  t.same(counted({}), { accepted: 1, wrong: 0 });
+  t.same(counted({ batches: [] }), { accepted: 1, wrong: 1 }, 'it is gone');
+  t.same(counted({ batches: [{ ...HONEST.batches[0]!, ended: 0 }] }), { accepted: 1, wrong: 1 });
+  t.same(counted(instead(4, { rows: { sent: 1, answered: new Map() } })), { accepted: 1, wrong: 1 });
+  t.same(counted({ polls: [...HONEST.polls, { ...row, id: 'p5' }] }), { accepted: 1, wrong: 1 });
+  t.same(counted({ polls: [{ ...row, posts: 2 }] }), { accepted: 1, wrong: 1 });
+  t.same(counted(instead(4, { named: new Set(), outcome: 'failed' })), { accepted: 0, wrong: 0 }, 'it was refused');
 });
 
 t.test('each rule of rolling restarts finds what contradicts it', async (t) => {

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '@eloquentpoll/launch/folders';
 import t from 'tap';
+import { PLANS, type PlanName } from '../src/faults/plans.ts';
+import { RULES_OF_ALL } from '../src/faults/rules.ts';
 import { boundText, figureOf } from '../src/proof/figure.ts';
 import { proofPage, withoutStandings } from '../src/proof/page.ts';
 import type { ProofRow } from '../src/proof/proof-row.ts';
@@ -28,6 +30,9 @@ const ROW: ProofRow = {
   needs: [{ what: 'losses', atLeast: 3, of: ['flush', 'kill'] }],
   short: { tried: 'this', takes: 'that' },
 };
+
+const PLAN_NAMES = Object.keys(PLANS) as PlanName[];
+const SIZES = { minutes: 1, kills: 1, stops: 1, polls: 1, workers: 3 };
 
 let seeds = 0;
 const runOf = (more: Partial<Run> = {}): Run => ({
@@ -77,7 +82,8 @@ t.test('runs add up to a figure with its bound, and each seed of a revision coun
   t.match(broken, { text: '2 of 400 polls', isReached: false });
   t.equal(boundText(broken.bound), '≤ 1.6 %');
   const beside = { ...ROW, none: ['alarms fired'] };
-  t.match(figureOf(beside, three), { text: '0 of 300 polls; 0 alarms fired', isReached: true });
+  const [quiet] = [{ ...three[0]!, counts: { polls: 100, lost: 0, 'alarms fired': 0 } }];
+  t.match(figureOf(beside, [quiet, ...three.slice(1)]), { text: '0 of 300 polls; 0 alarms fired', isReached: true });
   const alarmed = figureOf(beside, [...three, runOf({ counts: { polls: 100, lost: 0, 'alarms fired': 2 } })]);
   t.match(alarmed, { text: '0 of 400 polls; 2 alarms fired', isReached: false }, 'an alarm is no wrong poll');
   t.equal(boundText(alarmed.bound), '≤ 0.75 %');
@@ -107,6 +113,66 @@ t.test('runs since a fault was mended are judged by themselves, and those before
   t.match(page, '- Before 2026-11-20: 4 of 100 polls. Mended then: leases are renewed in time (0054)');
   const broken = [...runs, { ...after, seed: 'broken', counts: { polls: 10, lost: 1 } }];
   t.match(figureOf(row, broken), { text: '1 of 210 polls', isReached: false });
+});
+
+t.test('a run that did not hold makes its row short, whatever it counted, unless its cause was mended', async (t) => {
+  const held = [runOf(), runOf({ faults: { kill: 2 } })];
+  const note = '1 x polls end: p1';
+  const broken = runOf({ holds: false, note });
+  t.match(figureOf(ROW, [...held, broken]), {
+    text: '0 of 300 polls; 1 of 3 runs did not hold',
+    isReached: false,
+    unheld: [broken],
+  });
+  const uncounted = { ...broken, counts: { violations: 1 } };
+  const silent = figureOf(ROW, [...held, uncounted]);
+  t.match(silent, { isReached: false, unheld: [uncounted] }, 'also one that got to no poll');
+  t.equal(silent.text, '0 of 200 polls; 1 of 3 runs did not hold');
+  const share = { ...ROW, rate: { ...ROW.rate!, atMost: 0.05 } };
+  t.match(figureOf(share, [...held, broken]), { text: '0 of 300 polls', isReached: true }, 'a share is that of all');
+  const byHand = { ...uncounted, experiment: 'T0', counts: {} };
+  t.match(figureOf(ROW, [...held, byHand]), { isReached: true }, 'a figure by hand without counts is none');
+  const mended = { at: '2026-11-21', what: 'leases (0054)' };
+  const since = { ...held[0]!, at: '2026-11-21', seed: 'since', faults: { kill: 3 } };
+  const after = figureOf({ ...ROW, mended }, [...held, broken, since]);
+  t.match(after, { text: '0 of 100 polls', isReached: true, before: '0 of 300 polls; 1 of 3 runs did not hold' });
+  t.equal(after.text, '0 of 100 polls');
+  const page = async (row: ProofRow, runs: Run[]) =>
+    proofPage({ sections: [{ title: 'All', rows: [row] }], runs, notes: new Map(), standingOf: null });
+  t.match(await page(ROW, [...held, broken]), `- 2026-11-20, 0123456789ab, did not hold: ${note}`);
+  const other = { ...broken, experiment: 'chaos other' };
+  const two = { ...ROW, experiments: ['chaos made-up', 'chaos other'], mended: { ...mended, of: ['chaos other'] } };
+  t.match(figureOf(two, [...held, other]), { isReached: false, before: null }, 'until there is one of that kind since');
+  const sinceOther = { ...other, seed: 'since', holds: true, at: '2026-11-21', counts: {} };
+  t.match(figureOf(two, [...held, other, sinceOther]), {
+    text: '0 of 200 polls',
+    isReached: true,
+    before: '0 of 100 polls; 1 of 1 run did not hold',
+  });
+});
+
+t.test(
+  'a row that names its rules is short where one of them was broken, or where it is not known which',
+  async (t) => {
+    const row = { ...ROW, rules: ['polls end'], needs: [] };
+    const reached = (broken?: Record<string, number>) =>
+      figureOf(row, [runOf(), runOf({ holds: false, ...(broken && { broken }) })]).isReached;
+    t.same([reached({ 'texts are gone': 2 }), reached({ 'polls end': 1 }), reached()], [true, false, false]);
+    for (const { id, rules = [], experiments = [] } of PROOF_ROWS) {
+      const names = RULES_OF_ALL.concat(PLAN_NAMES.flatMap((name) => PLANS[name](SIZES).rules)).map(({ name }) => name);
+      for (const rule of rules) t.ok(names.includes(rule), `${id}: ${rule} is a rule of ${experiments}`);
+    }
+  },
+);
+
+t.test('what runs of before did not count is not called 0 of them', async (t) => {
+  const row = { ...ROW, none: ['violations'], needs: [] };
+  const counting = runOf({ counts: { polls: 100, lost: 0, violations: 0 } });
+  t.equal(figureOf(row, [counting]).text, '0 of 100 polls; 0 violations');
+  t.equal(figureOf(row, [runOf()]).text, '0 of 100 polls; violations not counted');
+  t.equal(figureOf(row, [counting, runOf()]).text, '0 of 200 polls; 0 violations (1 of 2 runs count them)');
+  const broken = runOf({ counts: { polls: 100, lost: 0, violations: 2 } });
+  t.match(figureOf(row, [counting, broken]), { text: '0 of 200 polls; 2 violations', isReached: false });
 });
 
 t.test('a file that holds something else is refused by its line', async (t) => {

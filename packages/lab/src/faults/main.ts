@@ -10,7 +10,7 @@ import { type CampaignServers, runFaultCampaign } from './campaign.ts';
 import { openClusterNetwork } from './cluster-network.ts';
 import { openFailover } from './failover.ts';
 import { PLANS, type Plan, type PlanName } from './plans.ts';
-import { brokenText, type CampaignReport, campaignHolds, campaignLines, reportOf } from './report.ts';
+import { brokenRules, brokenText, type CampaignReport, campaignHolds, campaignLines, reportOf } from './report.ts';
 
 // npm run chaos: real processes, real faults, and a verdict. The exit code is 1 when anything that must hold did not.
 
@@ -130,6 +130,7 @@ await runCommand(USAGE, async ({ group, signal }) => {
       experiment: experimentOf(name),
       seed,
       holds,
+      ...(!holds && { broken: brokenRules(report) }),
       counts,
       faults,
       ...(note && { note }),

@@ -4,11 +4,12 @@ import type { Campaign, CampaignSettings } from './campaign.ts';
 import { PROCESS_KILLS } from './fault-kinds.ts';
 import type { CampaignHistory } from './history.ts';
 import { type JudgedWait, resumesOf, slowestLines, unclaimedMs, tookMs as waitOf, withStoresMs } from './resumes.ts';
+import { rowsOfBatches } from './rules/batch-rules.ts';
 import { judgedWaits } from './rules/cluster-rules.ts';
 import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
 import { acceptedAgainMs } from './rules/failover-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
-import { STORED } from './rules/poll-rules.ts';
+import { lostPolls, STORED } from './rules/poll-rules.ts';
 import { wasCut } from './rules/stream-rules.ts';
 import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS } from './rules/worker-rules.ts';
 import { RULES_OF_ALL } from './rules.ts';
@@ -61,6 +62,7 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
   const kills = faults.filter(({ kind }) => PROCESS_KILLS.includes(kind)).length;
   const resumes = resumesOf(history);
   const streams = operations.filter(({ kind }) => kind === 'stream');
+  const batchRows = rowsOfBatches(history);
   return {
     'process kills': kills,
     faults: faults.length,
@@ -74,7 +76,7 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     'streams that were resumed': streams.filter((stream) => stream.attempts.length > 1).length,
     'streams that were cut': attempts.filter(wasCut).length,
     polls: polls.length,
-    'polls lost': operations.filter(({ outcome, named }) => outcome === null && named.size > 0).length,
+    'polls lost': lostPolls(history),
     success: polls.filter(({ resultStatus }) => resultStatus === 'success').length,
     partial: polls.filter(({ resultStatus }) => resultStatus === 'partial').length,
     'without a valid vote': polls.filter(({ resultStatus }) => resultStatus === 'failed').length,
@@ -82,6 +84,8 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     'claimed more than once': polls.filter(({ claims }) => claims > 1).length,
     batches: history.batches.length,
     'polls of batches': polls.filter(({ row }) => row !== null).length,
+    rows: batchRows.accepted,
+    'rows lost, run twice or billed twice': batchRows.wrong,
     'votes billed': votes.filter(({ billedU }) => billedU > 0n).length,
     'votes held against what their model answered': votes.filter(({ option }) => option !== null).length,
     'elections worked out again': polls.filter(({ election }) => election !== null).length,
@@ -203,6 +207,10 @@ function counted(words: readonly string[]): Record<string, number> {
   for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
   return counts;
 }
+
+/** How often each rule was broken that was. */
+export const brokenRules = ({ rules }: Pick<CampaignReport, 'rules'>): Record<string, number> =>
+  Object.fromEntries(rules.flatMap(({ rule, violations }) => (violations > 0 ? [[rule, violations]] : [])));
 
 /** For the file of runs, which outlives the output of a campaign. */
 export const brokenText = ({ rules }: Pick<CampaignReport, 'rules'>): string =>

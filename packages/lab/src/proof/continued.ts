@@ -7,7 +7,10 @@ import { committedCode, presentRevision } from './revisions.ts';
 import { PROOF_ROWS } from './rows.ts';
 import { appendRun, isRepeated, type Run, readRuns } from './run.ts';
 
-export type RunOutcome = Pick<Run, 'experiment' | 'seed' | 'holds' | 'counts' | 'faults' | 'figure' | 'note'>;
+export type RunOutcome = Pick<
+  Run,
+  'experiment' | 'seed' | 'holds' | 'broken' | 'counts' | 'faults' | 'figure' | 'note'
+>;
 
 /** The file of `--continue`, to which a program adds its runs. */
 export interface RunFile {

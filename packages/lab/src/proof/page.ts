@@ -12,7 +12,7 @@ A new promise is a row there. A figure comes from \`npm run chaos|attack|fuzz|si
 \`npm run proof -- --record ID --figure TEXT --command TEXT\`; then \`npm run proof\`.
 
 Runs of all revisions add up, but where a fault that they found was mended: those before stand beside. The same seed at the same revision counts once. *At most*: the highest rate of failures that is believable at
-95 % (Clopper and Pearson; without a failure in N trials about 3/N). **Stale**: code that the row covers has changed since its newest run. All
+95 % (Clopper and Pearson; without a failure in N trials about 3/N). A run that broke a rule makes its row short, whatever it counted. **Stale**: code that the row covers has changed since its newest run. All
 machines had two cores unless a run says otherwise; \`full\` stands for \`ATTACKS=full npm test -- --timeout=3400\`, with files in
 \`apps/gateway/test\` unless a path is given. [ATTACKS.md](../packages/lab/ATTACKS.md) lists which attack is answered where.
 `;
@@ -89,9 +89,11 @@ const anchorOf = (id: string, says: string): string =>
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
 function detailLines({ row, figure, standing, current }: Shown): string[] {
-  const { runs, newest, text, bound, missing, isReached, before } = figure;
+  const { runs, newest, text, bound, missing, isReached, before, unheld } = figure;
   const { id, says, target, command, covers, short, mended } = row;
-  const noted = runs.filter((run) => run.note !== undefined || (row.rate === undefined && run !== newest));
+  const noted = runs.filter(
+    (run) => !unheld.includes(run) && (run.note !== undefined || (row.rate === undefined && run !== newest)),
+  );
   return [
     `### ${id}: ${says}`,
     '',
@@ -100,6 +102,7 @@ function detailLines({ row, figure, standing, current }: Shown): string[] {
     ...(isReached ? [] : [`- **Short${missing.length > 0 ? `, with ${missing.join(', ')}` : ''}**`]),
     ...(isReached || !short ? [] : [`  - Tried: ${short.tried}`, `  - It would take: ${short.takes}`]),
     ...(mended && before ? [`- Before ${mended.at.slice(0, 10)}: ${before}. Mended then: ${mended.what}`] : []),
+    ...unheld.map((run) => `- ${whenOf(run)}, did not hold: ${run.note ?? run.figure ?? 'it does not say why'}`),
     ...noted.map((run) => `- ${whenOf(run)}: ${run.note ?? run.figure ?? ''}`),
     `- Command: ${command}`,
     `- Covers: ${covers.map((path) => `\`${path}\``).join(', ')}`,

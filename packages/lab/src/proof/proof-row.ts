@@ -11,6 +11,11 @@ export interface ProofRow {
   readonly covers: readonly string[];
   /** Programs whose runs count for it, beside those that were recorded by hand. */
   readonly experiments?: readonly string[];
+  /**
+   * Of the rules of its programs those that it promises, so that a run that breaks others still holds for it; all without it. A run
+   * that does not say what it broke holds for no row.
+   */
+  readonly rules?: readonly string[];
   /** Counts that add up to the figure. Without it the figure is that of the newest run. */
   readonly rate?: Rate;
   /** Counts that must be 0 and are no share of the trials: each is a figure of its own beside the rate. */
@@ -18,9 +23,16 @@ export interface ProofRow {
   /** What all runs together must come to. */
   readonly needs?: readonly RowNeed[];
   /** Runs before this broke the promise, and their cause was mended: those since say whether it holds, and need its size again. */
-  readonly mended?: { readonly at: string; readonly what: string };
+  readonly mended?: Mend;
   /** What is said while it is not reached. */
   readonly short?: { readonly tried: string; readonly takes: string };
+}
+
+export interface Mend {
+  readonly at: string;
+  readonly what: string;
+  /** The programs whose runs broke it; without it all of the row. */
+  readonly of?: readonly string[];
 }
 
 export interface Rate {

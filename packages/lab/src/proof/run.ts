@@ -22,6 +22,8 @@ export const Run = Type.Object(
     /** Of the machine. */
     cores: Type.Integer({ minimum: 1 }),
     command: Type.String({ minLength: 1 }),
+    /** What had to hold and did not, and how often; without it what a run broke is in its note at most. */
+    broken: Type.Optional(Counts),
     /** Whether all held that the program checks, or the target was reached. */
     holds: Type.Boolean(),
     /** What adds up over runs. */

@@ -1,3 +1,4 @@
+import type { CampaignHistory } from '../history.ts';
 import { type CampaignRule, countBy } from './rule.ts';
 
 export const batchRules: readonly CampaignRule[] = [
@@ -45,3 +46,21 @@ export const batchRules: readonly CampaignRule[] = [
     },
   },
 ];
+
+/** Rows of batches that were accepted, and how many of them have no outcome or no answer, or more than one poll or charge. */
+export function rowsOfBatches({ operations, batches, polls }: CampaignHistory): { accepted: number; wrong: number } {
+  const byId = new Map(batches.map((batch) => [batch.id, batch]));
+  const asked = operations.flatMap(({ rows, named, outcome }) =>
+    rows && named.size > 0 ? [{ rows, named, outcome }] : [],
+  );
+  const lost = asked.map(({ rows: { sent, answered }, named, outcome }) => {
+    const stored = [...named].reduce((sum, id) => sum + (byId.get(id)?.ended ?? 0), 0);
+    const known = outcome === 'ok' ? Math.min(stored, answered.size) : stored;
+    return Math.max(0, sent - known);
+  });
+  const ofRows = polls.filter(({ row }) => row !== null);
+  const twice = [...countBy(ofRows, ({ row }) => row!)].filter(([, times]) => times > 1).length;
+  const billedTwice = ofRows.filter(({ posts }) => posts > 1).length;
+  const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+  return { accepted: sum(asked.map(({ rows }) => rows.sent)), wrong: sum(lost) + twice + billedTwice };
+}

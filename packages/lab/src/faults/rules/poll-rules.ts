@@ -1,3 +1,4 @@
+import type { CampaignHistory } from '../history.ts';
 import { type CampaignRule, countBy } from './rule.ts';
 
 /** Postgres may be away when a poll is to be taken from a worker that keeps it past its deadline. */
@@ -16,15 +17,26 @@ export const STORED: CampaignRule = {
   },
 };
 
+/** How often each poll has ended. */
+const endsOf = ({ journal }: Pick<CampaignHistory, 'journal'>): Map<string, number> =>
+  countBy(
+    journal.filter(({ kind }) => kind === 'ended'),
+    ({ pollId }) => pollId,
+  );
+
+/** Polls that were accepted and have no end, and what was named to a caller and is gone. */
+export function lostPolls(history: CampaignHistory): number {
+  const ends = endsOf(history);
+  const endless = history.polls.filter(({ id, status }) => status === 'running' || !ends.has(id));
+  return endless.length + STORED.broken(history).length;
+}
+
 export const pollRules: readonly CampaignRule[] = [
   STORED,
   {
     name: 'every accepted poll ends, once',
     broken({ polls, journal }) {
-      const ends = countBy(
-        journal.filter(({ kind }) => kind === 'ended'),
-        ({ pollId }) => pollId,
-      );
+      const ends = endsOf({ journal });
       return polls
         .filter(({ id, status }) => status === 'running' || ends.get(id) !== 1)
         .map(({ id, status }) => `${id} is ${status} and ended ${ends.get(id) ?? 0} times`);

@@ -3,6 +3,12 @@ import { PLANS } from '../../faults/plans.ts';
 import { LONGER, noneOf, type ProofRow } from '../proof-row.ts';
 import { ASKING, LEDGER, PROMISES, RUNNING, SERVICE, STREAMS } from './paths.ts';
 
+/** Each accepted poll has its end, and no rule of the campaign was broken. */
+const NOTHING_LOST = {
+  rate: { failures: ['polls lost', 'double captures'], of: 'polls' },
+  none: ['violations'],
+} as const satisfies Partial<ProofRow>;
+
 /** What must survive processes, stores and links that fail. */
 export const FAULT_ROWS: readonly ProofRow[] = [
   {
@@ -13,13 +19,17 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     command: '`npm run chaos -- --only service --minutes 8 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: SERVICE,
     experiments: ['chaos service'],
-    rate: { failures: ['polls lost', 'double captures'], of: 'polls' },
+    ...NOTHING_LOST,
     needs: [
       { what: 'polls', atLeast: 20_000 },
       { what: 'faults', atLeast: 1_000 },
       { what: 'losses of Redis', atLeast: 100, of: ['losses of Redis', 'flushall', 'kill redis, lose all'] },
     ],
-    short: { tried: 'five runs of five to eight minutes on two shared cores', takes: LONGER },
+    mended: {
+      at: '2026-11-22',
+      what: 'two processes that ended by themselves and a poll that was given up wrongly, found by five runs that were written down as one; the last two of these held in everything',
+    },
+    short: { tried: 'runs of one to eight minutes on two shared cores', takes: LONGER },
   },
   {
     id: 'T1/T4',
@@ -29,7 +39,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       '`npm run chaos -- --only workers --kills 1000 --stops 500 --workers 12 --in-flight 60 --continue docs/proofs/runs.jsonl`',
     covers: RUNNING,
     experiments: ['chaos workers'],
-    rate: { failures: ['double captures', 'polls lost'], of: 'polls' },
+    ...NOTHING_LOST,
     needs: [
       { what: 'kills', atLeast: 1_000, of: ['kill worker'] },
       { what: 'stops', atLeast: 500, of: ['stop worker'] },
@@ -43,6 +53,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     covers: RUNNING,
     experiments: ['chaos workers'],
     rate: { failures: ['calls made again'], of: 'calls of models' },
+    rules: ['a vote that has arrived is never asked for again'],
     needs: [
       { what: 'kills', atLeast: 1_000, of: ['kill worker'] },
       { what: 'stops', atLeast: 500, of: ['stop worker'] },
@@ -159,7 +170,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     command: '`npm run chaos -- --only cluster --minutes 8 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: [...SERVICE, 'packages/services/src/redis-cluster.ts'],
     experiments: ['chaos cluster'],
-    rate: { failures: ['polls lost', 'double captures'], of: 'polls' },
+    ...NOTHING_LOST,
     needs: [
       { what: 'polls', atLeast: 10_000 },
       { what: 'faults', atLeast: 500 },
@@ -174,19 +185,20 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   {
     id: 'T5-cluster',
     says: "A killed worker's polls go on, also while a master fails over",
-    target: 'at most 1 % later than 15 s, or than 30 s where a master was away meanwhile',
+    target:
+      'at most 1 % later than 15 s, or than 30 s where a master was struck in the 15 s after the kill; the time of other faults is no part of it',
     command: 'the same',
     covers: SERVICE,
     experiments: ['chaos cluster'],
     rate: {
-      failures: ['taken over after more than 15 s or 30 s'],
-      of: 'taken over beside a worker or a master alone',
+      failures: ['later than 15 s or 30 s, without the time of other faults'],
+      of: 'waits for another worker',
       atMost: 0.01,
     },
     short: {
       tried:
-        'on a busy machine a process took 5 to 12 s to start, so that for seconds no worker was there to take over',
-      takes: 'a run on a quiet machine',
+        'until 2026-11-23 a wait in which anything else was struck was left out, and the longer it was the more likely: 0 of 361 were late, of 1,071 in all 18 took more than 15 s',
+      takes: LONGER,
     },
   },
   {
@@ -196,7 +208,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     command: '`npm run chaos -- --only failover --continue docs/proofs/runs.jsonl`',
     covers: [...SERVICE, 'packages/services/src/postgres.ts'],
     experiments: ['chaos failover'],
-    rate: { failures: ['polls lost', 'double captures'], of: 'polls' },
+    ...NOTHING_LOST,
   },
   {
     id: 'pooler',
@@ -205,7 +217,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     command: '`npm run chaos -- --only pooler --continue docs/proofs/runs.jsonl`',
     covers: SERVICE,
     experiments: ['chaos pooler'],
-    rate: { failures: ['polls lost', 'double captures'], of: 'polls' },
+    ...NOTHING_LOST,
   },
   {
     id: 'cells',
@@ -231,6 +243,12 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     covers: LEDGER,
     experiments: Object.keys(PLANS).map((name) => `chaos ${name}`),
     rate: { failures: ['open holds'], of: 'polls' },
+    rules: ['every poll has one hold, and one post or void'],
+    mended: {
+      at: '2026-11-23T12:00:00.000Z',
+      of: ['chaos promises-cluster', 'chaos batches'],
+      what: 'two runs of promises-cluster and one of batches broke other rules than this one, as the rows promises-cluster and batch say; of runs since it is kept which',
+    },
   },
   {
     id: 'T13',
@@ -270,7 +288,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     says: 'A batch of 100,000 rows loses none, and runs and bills none twice',
     target: '20 kills of gateways and workers, memory of the gateways flat',
     command:
-      '`npm run bench -- --only batch --rows 100000 --kills 20`; `npm run chaos -- --only batches`; shorter: `packages/lab/test/chaos-batches.test.ts`',
+      '`npm run bench -- --only batch --rows 100000 --kills 20`; `npm run chaos -- --only batches --continue docs/proofs/runs.jsonl`; shorter: `packages/lab/test/chaos-batches.test.ts`',
     covers: [
       'apps/gateway/src/batches',
       'packages/storage/src',
@@ -278,11 +296,21 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       'apps/worker/src',
       'packages/bus/src',
     ],
+    experiments: ['chaos batches'],
     rate: { failures: ['rows lost, run twice or billed twice'], of: 'rows' },
     needs: [
       { what: 'rows', atLeast: 100_000 },
-      { what: 'kills', atLeast: 20 },
+      {
+        what: 'kills',
+        atLeast: 20,
+        of: ['kills', 'kill worker', 'kill gateway', 'kill gateway during an upload'],
+      },
     ],
+    mended: {
+      at: '2026-11-23T11:29:59.000Z',
+      of: ['chaos batches'],
+      what: 'a poll was given up after 11 claims, among 49 kills of three workers in three minutes. The plan was mended: as in the other sieges there is one worker more, which no fault strikes (0054)',
+    },
   },
   {
     id: 'batch-rate',
