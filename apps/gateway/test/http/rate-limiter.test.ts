@@ -68,4 +68,5 @@ t.test('addresses are counted by who can own them', async (t) => {
   t.not(clientNetwork('2001:db8:1:3::9'), clientNetwork('2001:db8:1:2::9'));
   t.equal(clientNetwork('::1'), '0:0:0:0::/64');
   t.equal(clientNetwork('fe80::1%eth0'), 'fe80:0:0:0::/64');
+  t.equal(clientNetwork(undefined), '', 'the connection is closed');
 });

@@ -2,9 +2,10 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 /**
  * The principal of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, because one customer has
- * all of it. IPv4-mapped IPv6 addresses count as IPv4.
+ * all of it. IPv4-mapped IPv6 addresses count as IPv4. A caller who has left has no address any more, whatever the types say.
  */
-export function clientNetwork(address: string): string {
+export function clientNetwork(address: string | undefined): string {
+  if (address === undefined) return '';
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped && isIPv4(mapped)) return mapped;
   const [bare = ''] = address.split('%');
