@@ -8,6 +8,8 @@ import pg from 'pg';
 // left for one with an older.
 
 const ASK_MS = 1_000;
+/** At first nothing is known of any server, and a process that starts may itself be too busy to hear an answer in a second. */
+const ASK_FIRST_MS = 5_000;
 /** However many connections fail, the servers are asked once in this time. */
 const MAX_AGE_MS = 250;
 /** No caller waits for this look, so a slow server gets more time to answer. */
@@ -63,8 +65,8 @@ export function primaryFinder(databaseUrl: string, onOlder: () => void = () => {
     onOlder();
   }
 
-  async function lookNow(): Promise<void> {
-    await look(ASK_MS, true);
+  async function lookNow(askMs = ASK_MS): Promise<void> {
+    await look(askMs, true);
     lookedAt = performance.now();
     latest = null;
   }
@@ -81,7 +83,7 @@ export function primaryFinder(databaseUrl: string, onOlder: () => void = () => {
     },
     get found() {
       if (!first) {
-        first = lookNow();
+        first = lookNow(ASK_FIRST_MS);
         watchOn();
       }
       return first;
@@ -110,7 +112,7 @@ export function primaryFinder(databaseUrl: string, onOlder: () => void = () => {
 /** The address of one server, for who makes a single connection: that of the primary where it can be found. */
 export async function primaryUrl(databaseUrl: string): Promise<string> {
   const urls = postgresUrls(databaseUrl) ?? [databaseUrl];
-  return urls.length === 1 ? urls[0]! : (youngest(await primariesOf(urls, ASK_MS))?.url ?? urls[0]!);
+  return urls.length === 1 ? urls[0]! : (youngest(await primariesOf(urls, ASK_FIRST_MS))?.url ?? urls[0]!);
 }
 
 function youngest(primaries: readonly Primary[], present?: string): Primary | undefined {

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { acceptPoll, checkLedger, isStorageError, migrate, openStorage, type StorageOptions } from '../src/index.ts';
 import { acceptance, funded, USD } from './fixtures.ts';
 
-// slow: 14 s
+// slow: 25 s
 
 // A primary that is killed under load and a synchronous standby that is promoted, with addresses of both.
 
@@ -109,6 +109,11 @@ t.test('what was acknowledged is on the new primary, which is found, also when t
     await eventually('which is said', () => refused === 1);
   });
 
+  await t.test('who begins waits for the new primary, which is slower to answer than the old one', async (t) => {
+    const link = await openLink(t, newPort!, 1_500);
+    t.equal((await openBy([oldPort!, link.port])()).port, newPort);
+  });
+
   await t.test('another name of the same server is no reason to leave a connection', async (t) => {
     const link = await openLink(t, newPort!);
     link.silence();
@@ -131,8 +136,8 @@ t.test('what was acknowledged is on the new primary, which is found, also when t
 
 const WHERE = 'select inet_server_port() as port, pg_backend_pid() as pid';
 
-/** Leads to a server; while it is silent it takes connections and says nothing. */
-async function openLink(t: Test, port: number) {
+/** Leads to a server, the first connection some time later; while it is silent it takes connections and says nothing. */
+async function openLink(t: Test, port: number, firstAfterMs = 0) {
   let target = port;
   let isSilent = false;
   let taken = 0;
@@ -141,9 +146,12 @@ async function openLink(t: Test, port: number) {
     taken += 1;
     sockets.add(caller.on('error', () => {}));
     if (isSilent) return;
-    const onward = connect(target, '127.0.0.1');
-    sockets.add(onward.on('error', () => {}));
-    caller.pipe(onward).pipe(caller);
+    const lead = () => {
+      const onward = connect(target, '127.0.0.1');
+      sockets.add(onward.on('error', () => {}));
+      caller.pipe(onward).pipe(caller);
+    };
+    setTimeout(lead, taken === 1 ? firstAfterMs : 0);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = () => {
