@@ -209,6 +209,10 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     covers: [...SERVICE, 'packages/services/src/postgres.ts'],
     experiments: ['chaos failover'],
     ...NOTHING_LOST,
+    mended: {
+      at: '2026-11-23T18:28:49.000Z',
+      what: 'on a busy machine a gateway that had just started took the old primary, which was back, for the new one, until it looked again: in two runs that were not kept it did not know 23 polls and batches, and answered three balances of before. A process that starts waits longer for all servers (0045)',
+    },
   },
   {
     id: 'pooler',
