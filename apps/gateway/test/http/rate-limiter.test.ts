@@ -53,7 +53,10 @@ t.test('without Redis paid operations have a local budget and free ones close', 
 });
 
 t.test('settings are read strictly', async (t) => {
-  t.throws(() => readPolicies('polls=1/2'), /"polls=1\/2" names no operation; they are poll, batch, free_poll/);
+  t.throws(
+    () => readPolicies('polls=1/2'),
+    /"polls=1\/2" names no operation; they are poll, batch, batch_check, free_poll, /,
+  );
   t.throws(() => readPolicies('poll=0/2'), /must look like poll=100\/60/);
   t.throws(() => readPolicies('__proto__=1/2'), /names no operation/);
   t.same(readPolicies(' poll=7/9 , login=1/1').poll.windows, [{ limit: 7, seconds: 9 }]);
