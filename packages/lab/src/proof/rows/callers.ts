@@ -100,7 +100,6 @@ export const CALLERS: readonly ProofRow[] = [
     experiments: ['attack webhooks'],
     rate: { failures: ['connections inside'], of: 'names that led inside' },
     needs: [{ what: 'names that led inside', atLeast: 1_000 }],
-    short: { tried: 'runs that did not count them', takes: 'a run of two minutes' },
   },
   {
     id: 'T23',
