@@ -5,7 +5,6 @@ language plpgsql set search_path = public, pg_temp as $$
 declare
   v_month months;
   v_table record;
-  v_options text;
 begin
   lock table months in share row exclusive mode;
   select * into v_month from months m where p_poll >= first_poll and p_poll < next_poll and not has_polls(m);
@@ -13,15 +12,9 @@ begin
     return null;
   end if;
   for v_table in select * from monthly_tables(v_month) where goes_with = 'polls' loop
-    select ' with (' || array_to_string(c.reloptions, ', ') || ')' into v_options
-      from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = v_table.name::regclass order by c.oid desc limit 1;
     -- Detached, and not dropped yet.
     execute format('drop table if exists %I', v_table.name || '_' || v_month.name);
-    execute format('create table %I (like %I including all)%s',
-                   v_table.name || '_' || v_month.name, v_table.name, coalesce(v_options, ''));
-    execute format('alter table %I attach partition %I for values from (%L) to (%L)',
-                   v_table.name, v_table.name || '_' || v_month.name, v_table.from_id, v_table.to_id);
+    perform make_partition(v_month.name, v_table.name, v_table.from_id, v_table.to_id);
   end loop;
   return v_month.name;
 end $$;

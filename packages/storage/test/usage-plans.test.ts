@@ -1,18 +1,8 @@
-import { sql } from 'kysely';
 import t from 'tap';
 import { readUsageGroups, type UsageGrouping } from '../src/index.ts';
 import { groupsQuery, type UsageGroupTerms } from '../src/usage.ts';
 import { funded, open } from './fixtures.ts';
-
-interface Plan {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Actual Rows': number;
-  'Rows Removed by Filter'?: number;
-  Plans?: Plan[];
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+import { executedNodes, type PlanNode } from './query-plan.ts';
 
 t.test('reading reads the rows of the account and the range, however much there is of others', async (t) => {
   const { storage, query } = await open(t);
@@ -33,11 +23,8 @@ t.test('reading reads the rows of the account and the range, however much there 
 
   /** What is read of tables of usage, however often. */
   async function scansOf(terms: UsageGroupTerms) {
-    const explained = sql<{
-      'QUERY PLAN': [{ Plan: Plan }];
-    }>`explain (analyze, format json) ${groupsQuery(accountId, terms)}`;
-    const plans = nodesOf((await explained.execute(storage.db)).rows[0]!['QUERY PLAN'][0].Plan);
-    return plans.filter((plan) => /^usage_(days|label)/.test(plan['Relation Name'] ?? ''));
+    const nodes = await executedNodes(storage, groupsQuery(accountId, terms));
+    return nodes.filter((node) => /^usage_(days|label)/.test(node['Relation Name'] ?? ''));
   }
   for (const [groupBy, rows, groups] of [
     ['day', 120, 10],
@@ -64,4 +51,4 @@ t.test('reading reads the rows of the account and the range, however much there 
   t.ok(rowsOf(scans) <= 10 * (4 + 2 * 16), `${rowsOf(scans)} rows: months, and days at both ends`);
 });
 
-const rowsOf = (scans: readonly Plan[]): number => scans.reduce((sum, scan) => sum + scan['Actual Rows'], 0);
+const rowsOf = (scans: readonly PlanNode[]): number => scans.reduce((sum, scan) => sum + scan['Actual Rows'], 0);

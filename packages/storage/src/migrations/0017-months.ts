@@ -85,6 +85,7 @@ end $$;
 
 const FUNCTIONS = [
   'monthly_tables',
+  'make_partition',
   'make_month',
   'keep_months',
   'polls_are_over',
