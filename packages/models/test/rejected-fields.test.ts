@@ -3,6 +3,7 @@ import { dialectOf } from '../src/dialects.ts';
 import { failureOfReply } from '../src/error-reply.ts';
 import type { Model, Provider } from '../src/panels.ts';
 import { capabilityFor, rejectedField } from '../src/rejected-field.ts';
+import { READY } from './ready-rosters.ts';
 import { vendorPanels } from './vendor-panels.ts';
 import { voteRequest } from './vote-request.ts';
 
@@ -63,20 +64,7 @@ t.test('the field of a provider that says another token or seed field is named',
   }
 });
 
-const FILES = [
-  'mixed',
-  'groq',
-  'together',
-  'fireworks',
-  'openrouter',
-  'azure',
-  'bedrock',
-  'vllm',
-  'ollama',
-  'llamacpp',
-];
-
-for (const file of FILES)
+for (const file of READY)
   t.test(`${file}: a model that the vendor does not know, or no longer has, is named once`, async (t) => {
     const { asker, rejected, panels } = await vendorPanels(t, file);
     for (const { name } of panels.providers()) {

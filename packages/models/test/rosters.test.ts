@@ -1,24 +1,11 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { loadPanels, loadProviders, type Model, RosterFileError } from '../src/panels.ts';
+import { READY, VENDORS } from './ready-rosters.ts';
 import { vendorPanels } from './vendor-panels.ts';
 import { voteRequest } from './vote-request.ts';
 
 // Every ready roster, asked through fakes that are as strict as the vendors.
-
-const READY = [
-  'mixed',
-  'groq',
-  'together',
-  'fireworks',
-  'openrouter',
-  'azure',
-  'bedrock',
-  'vllm',
-  'ollama',
-  'llamacpp',
-];
-const VENDORS = ['openai', 'anthropic', 'gemini', 'mistral', 'deepseek', 'xai'];
 
 const familiesOf = (models: readonly Model[]) => new Set(models.map(({ family }) => family));
 
