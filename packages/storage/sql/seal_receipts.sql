@@ -5,7 +5,6 @@
 create or replace function seal_receipts(p_max integer) returns text
 language plpgsql security definer set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
-  v_sealed date;
   v_day date;
   v_pages integer;
   v_filed integer;
@@ -16,9 +15,7 @@ declare
   v_receipts integer;
 begin
   lock table receipt_pages in share row exclusive mode;
-  select max(day) into v_sealed from receipt_days;
-  select coalesce((select max(day) from receipt_pages where day > coalesce(v_sealed, '-infinity')),
-                  (select greatest(min(day), v_sealed + 1) from receipt_leaves having count(*) > 0)) into v_day;
+  v_day := day_to_seal();
   -- Clocks of transactions that are about to end may still be before midnight.
   if v_day is null or v_day >= ((now() - interval '1 minute') at time zone 'utc')::date then
     return null;

@@ -59,9 +59,7 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
      cross join (select max(ends_at) as months_end_at from months) m
      cross join kept_too_long() k
      cross join (select case when day < (now() at time zone 'utc')::date then (day + 1)::timestamp at time zone 'utc' end as since
-                   from (select coalesce((select max(p.day) from receipt_pages p where p.day > coalesce(s.day, '-infinity')),
-                                         (select greatest(min(l.day), s.day + 1) from receipt_leaves l having count(*) > 0)) as day
-                           from (select max(day) as day from receipt_days) s) next) r`.execute(db);
+                   from day_to_seal() as day) r`.execute(db);
   const { held, lapsed, overdue, buried, free_pool_u, of_gateway, of_worker, months_end_at, ...more } = rows[0]!;
   const { polls_since, accounts_since, rows_since, unsealed_since, ...ledger } = more;
   const { checked_at, took_ms, violations, failures } = ledger;

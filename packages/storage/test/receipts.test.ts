@@ -86,6 +86,19 @@ t.test('a day that is over becomes a Merkle tree of its receipts, whatever their
   );
 });
 
+t.test('the day to be sealed is found without reading its receipts', async (t) => {
+  const fixture = await open(t);
+  await plant(fixture, '2026-01-05', newLeaves(5_000));
+  await fixture.query('begin');
+  t.match(await fixture.query('select day_to_seal()::text as day'), [{ day: '2026-01-05' }]);
+  const [leaves] = await fixture.query<{ read: number }>(
+    `select (seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 as read
+       from pg_stat_xact_user_tables where relname = 'receipt_leaves'`,
+  );
+  await fixture.query('rollback');
+  t.ok(leaves!.read <= 1, `${leaves!.read} of 5,000 read`);
+});
+
 t.test('66,000 receipts have a third level of pages', async (t) => {
   const fixture = await open(t);
   const leaves = newLeaves(256 * 256 + 3);
