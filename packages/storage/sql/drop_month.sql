@@ -1,6 +1,7 @@
 -- Takes one step of dropping the oldest months that are over, and says which; null when there is nothing to do. A month is
 -- detached under locks that it waits a tenth of a second for, and its files go in a later transaction, under no lock of a
--- table that is in use. A month that was dropped and restored has partitions again, and is dropped again. Raises 55P03 when statements of callers did not make way: to be tried again.
+-- table that is in use. A month that was restored is dropped again when it is over, but not while an account is on its way here:
+-- its polls may be of that month. Raises 55P03 when statements of callers did not make way: to be tried again.
 create or replace function drop_month() returns text
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '100ms' as $$
 declare
@@ -19,7 +20,8 @@ begin
   end if;
 
   select * into v_month from months m where has_polls(m) order by ends_at limit 1;
-  if polls_are_over(v_month) then
+  if polls_are_over(v_month) and (v_month.polls_dropped_at is null or not exists (
+       select from accounts where moved_to is not null and keep_until = 'infinity')) then
     update months set polls_dropped_at = now() where name = v_month.name;
     return detach_month(v_month, 'polls');
   end if;

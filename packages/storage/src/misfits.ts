@@ -41,7 +41,7 @@ export async function noteMisfit({ db }: Queries, misfit: NewMisfit): Promise<bo
 /** Of an account that cannot be used any more. */
 export const CLOSED_ACCOUNT = 'closed_account';
 
-/** For the transaction that credited it: money that a closed account got is an operator's to pay back. */
+/** For the transaction that credited it: money that a closed account got is an operator's to pay back. That of a moved one follows it. */
 export async function noteIfClosed(
   queries: Queries,
   { accountId, amountU, source, idem }: { accountId: string; amountU: bigint; source: 'card'; idem: string },
@@ -52,6 +52,7 @@ export async function noteIfClosed(
     .select('id')
     .where('id', '=', accountId)
     .where('deleted_at', 'is not', null)
+    .where('moved_to', 'is', null)
     .executeTakeFirst();
   if (!closed) return;
   await noteMisfit(queries, {

@@ -4,6 +4,7 @@ import {
   abandonMove,
   acceptPoll,
   deletePoll,
+  emptyClosedAccounts,
   findKeyByHash,
   findOpenMove,
   findResult,
@@ -15,7 +16,7 @@ import {
   whileMoving,
 } from '../src/index.ts';
 import { acceptance } from './fixtures.ts';
-import { clean, endedPoll, richAccount, type TestCell, twoCells } from './two-cells.ts';
+import { clean, endedPoll, richAccount, seen, type TestCell, twoCells } from './two-cells.ts';
 
 // slow: 8 s
 
@@ -89,6 +90,22 @@ t.test('a move is given up only with its own target, and not after it has left',
   const before = await owned(b, accountId);
   await t.rejects(abandonMove(a.cell.storage, b.cell, open), { name: 'MoveRefused', message: /another command/ });
   t.same(await owned(b, accountId), before);
+});
+
+t.test('a move that was killed while it was given up goes on, and nothing of it is emptied', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const rich = await richAccount(a);
+  const { accountId } = rich;
+  const before = await seen(a, rich);
+  await t.rejects(move(accountId, a, b, { stopAfter: 'copied' }));
+  // The target's half of giving it up was committed.
+  await b.query("update accounts set keep_until = now() - interval '1 second' where id = $1", [accountId]);
+  const terms = { accountId, from: a.cell, to: b.cell, drainS: 5, keepS: 3_600, cachedS: 0 };
+  await moveAccount(terms, async (step) => {
+    if (step === 'copied_all') await emptyClosedAccounts(b.storage);
+  });
+  t.same(await seen(b, rich), before);
+  await clean(t, 'there', a, b);
 });
 
 t.test('one command at a time is about a move of an account', async (t) => {

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { accountTag, newBatchId } from '@eloquentpoll/polls';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
+import { expectAccount } from '../src/cells/moves.ts';
 import {
   acceptPoll,
   addBatchRows,
@@ -357,6 +358,7 @@ t.test('a card payment that is credited or taken back after a move is held back 
   await late(0);
   await settleMoves(a.cell, b.cell);
   t.same(await balance(), [110n, 20n + 30n], 'what was given back is free');
+  t.same(await a.query('select reason from misfits'), [], 'an operator has nothing to pay back');
   await clean(t, 'held back', a, b);
   await b.query("update checkouts set settles_at = now() - interval '1 second'");
   t.equal(await releaseHeldBack(b.storage), 2);
@@ -451,6 +453,9 @@ t.test(
     await b.query("update months set ends_at = now() - interval '4 days' where name = 'first'");
     t.same(await dropped(), ['detached', 'dropped']);
     const rich = await richAccount(a);
+    await expectAccount(b.cell.storage, rich.accountId, '0');
+    await b.query("select restore_month(first_poll) from months where name = 'first'");
+    t.same(await dropped(), [], 'polls of it may be on their way');
     const terms = { accountId: rich.accountId, from: a.cell, to: b.cell, drainS: 1, keepS: 1 };
     t.same(await problemsWithMove(terms), []);
     await move(rich.accountId, a, b);

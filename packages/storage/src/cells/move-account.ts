@@ -10,6 +10,7 @@ import {
   arriveInCell,
   beginMove,
   expectAccount,
+  expectAgain,
   fenceTarget,
   findOpenMove,
   freezeForMove,
@@ -57,10 +58,12 @@ export async function moveAccount(
 ): Promise<Moved> {
   const { accountId, from, to } = terms;
   const ends = { from: from.storage, to: to.storage, accountId };
-  const move = (await findOpenMove(from.storage, accountId)) ?? (await begin(terms));
+  const open = await findOpenMove(from.storage, accountId);
+  const move = open ?? (await begin(terms));
   if (move.toCell !== to.name) throw new MoveRefused(`the account is on its way to cell ${move.toCell}`);
   let polls = 0;
   if (move.state !== 'left') {
+    if (open) await expectAgain(from.storage, to.storage, move);
     if (move.state === 'copying') {
       polls = await copyPolls(ends);
       await onStep('copied');
@@ -177,9 +180,9 @@ const POLLS_PER_PAGE = 100;
 async function copyPolls(ends: CopyEnds): Promise<number> {
   const { from, to, accountId } = ends;
   const ids = await pollIds(from, accountId);
-  await restoreMonths(to, ids);
   for (let at = 0; at < ids.length; at += POLLS_PER_PAGE) {
     const page = ids.slice(at, at + POLLS_PER_PAGE);
+    await restoreMonths(to, page);
     for (const table of TABLES_OF_POLLS) await copyRowsOfPolls(ends, forAccount(table, accountId), page);
     await noteComing(to, accountId, page);
     await noteLeaving(from, page);

@@ -69,6 +69,14 @@ export async function expectAccount({ db }: Queries, accountId: string, fromCell
   return rows.length > 0;
 }
 
+/** For a move that goes on. Killed while it was given up, it may have let the target's workers empty the account. */
+export function expectAgain(from: Storage, to: Queries, { id, accountId, fromCell }: AccountMove): Promise<void> {
+  return inTransaction(from, async (tx) => {
+    await lockOpenMove(tx, id);
+    if (!(await expectAccount(to, accountId, fromCell))) throw new MoveRefused(OVERTAKEN);
+  });
+}
+
 /** Fences a transaction that writes rows of the account at its target: there it is closed until this ends, or nothing is written. */
 export async function fenceTarget({ db }: Queries, accountId: string): Promise<void> {
   const { rows } = await sql`
@@ -78,12 +86,18 @@ export async function fenceTarget({ db }: Queries, accountId: string): Promise<v
 
 const OVERTAKEN = 'another command has finished or given up this move';
 
+/** Until the transaction ends no other command finishes or gives up the move. */
+async function lockOpenMove({ db }: Queries, moveId: string): Promise<void> {
+  const { rows } = await sql`
+    select from account_moves where id = ${moveId} and state in ('copying', 'frozen') for update`.execute(db);
+  if (rows.length === 0) throw new MoveRefused(OVERTAKEN);
+}
+
 /** What changes the account from here on, but for its running polls, had begun before: see `readChanges`. False: it was closed. */
 export function freezeForMove(storage: Storage, { id, accountId }: AccountMove): Promise<boolean> {
-  return inTransaction(storage, async ({ db }) => {
-    const { rows } = await sql`
-      select from account_moves where id = ${id} and state in ('copying', 'frozen') for update`.execute(db);
-    if (rows.length === 0) throw new MoveRefused(OVERTAKEN);
+  return inTransaction(storage, async (tx) => {
+    const { db } = tx;
+    await lockOpenMove(tx, id);
     // Waits for polls that are being accepted and keys that are being made; those that come find it moving.
     const open = await db
       .selectFrom('accounts')
