@@ -26,7 +26,8 @@ begin
     exit when v_done >= p_limit;
     delete from webhook_endpoints where id = any(array(
       select e.id from webhook_endpoints e
-       where e.id = v_endpoint and not exists (select from webhook_receivers r where r.endpoint_id = e.id)
+       where e.id = v_endpoint and e.removed_at is not null
+         and not exists (select from webhook_receivers r where r.endpoint_id = e.id)
        for update skip locked));
     get diagnostics v_rows = row_count;
     v_done := v_done + v_rows;

@@ -49,15 +49,6 @@ begin
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
-  -- An hour after a key was revoked no gateway takes it any more: its limit counts nothing.
-  delete from key_limits where ctid = any(array(
-    select l.ctid from key_limits l join api_keys k on k.id = l.key_id
-     where k.revoked_at < now() - interval '1 hour' and l.held_u = 0
-       and not exists (select from batches b where b.account_id = l.account_id and b.status in ('running', 'canceling') and b.key_id = l.key_id)
-     limit p_limit for update of l skip locked));
-  get diagnostics v_rows = row_count;
-  v_pruned := v_pruned + v_rows;
-
   -- Failed payments are kept for questions; their authorizations are long over.
   delete from deposits where ctid = any(array(
     select ctid from deposits where state = 'failed' and closed_at < now() - interval '90 days'

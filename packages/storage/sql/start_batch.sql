@@ -1,7 +1,7 @@
 -- Lets an uploaded batch run: takes its key, reserves reserve_u of the account's balance and counts its rows, or leaves
 -- nothing of it. Safe to repeat.
--- p: id, account_id, login_id of who uploaded it by login, key and fingerprint where it has them, reserve_u, max_cost_u, metadata, webhook_url, skipped (count
--- and the first of them), keep_s, how long it is kept once it has ended.
+-- p: id, account_id, login_id (of an upload by login), key and fingerprint where it has them, reserve_u, max_cost_u, metadata,
+-- webhook_url, skipped (count and the first of them), keep_s, how long it is kept once it has ended.
 --   started       it runs
 --   joined        the key belongs to batch_id, uploaded earlier with the same body
 --   reused        the key was used with another body
@@ -30,7 +30,7 @@ declare
   v_available_u bigint;
   v_settling_u bigint;
 begin
-  -- The order of locks is that of accept_batch_polls: account, balance, batch. Key and login come after the account, as where they are ended.
+  -- Locks in the order of accept_batch_polls: account, balance, batch; key and login right after the account.
   perform 1 from accounts where id = v_account and frozen_at is null and deleted_at is null for key share;
   v_outcome := case when not found then 'frozen' end;
   select key_id into v_key_id from batches where id = v_id and account_id = v_account;

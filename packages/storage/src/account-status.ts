@@ -5,7 +5,8 @@ import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
 // What operators do with an account. A frozen one keeps everything and may use nothing. A closed one is forgotten: what it
-// asked and what it is known by goes, at once where it can be read, the rest in steps: see closed-accounts.ts. Ledger and payments stay.
+// asked and what it is known by goes, at once where it can be read, the rest in steps (closed-accounts.ts). Ledger and
+// payments stay.
 
 export interface Shut {
   /** Hashes of its keys, for invalidating caches. */

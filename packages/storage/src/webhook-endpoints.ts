@@ -147,7 +147,7 @@ export function changeWebhookEndpoint(
   });
 }
 
-/** The secret before it signs too for `overlapS` more. False when the account has no such endpoint, or it has not the secret to be replaced. */
+/** The secret before it signs too for `overlapS` more. False: no such endpoint, or its secret is not `replaces`. */
 export async function rotateWebhookSecret(
   { db }: Queries,
   accountId: string,
