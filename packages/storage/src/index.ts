@@ -256,6 +256,7 @@ export {
   capture,
   creditAccount,
   hold,
+  isBooked,
   type LedgerBalance,
   type Movement,
   reverseCredit,

@@ -60,6 +60,12 @@ export function reverseCredit({ db }: Queries, { accountId, amountU, source, ide
   );
 }
 
+/** Whether there is a movement of this name. */
+export async function isBooked({ db }: Queries, idem: string): Promise<boolean> {
+  const row = await db.selectFrom('transfers').select('id').where('idem', '=', idem).executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Sets money aside. false when the account cannot cover it. */
 export function hold(
   { db }: Queries,

@@ -21,8 +21,9 @@ import { principalOfBearer, principalOfCookie } from './principal.ts';
 
 // A route's schema declares who may call it (`security`, also in OpenAPI); without it the gateway does not start.
 // Where a bearer is accepted, one that is sent must be valid, also where it is optional, and it wins over a cookie. A
-// read-only key is refused by every unsafe method, but for routes that say `readsOnly`. A key that opened an account a moment ago
-// is looked up while its call is counted, in one trip to Redis; where the budget follows from the body, after that is read.
+// read-only key is refused by every unsafe method, but for routes that say `readsOnly`. A key that opened an account a
+// moment ago is looked up while its call is counted, in one trip to Redis; where the budget follows from the body, after
+// that is read.
 // Who called before the whole body was there is asked for again then: nothing is done for a key that was revoked meanwhile.
 
 declare module 'fastify' {

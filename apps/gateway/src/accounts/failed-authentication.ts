@@ -2,8 +2,8 @@ import { ApiError } from '../http/api-error.ts';
 import type { BudgetState, RateLimiter } from '../http/rate-limits/rate-limiter.ts';
 
 // Every well-formed key that is unknown costs a query of Postgres, and the checksum of keys is public. A network that
-// keeps failing is refused before that query. Neighbours behind the same address are not locked out: keys that Redis has cached, keys
-// that opened an account a moment ago, and the last few look-ups, which are left to keys that have not failed since.
+// keeps failing is refused before that query. Neighbours behind the same address are not locked out: keys that Redis has
+// cached, keys that opened an account a moment ago, and the last few look-ups, which are left to keys that have not failed.
 
 /** The oldest is forgotten beyond this many; the count itself is in Redis. */
 const MAX_BLOCKED = 10_000;
@@ -23,8 +23,8 @@ interface Block {
 
 export interface FailedAuthentication {
   /**
-   * Looks a key up by its name and counts what is not found. Throws 429 instead where the network's failures are nearly used up
-   * and nothing speaks for the key.
+   * Looks a key up by its name and counts what is not found. Throws 429 instead where the network's failures are nearly
+   * used up and nothing speaks for the key.
    */
   lookUp<T>(network: string, name: string, ask: () => Promise<T | null>): Promise<T | null>;
   /** Notes that a key has opened its account. */
@@ -60,7 +60,8 @@ export function failedAuthentication(
     const block = blockOf(network);
     if (block || remaining > spare) return block;
     if (blocks.size >= MAX_BLOCKED) blocks.delete(blocks.keys().next().value ?? '');
-    const begun: Block = { until: now() + resetSeconds * 1_000, spare, failed: new Set() };
+    const left = Math.min(spare, remaining);
+    const begun: Block = { until: now() + resetSeconds * 1_000, spare: left, failed: new Set() };
     blocks.set(network, begun);
     return begun;
   }

@@ -89,6 +89,7 @@ const SCOPE_OF: Partial<Record<BudgetName, Scope>> = {
   compute: 'polls:run',
   session: 'results:read',
   account: 'account',
+  key_issue: 'account',
   webhook_test: 'account',
   checkout: 'account',
 };

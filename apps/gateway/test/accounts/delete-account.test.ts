@@ -7,9 +7,11 @@ import {
   createAccount,
   creditAccount,
   emptyClosedAccounts,
+  openCheckout,
   openMisfits,
 } from '@eloquentpoll/storage';
 import { delivery, fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
+import { sql } from 'kysely';
 import t from 'tap';
 import { closeEverywhere } from '../../src/accounts/close-everywhere.ts';
 import { createLogin, LOGIN_COOKIE } from '../../src/accounts/login/login-cookie.ts';
@@ -163,6 +165,22 @@ t.test('an account whose card payment is under way is deleted once that has ende
   t.same(await unpaid.leave(), [200, 0]);
   t.equal(unpaid.session.status, 'expired', 'its page cannot be paid on any more');
   t.same(await checkLedger(shop.context.storage), []);
+});
+
+t.test('an account whose payment page is being opened is deleted once that is decided', async (t) => {
+  const stripe = await fakeStripe(t);
+  const shop = await build(t, { checkout: stripe.settings });
+  const { storage } = shop.context;
+  const { accountId, leave, session } = await customer(shop, stripe);
+  await openCheckout(storage, { accountId, amountCents: 700 });
+  t.same(await leave(), [409, 'payment_under_way']);
+  t.equal(session.status, 'expired', 'the pages that are open are ended meanwhile');
+  await storage.db
+    .updateTable('checkouts')
+    .set({ created_at: sql<Date>`now() - interval '2 minutes'` })
+    .where('account_id', '=', accountId)
+    .execute();
+  t.same(await leave(), [200, 0], 'the processor did not answer');
 });
 
 t.test('a payment that a closed account got is a misfit, until an operator has seen to it', async (t) => {

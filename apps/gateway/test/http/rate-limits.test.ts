@@ -217,6 +217,30 @@ t.test('free polls of accounts without money draw from the budget of their netwo
   t.equal(await ask(funded.bearer), 200, 'who has paid in has a budget of its own');
 });
 
+t.test('a key that makes keys without end gets no budget of each', async (t) => {
+  const gateway = await build(t, { rateLimits: readPolicies('key_issue=3/60') });
+  const { app } = gateway;
+  const { accountId, bearer } = await gateway.keyWith(0);
+  const session = await gateway.sessionFor(accountId);
+  const make = async (headers: Record<string, string>) =>
+    app.inject({ method: 'POST', url: '/api/keys', headers, payload: {} });
+  const made = [await make(bearer), await make(session), await make(bearer)];
+  t.same(
+    made.map(({ statusCode }) => statusCode),
+    [201, 201, 201],
+  );
+  const newest = { authorization: `Bearer ${made[2]!.json().key}` };
+  for (const headers of [newest, bearer, session]) t.equal((await make(headers)).statusCode, 429);
+  const form = await app.inject({
+    method: 'POST',
+    url: `/dashboard/keys/${made[0]!.json().id}/rotate`,
+    headers: session,
+  });
+  t.equal(form.statusCode, 429, 'forms draw from it too');
+  const revoked = await app.inject({ method: 'DELETE', url: `/api/keys/${made[0]!.json().id}`, headers: session });
+  t.equal(revoked.statusCode, 200);
+});
+
 t.test('a key that calls without end leaves its owner what revokes it: login, other keys, dashboard', async (t) => {
   const gateway = await build(t, { rateLimits: readPolicies('account=9/60') });
   const { app } = gateway;

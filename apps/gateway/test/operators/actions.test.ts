@@ -1,11 +1,21 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { balanceOf, checkLedger, claimPoll, createAccount, findPoll, readAccountRecord } from '@eloquentpoll/storage';
+import {
+  balanceOf,
+  beginAct,
+  checkLedger,
+  claimPoll,
+  createAccount,
+  findPoll,
+  noteAct,
+  readAccountRecord,
+} from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { base64, FAKE_PAY_TO, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
 import { delivery, fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { stripeProcessor } from '../../src/payments/card/processor.ts';
+import { syncPayment } from '../../src/payments/card/sync-payment.ts';
 import { scanTransfers } from '../../src/payments/usdc/scan-transfers.ts';
 import { openTestDeposits } from '../fixtures/deposits.ts';
 import { ADMIN_TOKEN, operated } from '../fixtures/operator.ts';
@@ -152,7 +162,7 @@ t.test(
   'a refund that failed is repeated under its id, which pays what was paid once; one under way is not',
   async (t) => {
     const { shop, session, accountId, checkout } = await paidByCard(t);
-    const refund = { id: randomUUID(), subject: checkout, amount: '2.00' };
+    const refund = { id: randomUUID(), subject: checkout, amount: '8.00' };
     const { processor } = shop.context;
     const real = processor!.refund;
     // The processor pays, and no answer comes.
@@ -172,12 +182,28 @@ t.test(
     fail(new Error('the answer was lost'));
     t.equal((await sent).status, 500);
     processor!.refund = real;
+    await syncPayment(shop.context, processor!, { id: checkout, processorId: session.id });
+    t.equal(await dollars(shop, accountId), 2, 'the ledger has it before the action is repeated');
     t.match(await shop.act('refund', refund), { outcome: 'refunded' });
-    t.match(await shop.act('refund', refund), { outcome: 'refunded', facts: { amount_cents: '200' } });
+    t.match(await shop.act('refund', refund), { outcome: 'refunded', facts: { amount_cents: '800' } });
     t.equal(session.refunds.length, 1);
-    t.equal(await dollars(shop, accountId), 8);
+    t.equal(await dollars(shop, accountId), 2);
   },
 );
+
+t.test('an action that ended without an outcome half a day ago is not done again', async (t) => {
+  const { shop, session, checkout } = await paidByCard(t);
+  const refund = { id: randomUUID(), subject: checkout, amount: '2.00' };
+  await shop.context.storage.db
+    .insertInto('operator_log')
+    .values({
+      ...{ action_id: refund.id, operator: 'ada', verb: 'refund', subject: checkout, reason: 'asked for it' },
+      ...{ outcome: 'begun', facts: JSON.stringify({ amount: '2.00' }), at: new Date(Date.now() - 13 * 3_600_000) },
+    })
+    .execute();
+  t.match(await shop.send('refund', refund), { status: 409, text: /too old to be repeated, and may have been done/ });
+  t.same(session.refunds, []);
+});
 
 t.test('forms of the console have an id each', async (t) => {
   const { url, look } = await operated(t);
@@ -228,6 +254,12 @@ t.test('a refund of USDC is booked once per transaction, and never beyond the de
   const first = { subject, amount: '4.00', tx: tx() };
   t.match(await shop.act('refund-deposit', first), { outcome: 'refunded' });
   t.match(await shop.act('refund-deposit', first), { outcome: 'gone' });
+  const lost = { ...first, id: randomUUID() };
+  const act = { actionId: lost.id, operator: 'ada', verb: 'refund-deposit', subject, reason: 'asked for it' };
+  await beginAct(storage, act, { amount: first.amount, tx: first.tx });
+  await noteAct(storage, act, 'failed');
+  t.match(await shop.act('refund-deposit', lost), { outcome: 'refunded' }, 'its answer was lost, and it was booked');
+  t.equal(await dollars(shop, accountId), 6);
   const both = await Promise.all([1, 2].map(() => shop.act('refund-deposit', { subject, amount: '6.00', tx: tx() })));
   t.same(both.map(({ outcome }) => outcome).toSorted(), ['refunded', 'too_much']);
   t.equal(await dollars(shop, accountId), 0);

@@ -27,6 +27,7 @@ export interface Field extends AsyncDisposable {
 const LIMITS = [
   ...['poll', 'free_poll', 'session', 'account', 'compute', 'read', 'login', 'deposit'],
   'failed_authentication',
+  'key_issue',
 ];
 
 export async function openField(servers: Servers, more: Record<string, string> = {}): Promise<Field> {

@@ -55,7 +55,7 @@ export interface DayServiceOptions {
 
 /** People and their programs come from one address here, so that limits by network would be met at once. */
 const LIMITS = ['session', 'poll', 'free_poll', 'read', 'account', 'compute', 'batch', 'login', 'deposit']
-  .concat(['checkout', 'checkout_network', 'webhook_test', 'batch_check'])
+  .concat(['checkout', 'checkout_network', 'webhook_test', 'batch_check', 'key_issue'])
   .map((name) => `${name}=100000000/3600`)
   .join(',');
 

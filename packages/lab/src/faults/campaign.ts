@@ -73,7 +73,7 @@ const GATEWAY = {
   MODELS_FILE: 'simulator',
   FREE_DAILY_CAP_USD: '100000',
   STREAMS_PER_ACCOUNT: '1000000',
-  RATE_LIMITS: ['poll', 'free_poll', 'session', 'account', 'batch', 'read', 'failed_authentication']
+  RATE_LIMITS: ['poll', 'free_poll', 'session', 'account', 'key_issue', 'batch', 'read', 'failed_authentication']
     .map((name) => `${name}=${NO_LIMIT}`)
     .join(','),
 };

@@ -54,6 +54,7 @@ const NO_LIMITS = [
   'webhook',
   'webhook_test',
   'batch_check',
+  'key_issue',
 ];
 
 const SECRETS = {

@@ -16,11 +16,12 @@ export async function rotateKey(
   }: { accountId: string; keyId: string; overlapMs: number; formId?: string | undefined },
 ): Promise<{ issued: IssuedKey; oldPrefix: string; oldUntil: Date } | null> {
   const rotated = await inTransaction(storage, async (tx) => {
+    const ofForm = { accountId, formId: formId && `${formId} ${keyId}` };
+    // First, for it waits for the same form that is under way.
+    const made = await madeByForm(config, tx, ofForm);
     const old = (await listKeys(tx, accountId)).find(({ id }) => id === keyId);
     if (!old) return null;
-    const ofForm = { accountId, formId: formId && `${formId} ${keyId}` };
     const end = new Date(Date.now() + overlapMs);
-    const made = await madeByForm(config, tx, ofForm);
     if (made) return { issued: made, oldPrefix: old.prefix, oldUntil: old.expiresAt ?? end, hash: null };
     const oldUntil = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
     const changed = await changeKey(tx, { accountId, keyId }, { expiresAt: oldUntil });

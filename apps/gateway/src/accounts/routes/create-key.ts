@@ -12,7 +12,7 @@ export function createKeyRoute(app: FastifyInstance, context: AccountsContext): 
   app.post<{ Body: KeyRequest }>(
     '/api/keys',
     {
-      config: { operation: 'account' },
+      config: { operation: 'key_issue' },
       // The body is optional.
       preValidation: async (request) => {
         if (request.body === undefined) request.body = {};

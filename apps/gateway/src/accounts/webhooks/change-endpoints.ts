@@ -35,10 +35,7 @@ export async function addEndpoint(
   { url, event_types: eventTypes = [...WEBHOOK_EVENT_TYPES], description = '' }: WebhookEndpointRequest,
   formId?: string,
 ): Promise<{ endpoint: StoredWebhookEndpoint; secret: string }> {
-  const { id, secret, sealed } = newEndpoint(
-    webhooksOf(context),
-    formId === undefined ? undefined : { accountId, formId },
-  );
+  const { id, sealed } = newEndpoint(webhooksOf(context), formId === undefined ? undefined : { accountId, formId });
   if (eventTypes.length === 0)
     throw invalid([{ pointer: '#/event_types', detail: 'event_types must name at least one' }]);
   const receiver = readReceiver(context, url);
@@ -47,7 +44,7 @@ export async function addEndpoint(
     throw new ApiError('webhook_limit_reached', {
       detail: `An account has at most ${LIMITS.webhooks.endpoints} webhook endpoints.`,
     });
-  return { endpoint: await endpointOf(context, accountId, id), secret };
+  return withSecret(context, accountId, id);
 }
 
 /** Not of the one that stands for webhook_url, which has no address and no types of its own. */
@@ -73,6 +70,12 @@ export async function secretOf(context: Parts, endpoint: StoredWebhookEndpoint):
   return webhooksOf(context).box.open(endpoint.secret, endpoint.id);
 }
 
+/** As it is stored: the same form sent twice at once stores one of two. */
+async function withSecret(context: Parts, accountId: string, id: string) {
+  const endpoint = await endpointOf(context, accountId, id);
+  return { endpoint, secret: await secretOf(context, endpoint) };
+}
+
 /** Which secret a form replaces, so that the same form sent again replaces none. It says nothing of the secret. */
 export const nameOfSecret = ({ secret }: StoredWebhookEndpoint): string =>
   createHash('sha256').update(secret).digest('hex').slice(0, 32);
@@ -87,15 +90,14 @@ export async function rotateSecret(
 ): Promise<{ endpoint: StoredWebhookEndpoint; secret: string }> {
   const before = await endpointOf(context, accountId, endpointId);
   const { id } = before;
-  const secret = newWebhookSecret();
-  const sealed = webhooksOf(context).box.seal(secret, id);
+  const sealed = webhooksOf(context).box.seal(newWebhookSecret(), id);
   const isMeant = replaces === undefined || replaces === nameOfSecret(before);
   if (isMeant)
     await rotateWebhookSecret(context.storage, accountId, {
       ...{ id, secret: sealed, overlapS },
       ...(replaces !== undefined && { replaces: before.secret }),
     });
-  return { endpoint: await endpointOf(context, accountId, id), secret };
+  return withSecret(context, accountId, id);
 }
 
 export async function sendTest(context: Parts, accountId: string, endpointId: string): Promise<StoredDelivery> {

@@ -41,7 +41,7 @@ const drawerOf = (
   { accountId, keyId, loginId }: Pick<Principal, 'accountId' | 'keyId' | 'loginId'>,
 ): string => (name === 'account' ? (keyId ?? loginId ?? accountId) : accountId);
 
-/** Saves a trip to Redis where the key's owner is nearly certain. A key that turns out to open nothing has cost its account one call. */
+/** Saves a trip to Redis where the owner is nearly certain. A key that opens nothing after all has cost its account a call. */
 export function countAhead(
   { limiter }: Pick<HttpContext, 'limiter'>,
   request: FastifyRequest,

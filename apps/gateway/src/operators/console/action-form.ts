@@ -3,7 +3,8 @@ import { ACTIONS, type Verb } from './actions.ts';
 import type { ActionField, OperatorAction } from './operator-action.ts';
 import { escaped } from './page-table.ts';
 
-// Forms without scripts: the reason is asked for beside each button. Each has the id of its action, so that a second click does nothing more.
+// Forms without scripts: the reason is asked for beside each button. Each has the id of its action, so that a second click
+// does nothing more.
 
 export type Form = (verb: Verb, subject?: string) => string;
 

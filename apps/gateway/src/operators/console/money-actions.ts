@@ -7,6 +7,7 @@ import {
   findCheckoutToRefund,
   findCreditedDeposit,
   inTransaction,
+  isBooked,
   isLostDeposit,
   type Misfit,
   openMisfits,
@@ -34,13 +35,14 @@ export const refund: OperatorAction = {
   label: 'Refund a card payment',
   subject: OF_CHECKOUT,
   fields: [usdField('amount', 'amount')],
-  async perform(context, { actionId, subject, values }) {
+  async perform(context, { actionId, isRepeat, subject, values }) {
     const { processor, storage, log } = context;
     if (!processor) return { outcome: 'not_configured' };
     const amountCents = centsOf(unitsOf(Number(values.amount)));
     const paid = await findCheckoutToRefund(storage, subject);
     if (!paid) return { outcome: 'gone' };
-    if (amountCents === 0 || amountCents > paid.leftCents) return { outcome: 'too_much' };
+    // What was refunded under this id may be gone from what is left; the processor knows, and refunds it once.
+    if (amountCents === 0 || (amountCents > paid.leftCents && !isRepeat)) return { outcome: 'too_much' };
     await processor.refund({ id: actionId, paymentIntent: paid.paymentIntent, amountCents });
     // It is paid back; if the ledger does not follow now, the event or the nightly comparison makes it.
     await syncPayment(context, processor, { id: subject, processorId: paid.processorId }).catch((error: unknown) =>
@@ -55,16 +57,18 @@ export const refundDeposit: OperatorAction = {
   label: 'Book a refund of USDC',
   subject: OF_DEPOSIT,
   fields: [usdField('amount', 'amount'), { name: 'tx', label: 'transaction', pattern: /^0x[0-9a-f]{64}$/ }],
-  async perform({ storage }, { subject, values }) {
+  async perform({ storage }, { isRepeat, subject, values }) {
     const amountU = unitsOf(Number(values.amount));
     return inTransaction(storage, async (tx) => {
       const paid = await findCreditedDeposit(tx, subject);
       if (!paid) return { outcome: 'gone' };
-      const name = `refund:${subject}`;
-      if (amountU === 0n || amountU > (await refundableU(tx, name, paid.amountU))) return { outcome: 'too_much' };
       const { accountId } = paid;
-      const isNew = await reverseCredit(tx, { accountId, amountU, source: 'chain', idem: `${name}:${values.tx}` });
-      return { outcome: isNew ? 'refunded' : 'gone', facts: { amount_u: String(amountU), account_id: accountId } };
+      const facts = { amount_u: String(amountU), account_id: accountId };
+      const [name, idem] = [`refund:${subject}`, `refund:${subject}:${values.tx}`];
+      if (await isBooked(tx, idem)) return { outcome: isRepeat ? 'refunded' : 'gone', facts };
+      if (amountU === 0n || amountU > (await refundableU(tx, name, paid.amountU))) return { outcome: 'too_much' };
+      await reverseCredit(tx, { accountId, amountU, source: 'chain', idem });
+      return { outcome: 'refunded', facts };
     });
   },
 };

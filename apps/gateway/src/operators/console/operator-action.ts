@@ -37,6 +37,8 @@ export interface ActionField {
 export interface ActionInput {
   /** Comes with the action, and names what it does in ledger and at the processor, so that doing it twice does it once. */
   actionId: string;
+  /** Begun before under this id, and perhaps done. */
+  isRepeat: boolean;
   subject: string;
   /** The other fields; empty where an optional one was left out. */
   values: Readonly<Record<string, string>>;

@@ -16,6 +16,7 @@ const MAX_REASON = 500;
 const MAX_ACTION_S = 60;
 /** How long one that failed is done again under its id: the processor forgets ids after a day. */
 const REPEATABLE_S = 12 * 3_600;
+const TOO_OLD = 'It is too old to be repeated, and may have been done: look, then send it under a new id.';
 const NAME = /^[\w.@+ -]{1,100}$/;
 
 export async function performAction(
@@ -37,7 +38,8 @@ export async function performAction(
   const earlier = await beginAct(context.storage, act, given);
   const known = earlier && answerOf(earlier, { verb, subject, given });
   if (known) return known;
-  const result = await attempt(context, action, { actionId: act.actionId, subject, values });
+  const input = { actionId: act.actionId, isRepeat: earlier !== null, subject, values };
+  const result = await attempt(context, action, input);
   await noteAct(context.storage, act, result.outcome, { ...given, ...result.facts });
   context.log.warn({ action: verb, id: subject, operator, outcome: result.outcome }, 'console.action_performed');
   return result;
@@ -52,7 +54,8 @@ function answerOf(
     return { problem: 'This id is that of another action: load the page again, or leave it out.', isConflict: true };
   if (outcome === 'begun' && ageS < MAX_ACTION_S)
     return { problem: `It is under way: look again after ${MAX_ACTION_S} s.`, isConflict: true };
-  if ((outcome === 'begun' || outcome === 'failed') && ageS < REPEATABLE_S) return null;
+  if (outcome === 'begun' || outcome === 'failed')
+    return ageS < REPEATABLE_S ? null : { problem: TOO_OLD, isConflict: true };
   const facts = Object.entries(earlier.facts).filter(([name]) => !Object.hasOwn(earlier.given, name));
   return { outcome: isOutcome(outcome) ? outcome : 'failed', facts: Object.fromEntries(facts) };
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createKey, type IssuedKey } from '../../accounts/keys/issue-key.ts';
 import { isKeyId, revokeKeyEverywhere } from '../../accounts/keys/revoke-key.ts';
 import { rotateKey } from '../../accounts/keys/rotate-key.ts';
+import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
@@ -65,8 +66,8 @@ export async function dashboardKeyRoutes(
     render: (accountId) => listPage(accountId),
   });
 
-  const operation = (operationId: string, summary: string, response: object) => ({
-    config: { operation: 'account' as const },
+  const operation = (operationId: string, summary: string, response: object, budget: BudgetName = 'account') => ({
+    config: { operation: budget },
     schema: {
       operationId,
       tags: ['Account'],
@@ -75,14 +76,14 @@ export async function dashboardKeyRoutes(
       response: { ...response, ...FORM_ERRORS },
     },
   });
-  const ofKey = (operationId: string, summary: string, response: object = SHOWN) => {
-    const { config, schema } = operation(operationId, summary, response);
+  const ofKey = (operationId: string, summary: string, response: object = SHOWN, budget?: BudgetName) => {
+    const { config, schema } = operation(operationId, summary, response, budget);
     return { config, schema: { ...schema, params: KeyParams } };
   };
 
   app.post<{ Body: FormBody }>(
     KEYS_PATH,
-    operation('sendNewKey', 'New key form', { 201: KEY_SHOWN, 303: BACK }),
+    operation('sendNewKey', 'New key form', { 201: KEY_SHOWN, 303: BACK }, 'key_issue'),
     async ({ principal, body }, reply) => {
       if (!principal) return askToSignIn(reply);
       const { accountId } = principal;
@@ -145,7 +146,7 @@ export async function dashboardKeyRoutes(
 
   app.post<KeyRoute>(
     `${KEY_PATH}/rotate`,
-    ofKey('sendKeyRotation', 'Key rotation form', { 201: KEY_SHOWN, 303: BACK }),
+    ofKey('sendKeyRotation', 'Key rotation form', { 201: KEY_SHOWN, 303: BACK }, 'key_issue'),
     async ({ principal, params: { keyId }, body }, reply) => {
       if (!principal) return askToSignIn(reply);
       const [chosen] = valuesOf(body, 'overlap');

@@ -1,4 +1,4 @@
-import { type StoredCheckout, unpaidCheckouts } from '@eloquentpoll/storage';
+import { unpaidCheckouts } from '@eloquentpoll/storage';
 import { paymentUnderWay } from '../../accounts/delete-account.ts';
 import type { PaymentsContext } from '../context.ts';
 import type { Processor } from './processor.ts';
@@ -6,20 +6,24 @@ import { syncPayment } from './sync-payment.ts';
 
 // Before an account is deleted: what was paid at the processor is credited, and pages that were not paid cannot be any more.
 
-/** Throws a 409 while a payment can neither be read nor ended, as one that a bank has yet to confirm. */
+/** Throws a 409 while a payment can neither be read nor ended, as one that a bank has yet to confirm or whose page is being opened. */
 export async function endUnpaidCheckouts(context: PaymentsContext, accountId: string): Promise<void> {
   const { processor, storage } = context;
   const unpaid = await unpaidCheckouts(storage, accountId);
   if (unpaid.length === 0) return;
   if (!processor) throw paymentUnderWay(context);
-  await Promise.all(unpaid.map((checkout) => endCheckout(context, processor, checkout))).catch((error: unknown) => {
+  const pages = unpaid.flatMap(({ id, processorId }) => (processorId === null ? [] : [{ id, processorId }]));
+  await Promise.all(pages.map((page) => endPage(context, processor, page))).catch((error: unknown) => {
     throw paymentUnderWay(context, error);
   });
   if ((await unpaidCheckouts(storage, accountId)).length > 0) throw paymentUnderWay(context);
 }
 
-async function endCheckout(context: PaymentsContext, processor: Processor, checkout: StoredCheckout): Promise<void> {
-  const name = { id: checkout.id, processorId: checkout.processorId! };
+async function endPage(
+  context: PaymentsContext,
+  processor: Processor,
+  name: { id: string; processorId: string },
+): Promise<void> {
   const { isPaid, isExpired, isOpen } = await processor.read(name.processorId);
   // One that is paid at this moment is not ended, which the report afterwards says.
   if (!isPaid && !isExpired && isOpen) await processor.endPage(name.processorId).catch(() => undefined);
