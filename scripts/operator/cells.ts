@@ -81,11 +81,11 @@ switch (command) {
       for (const to of cells.values())
         if (from !== to)
           for (const one of await settleMoves(from, to)) settled.push({ from: from.name, to: to.name, ...one });
-    await leadHome([...cells.values()]);
     say(
       { settled },
       settled.map((one) => `${one.accountId}: ${one.amountU} uUSD from ${one.from} to ${one.to}`).join('\n'),
     );
+    await leadHome([...cells.values()]);
     break;
   }
   case 'check':
@@ -120,12 +120,13 @@ async function move(): Promise<void> {
         process.stderr.write(`${step}\n`);
       }),
     );
-    await leadHome([...cells.values()]);
     await note('moved', { move_id: moved.moveId, amount_u: String(moved.amountU) });
     say(
       moved,
       `${moved.polls} polls and ${moved.amountU} uUSD are in cell ${to.name}; frozen for ${Math.round(moved.frozenMs)} ms`,
     );
+    // Last, for it asks every cell, and one of them may be away.
+    await leadHome([...cells.values()]);
   } catch (error) {
     if (!(error instanceof MoveRefused)) throw error;
     await note('refused');

@@ -29,7 +29,7 @@ export function countedUsage(model: Model, reply: unknown, { searched, callMaxU 
 }
 
 /**
- * The cost that the provider said, where a call can have cost that. A cost of 0 is no answer where tokens are paid for, or were not
+ * The cost that the provider said, where it is at most a few times what a call can cost. A cost of 0 is no answer where tokens are paid for, or were not
  * counted: OpenRouter says it of calls with keys of others.
  */
 export const believedCost = (said: number | null, counted: number | null, callMaxU: number): number | null =>

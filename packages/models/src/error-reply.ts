@@ -103,12 +103,15 @@ function isFilterError(status: number, { code, message, metadata }: JsonObject):
   return status === 403 && isJsonObject(metadata) && Array.isArray(metadata.reasons);
 }
 
-/** The name is wrong, or the model has ended: a 404 at most vendors, 400 for one that Groq took out of service and at OpenRouter. */
+/** The name is wrong, or the model has ended: a 404 at most vendors, a 400 at DeepSeek, OpenRouter and, after its end, Groq. */
 function isUnknownModel(status: number, error: JsonObject): boolean {
   const said = [error, upstreamError(error) ?? {}];
   if (said.some(({ code }) => code === 'model_not_found' || code === 'model_decommissioned')) return true;
-  if (status === 400) return String(error.message).endsWith(' is not a valid model ID');
-  if (status !== 404) return false;
+  const message = String(error.message);
+  if (status === 400) return message === 'Model Not Exist' || message.endsWith(' is not a valid model ID');
+  // OpenRouter: no vendor may have the request by the settings of our account there.
+  if (status !== 404 || message.startsWith('No endpoints found matching')) return false;
+  if (message.startsWith('No endpoints found for ')) return true;
   return said.some(({ code, message }) => /model|deployment/i.test(`${String(code)} ${String(message)}`));
 }
 

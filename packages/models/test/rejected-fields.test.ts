@@ -86,6 +86,10 @@ t.test('a model that was taken out of service is named', async (t) => {
   const ended = { message: 'The model `llama-3.3-70b` has been decommissioned.', code: 'model_decommissioned' };
   t.match(failureOfReply(reply(400, ended), ['model'], 0), { kind: 'status', status: 400, field: 'model' });
   t.match(failureOfReply(reply(404, { message: 'Not Found' }), ['model'], 0), { field: null }, 'a path, maybe');
+  const nowhere = { message: 'No endpoints found for vendor/some-name.', code: 404 };
+  t.match(failureOfReply(reply(404, nowhere), ['model'], 0), { field: 'model' });
+  const forbidden = { message: 'No endpoints found matching your data policy (Free model training)', code: 404 };
+  t.match(failureOfReply(reply(404, forbidden), ['model'], 0), { field: null }, 'the name is right');
 });
 
 t.test('only names that we sent come out, and only of 400 and 422', async (t) => {

@@ -267,7 +267,7 @@ export const METRICS = {
     type: 'gauge',
     on: GATEWAY,
     labels: ['panel'],
-    help: 'Audits of each panel as its roster file has it now, as this process last read them. Of this gauge and those below, panel is the preset, with _search where it is asked with web search.',
+    help: 'Audits of each panel as its roster file has it now, as this process last read them. The panel is the preset, with _search where it is asked with web search.',
   },
   eloquentpoll_panel_gate_open: {
     type: 'gauge',

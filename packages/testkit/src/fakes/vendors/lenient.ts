@@ -21,6 +21,7 @@ export const deepseek: Rules = {
       );
     return null;
   },
+  unknownModel: () => openaiError(400, 'Model Not Exist', { code: 'invalid_request_error' }),
   completion: (asked, outcome) => ({ ...chatCompletion(asked, outcome), system_fingerprint: 'fp' }),
   refusal: openaiError(400, 'Content Exists Risk', { code: 'invalid_request_error' }),
   spent: openaiError(402, 'Insufficient Balance', { type: 'unknown_error', code: 'invalid_request_error' }),
