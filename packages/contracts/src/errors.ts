@@ -225,8 +225,8 @@ export const ERRORS = {
   ),
   upstream_registry_error: wait(502, 'Model registry error', 'The upstream model registry did not answer properly.'),
   payment_processor_error: wait(502, 'Payment processor error', 'The payment processor did not answer properly.'),
-  registry_not_configured: wait(503, 'Model registry not configured', 'This service has no model registry address.'),
-  not_configured: wait(503, 'Not configured', 'The operator has not set this feature up.'),
+  registry_not_configured: change(503, 'Model registry not configured', 'This service has no model registry address.'),
+  not_configured: change(503, 'Not configured', 'The operator has not set this feature up.'),
   provider_budget_reached: wait(
     503,
     'Provider budget reached',

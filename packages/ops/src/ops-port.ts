@@ -18,6 +18,8 @@ export interface OpsPortOptions {
   readiness: Readiness;
   /** The operators' console, where there is one. */
   handler?: OpsHandler | null;
+  /** Why a page could not be answered. */
+  onFailure(error: unknown, path: string): void;
 }
 
 export interface OpsPort extends AsyncDisposable {
@@ -27,7 +29,7 @@ export interface OpsPort extends AsyncDisposable {
 const MAX_CONNECTIONS = 64;
 
 export async function openOpsPort(options: OpsPortOptions): Promise<OpsPort> {
-  const { host, port, metrics, readiness, handler } = options;
+  const { host, port, metrics, readiness, handler, onFailure } = options;
   const pages = new Map<string, (response: ServerResponse) => Promise<void>>([
     ['/metrics', async (response) => send(response, 200, await metrics.text(), CONTENT_TYPE)],
     // Answering at all shows that the event loop turns.
@@ -58,7 +60,8 @@ export async function openOpsPort(options: OpsPortOptions): Promise<OpsPort> {
   const server = createServer(
     { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 5_000 },
     (req, res) => {
-      answer(req, res).catch(() => {
+      answer(req, res).catch((error: unknown) => {
+        onFailure(error, (req.url ?? '/').split('?')[0]!);
         if (!res.headersSent) send(res, 500, 'This did not work; the log says why.\n');
         else res.destroy();
       });

@@ -79,7 +79,12 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
     listening: { vital: true, ask: () => (app.server.listening ? null : 'does not listen') },
   });
   const handler = config.adminToken === null ? null : consoleHandler(context, config.adminToken);
-  const port = made.use(await listen({ ...config.ops, metrics, readiness, handler }));
+  const port = made.use(
+    await listen({
+      ...{ ...config.ops, metrics, readiness, handler },
+      onFailure: (err, path) => context.log.error({ err, path }, 'ops.page_failed'),
+    }),
+  );
   const keep = made.move();
   return { url: port.url, readiness, [Symbol.asyncDispose]: () => keep.disposeAsync() };
 }

@@ -85,7 +85,12 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
       ...(limits && { limits }),
     }),
   });
-  const port = made.use(await openOpsPort({ ...config.ops, metrics, readiness }));
+  const port = made.use(
+    await openOpsPort({
+      ...{ ...config.ops, metrics, readiness },
+      onFailure: (err, path) => context.log.error({ err, path }, 'ops.page_failed'),
+    }),
+  );
   const owned = made.move();
   return {
     url: port.url,
