@@ -46,6 +46,17 @@ const streamError = (status: number, code: string) => {
 const pollsWith = (more: Partial<StoredPoll>): Partial<CampaignHistory> => ({
   polls: HONEST.polls.map((one) => (one.id === 'p1' ? { ...one, ...more } : one)),
 });
+/** The batch with a second row, and the polls that its results name, by the ids of its rows. */
+const twoRows = (named: Record<string, string>): Partial<CampaignHistory> => {
+  const answered = new Map(Object.keys(named).map((customId) => [customId, 1]));
+  const row = HONEST.polls.find((poll) => poll.row !== null)!;
+  return {
+    ...instead(4, { rows: { sent: 2, answered, polls: new Map(Object.entries(named)) } }),
+    polls: [...HONEST.polls, { ...row, id: 'p5', resultId: 'EP-p5', row: 'pb1 2' }],
+    batches: [{ ...HONEST.batches[0]!, total: 2, ended: 2 }],
+    journal: [...HONEST.journal, { pollId: 'p5', kind: 'ended', epoch: 0, worker: null, at: 900 }],
+  };
+};
 
 const STORED = 'every poll and batch that was named to a caller is stored';
 const ENDS = 'every accepted poll ends, once';
@@ -57,6 +68,7 @@ const BELOW_500 = 'every other error below 500 is one that its request may get';
 const FROM_500 = 'every error is of those that may be: nothing but 503 from 500 on';
 const CUT = 'no stream ends without its last event while nothing is struck that it passes';
 const STREAM = 'a stream ends with its last event, and numbers only rise';
+const OWN_POLL = 'each row of a batch is answered by its own poll';
 const BATCH_ENDS = 'every batch ends with all of its rows, costs what its polls did, and reserves nothing then';
 const CAPTURED = 'captured is the sum of billed votes, at most the hold, at most the most it may cost';
 const BILLED = 'a model is billed at most once per poll, for a vote or what the free pool pays for a failure';
@@ -212,8 +224,13 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   [
     'a row that is not in the results',
     ['a batch that is answered names each of its rows once'],
-    instead(4, { rows: { sent: 1, answered: new Map() } }),
+    instead(4, { rows: { sent: 1, answered: new Map(), polls: new Map() } }),
   ],
+  ['two rows whose polls are exchanged', [OWN_POLL], twoRows({ 'row 1': 'p5', 'row 2': 'p3' })],
+  ['two rows that are answered by one poll', [OWN_POLL], twoRows({ 'row 1': 'p3', 'row 2': 'p3' })],
+  ['a row that is answered by a poll of its own', [OWN_POLL], twoRows({ 'row 1': 'p3', 'row 2': 'p2' })],
+  ['a row that is answered by a poll that there is none of', [OWN_POLL], twoRows({ 'row 1': 'p3', 'row 2': 'p9' })],
+  ['a row that was not sent', [OWN_POLL], twoRows({ 'row 1': 'p3', 'row 3': 'p5' })],
   ['a batch that costs more than its polls', [BATCH_ENDS], { batches: [{ ...HONEST.batches[0]!, costU: 5n }] }],
   [
     'drift',
@@ -270,6 +287,7 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
 
 t.test('a correct history breaks no rule', async (t) => {
   t.same(broken(HONEST), []);
+  t.same(broken({ ...HONEST, ...twoRows({ 'row 1': 'p3', 'row 2': 'p5' }) }), []);
 });
 
 /** p1 with another stored election. */
@@ -418,7 +436,7 @@ t.test('rows of batches are counted, and those that have no outcome, two polls o
   t.same(counted({}), { accepted: 1, wrong: 0 });
   t.same(counted({ batches: [] }), { accepted: 1, wrong: 1 }, 'it is gone');
   t.same(counted({ batches: [{ ...HONEST.batches[0]!, ended: 0 }] }), { accepted: 1, wrong: 1 });
-  t.same(counted(instead(4, { rows: { sent: 1, answered: new Map() } })), { accepted: 1, wrong: 1 });
+  t.same(counted(instead(4, { rows: { sent: 1, answered: new Map(), polls: new Map() } })), { accepted: 1, wrong: 1 });
   t.same(counted({ polls: [...HONEST.polls, { ...row, id: 'p5' }] }), { accepted: 1, wrong: 1 });
   t.same(counted({ polls: [{ ...row, posts: 2 }] }), { accepted: 1, wrong: 1 });
   t.same(counted(instead(4, { named: new Set(), outcome: 'failed' })), { accepted: 0, wrong: 0 }, 'it was refused');

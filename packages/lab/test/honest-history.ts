@@ -141,7 +141,10 @@ export const honestHistory: CampaignHistory = {
       attempts: [attemptOf({ status: 402, code: 'key_budget_reached' })],
     }),
     operationOf(3, 'balance', { key: null, cents: 95, attempts: [attemptOf({ asked: 120, answered: 130 })] }),
-    operationOf(4, 'batch', { named: new Set(['pb1']), rows: { sent: 1, answered: new Map([['row 0', 1]]) } }),
+    operationOf(4, 'batch', {
+      named: new Set(['pb1']),
+      rows: { sent: 1, answered: new Map([['row 1', 1]]), polls: new Map([['row 1', 'p3']]) },
+    }),
     operationOf(5, 'quick', {
       ...{ key: null, named: new Set(['EP-p1']), bodies: new Set(['short answer']) },
       answers: new Map([['EP-p1', { status: 'partial', options: ['a', 'b'], winner: 'b' }]]),

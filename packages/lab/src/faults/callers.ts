@@ -5,7 +5,7 @@ import type { Chance } from '../terminal/chance.ts';
 import { erasures } from './erasures.ts';
 import { followStream } from './follow-stream.ts';
 import { digestOf } from './history.ts';
-import type { Kind, Recorder } from './operations.ts';
+import { customIdOf, type Kind, type Recorder } from './operations.ts';
 import { persistence } from './persist.ts';
 import { type CallerAnswer, type CallerRequest, type Gateway, isUnknown, sendOperation } from './request.ts';
 
@@ -134,9 +134,9 @@ export function callers(options: CallersOptions): StartCall {
     const key = randomUUID();
     const operation = recorder.begin('batch', account.id, key);
     const rows = chance.whole(1, MAX_BATCH_ROWS);
-    operation.rows = { sent: rows, answered: new Map() };
+    operation.rows = { sent: rows, answered: new Map(), polls: new Map() };
     const headers = { ...headersOf(account, key) };
-    const requests = Array.from({ length: rows }, (_, i) => ({ custom_id: `row ${i}`, ...question() }));
+    const requests = Array.from({ length: rows }, (_, i) => ({ custom_id: customIdOf(i + 1), ...question() }));
     const sent = chance.happens(SLOW_UPLOADS)
       ? { lines: { values: requests, everyMs: UPLOAD_MS / rows } }
       : { body: { requests } };
@@ -156,11 +156,15 @@ export function callers(options: CallersOptions): StartCall {
       !isUnknown(answer) && answer.json.status !== 'running' && answer.json.status !== 'canceling';
     await persist(operation, ask(at), () => {}, hasEnded);
     const results = await persist(operation, ask(`${at}/results`), ({ text }) => {
-      operation.rows!.answered.clear();
+      const { answered, polls } = operation.rows!;
+      answered.clear();
+      polls.clear();
       for (const line of text.split('\n').filter(Boolean)) {
         const row = JSON.parse(line) as { custom_id: string; session_id: string | null; result: unknown };
-        operation.rows!.answered.set(row.custom_id, (operation.rows!.answered.get(row.custom_id) ?? 0) + 1);
+        answered.set(row.custom_id, (answered.get(row.custom_id) ?? 0) + 1);
         const election = electionIn(row.result);
+        // A result that names no poll is of none that is stored.
+        if (row.session_id !== null || election) polls.set(row.custom_id, String(row.session_id));
         if (election) operation.answers.set(String(row.session_id), election);
       }
     });

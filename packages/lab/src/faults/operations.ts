@@ -82,8 +82,8 @@ export interface RecordedOperation {
   /** Digests of 2xx answers that hold a result: of equal keys equal. */
   readonly bodies: Set<string>;
   readonly events: StreamEvent[];
-  /** Of a batch: its rows, and how often each custom id is in its results. */
-  rows?: { sent: number; answered: Map<string, number> };
+  /** Of a batch: its rows, how often each custom id is in its results, and the poll that its line there names. */
+  rows?: { sent: number; answered: Map<string, number>; polls: Map<string, string> };
   /** What answers said of an election, by the poll or result that they named, where they are not the stored response. */
   readonly answers: Map<string, Election | ShortElection>;
   /** The address that its poll named as its webhook_url. */
@@ -98,6 +98,9 @@ export interface RecordedOperation {
   /** Null as long as nothing definite is known. */
   outcome: 'ok' | 'failed' | 'refused' | null;
 }
+
+/** What callers call the row in this line of an upload; lines count from 1, also those of a JSON body. */
+export const customIdOf = (line: number): string => `row ${line}`;
 
 export interface Recorder {
   readonly operations: readonly RecordedOperation[];

@@ -1,4 +1,5 @@
 import type { CampaignHistory } from '../history.ts';
+import { customIdOf } from '../operations.ts';
 import { type CampaignRule, countBy } from './rule.ts';
 
 export const batchRules: readonly CampaignRule[] = [
@@ -25,6 +26,21 @@ export const batchRules: readonly CampaignRule[] = [
           ? []
           : [`operation ${n}: ${lost} rows of ${rows.sent} are missing, ${twice.length} are there more than once`];
       }),
+  },
+  {
+    name: 'each row of a batch is answered by its own poll',
+    broken({ operations, polls }) {
+      const rowOf = new Map(polls.map(({ id, row }) => [id, row]));
+      return operations.flatMap(({ n, named, rows }) => {
+        if (!rows) return [];
+        const lineOf = new Map(Array.from({ length: rows.sent }, (_, i) => [customIdOf(i + 1), i + 1] as const));
+        return [...rows.polls].flatMap(([customId, pollId]) => {
+          const row = rowOf.get(pollId) ?? null;
+          const isOwn = [...named].some((batch) => row === `${batch} ${lineOf.get(customId)}`);
+          return isOwn ? [] : [`operation ${n}: ${customId} is answered by ${pollId}, which is of ${row ?? 'no row'}`];
+        });
+      });
+    },
   },
   {
     name: 'every batch ends with all of its rows, costs what its polls did, and reserves nothing then',
