@@ -49,6 +49,8 @@ async function fakeGateway(forgets: (path: string) => boolean) {
   };
 }
 
+const MINUTE_MS = 60_000;
+
 type What = 'poll' | 'batch' | 'account';
 
 async function deletedAt(what: What, forgets: (path: string) => boolean) {
@@ -57,16 +59,27 @@ async function deletedAt(what: What, forgets: (path: string) => boolean) {
   // Its poll and batch have ended before it is deleted, and no wait is long.
   const sure = { ...chance('deleted reads'), happens: () => true, between: () => 0 };
   const account = { id: 'acc', key: 'key', cookie: 'login' };
+  const lastReads: (() => Promise<void>)[] = [];
   const promised = {
     limitedKeys: new Map(),
     hookOf: () => ({ path: '/url/0', url: 'http://127.0.0.1:1/url/0' }),
     openAccount: async () => account,
+    later: (read: () => Promise<void>) => {
+      lastReads.push(read);
+    },
   };
   const quit = new AbortController().signal;
   const erase = erasures({ recorder: record, gateways: [fake.gateway], chance: sure, quit, promised }, 0);
   await erase[what](account);
+  const erased = record.operations[0] as RecordedOperation;
+  const { reads } = erased.erasure!;
+  const before = reads.length;
+  for (const read of lastReads) await read();
+  // The last ones come when the campaign is over.
+  const later = reads.splice(before).map((read) => ({ ...read, at: read.at + MINUTE_MS }));
+  reads.push(...later);
   const broken = deletionRules.flatMap(({ broken }) => broken({ ...honestHistory, operations: record.operations }));
-  return { broken, strangers: fake.strangers, erased: record.operations[0] as RecordedOperation };
+  return { broken, strangers: fake.strangers, erased };
 }
 
 const RESULTS: Record<What, string[]> = {
@@ -103,5 +116,12 @@ for (const [what, results] of Object.entries(RESULTS) as [What, string[]][]) {
 
 t.test('a deleted account whose batch its key still reads is found', async (t) => {
   const { broken } = await deletedAt('account', (path) => path !== '/api/batches/pb9/report');
-  t.equal(broken.length, 2);
+  t.equal(broken.length, 3, 'at once, later and at the end');
 });
+
+for (const path of ['/api/polls/p9/status', '/api/polls/p9/result'])
+  t.test(`a deleted poll whose key still reads ${path} at the end of the campaign is found`, async (t) => {
+    const { broken } = await deletedAt('poll', (one) => one !== path);
+    t.equal(broken.length, 1, 'not before: a gateway keeps ends of runs for a minute');
+    t.ok(broken[0]?.includes(`${path} 200`));
+  });

@@ -152,6 +152,7 @@ const publicly = (seen: Partial<typeof SEEN>): Partial<CampaignHistory> => ({
     one.n === 4 ? { ...one, erasure: { ...one.erasure!, publicReads: { ...SEEN, ...seen } } } : one,
   ),
 });
+const FAILOVER: Fault = { kind: 'isolate master', at: 0, until: 1, target: 'redis-master-1' };
 const [first] = PROMISED.messages as [ReceivedMessage, ...ReceivedMessage[]];
 const OTHER = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
 
@@ -237,6 +238,11 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   ['a row that a deletion forgot', [LEFT], but({ found: [{ marker: MARKER, place: 'Postgres, polls' }] })],
   ['a text in a log', [LEFT], but({ found: [{ marker: KEPT, place: 'log of g1' }] })],
   ['a batch that is still answered', [ANSWERED], erased({ ...READ, status: 200 })],
+  [
+    'the same beside a failover: its key was not revoked',
+    [ANSWERED],
+    { ...erased({ ...READ, status: 200 }), faults: [FAILOVER] },
+  ],
   ['a result that anybody still reads', [OPEN], publicly({ after: [{ ...PUBLIC_READ, status: 200 }] })],
   ['a deleted result that asks for a key', [OPEN], publicly({ after: [{ ...PUBLIC_READ, status: 401 }] })],
   ['a result that cannot be read', [SHOWN], publicly({ before: [{ ...PUBLIC_READ, status: 404 }] })],
@@ -317,23 +323,28 @@ t.test('what a failover of Redis brought back is counted, and breaks the rule wh
     ...but({ found: [found] }),
     faults,
   });
-  const failover: Fault = { kind: 'isolate master', at: 0, until: 1, target: 'redis-master-1' };
   const expiring = { ...inRedis, goesInMs: 500_000 };
-  t.same(broken(after(expiring, failover)), []);
-  t.equal(broughtBack(after(expiring, failover)), 1);
+  t.same(broken(after(expiring, FAILOVER)), []);
+  t.equal(broughtBack(after(expiring, FAILOVER)), 1);
   t.same(broken(after(expiring)), [LEFT], 'without a failover');
-  t.same(broken(after(inRedis, failover)), [LEFT], 'without an end');
-  t.same(broken(after({ ...inRedis, goesInMs: 601_000 }, failover)), [LEFT], 'too late');
+  t.same(broken(after(inRedis, FAILOVER)), [LEFT], 'without an end');
+  t.same(broken(after({ ...inRedis, goesInMs: 601_000 }, FAILOVER)), [LEFT], 'too late');
 });
 
 t.test("a failover may bring a deleted account's key back for ten seconds, and none of its results", async (t) => {
-  const failover: Fault = { kind: 'isolate master', at: 0, until: 1, target: 'redis-master-1' };
   const keys = { ...READ, path: '/api/keys', status: 200 };
-  const after = (read: typeof READ, ...faults: Fault[]): CampaignHistory => ({ ...HONEST, ...erased(read), faults });
-  t.same(broken(after(keys, failover)), []);
+  const after = (read: typeof READ, ...faults: Fault[]): CampaignHistory => ({
+    ...HONEST,
+    operations: OPERATIONS.map((one) =>
+      one.n === 4 ? { ...one, erasure: { ...one.erasure!, what: 'account' as const, reads: [read] } } : one,
+    ),
+    faults,
+  });
+  t.same(broken(after(keys, FAILOVER)), []);
+  t.same(broken(after({ ...READ, status: 200 }, FAILOVER)), [], 'its batches go with it');
   t.same(broken(after(keys)), [ANSWERED], 'without a failover');
-  t.same(broken(after({ ...keys, at: 12_001 }, failover)), [ANSWERED], 'too late');
-  const results = { ...HONEST, ...publicly({ after: [{ ...PUBLIC_READ, status: 200 }] }), faults: [failover] };
+  t.same(broken(after({ ...keys, at: 12_001 }, FAILOVER)), [ANSWERED], 'too late');
+  const results = { ...HONEST, ...publicly({ after: [{ ...PUBLIC_READ, status: 200 }] }), faults: [FAILOVER] };
   t.same(broken(results), [OPEN], 'a result');
 });
 

@@ -26,6 +26,8 @@ export interface PromisedMeans {
   hookOf(accountId: string): { path: string; url: string };
   /** One that nothing else uses. */
   openAccount(): Promise<CallerAccount>;
+  /** To be read once more at the end, when all is whole again. */
+  later(read: () => Promise<void>): void;
 }
 
 export interface CallersOptions {

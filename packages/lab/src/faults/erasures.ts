@@ -95,6 +95,8 @@ export function erasures(
     await readAfter();
     await pause(againMs);
     await readAfter();
+    // What a gateway keeps of a run is out of date by then.
+    promised!.later(() => readAll(erasure.reads, own, account));
   }
 
   const runPathsOf = (session: string): string[] => [`/api/polls/${session}/status`, `/api/polls/${session}/result`];

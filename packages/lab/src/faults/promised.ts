@@ -87,6 +87,7 @@ export async function openPromised(
   const receiver = await openWebhookReceiver(chance);
   const hooks: Hook[] = [];
   const limitedKeys = new Map<string, { id: string; key: string }[]>();
+  const lastReads: (() => Promise<void>)[] = [];
   const [gateway] = gateways;
 
   for (const [i, account] of accounts.entries()) {
@@ -121,6 +122,9 @@ export async function openPromised(
   return {
     limitedKeys,
     openAccount,
+    later(read) {
+      lastReads.push(read);
+    },
     hookOf(accountId) {
       const path =
         hooks.find((hook) => hook.accountId === accountId && !hook.isEndpoint)?.path ?? `${LEFT}${accountId}`;
@@ -128,6 +132,7 @@ export async function openPromised(
     },
     async settle(operations, logged) {
       await untilQuiet();
+      await eachOf(lastReads, (read) => read());
       const found = [
         ...logged,
         ...(await findInPostgres(stores.databaseUrl)),
@@ -191,6 +196,14 @@ async function readLimits({ query }: Stores, keys: readonly { id: string }[]) {
   };
 }
 
+/** Takes each of them once, so many at a time. */
+async function eachOf<T>(waiting: T[], take: (one: T) => Promise<void>): Promise<void> {
+  const reader = async () => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await take(next);
+  };
+  await Promise.all(Array.from({ length: READ_AT_ONCE }, reader));
+}
+
 /** Of every poll that ended with a result and was not deleted. */
 async function readReceipts(
   { query }: Stores,
@@ -204,16 +217,13 @@ async function readReceipts(
   );
   const waiting = ended.filter(({ poll_id }) => !forgotten.has(poll_id));
   const receipts: ReadReceipt[] = [];
-  const reader = async () => {
-    for (let next = waiting.pop(); next; next = waiting.pop()) {
-      const response = await fetch(`${url}/api/results/${next.result_id}/receipt`);
-      const body = await response.text();
-      const result: unknown = await (await fetch(`${url}/api/results/${next.result_id}`)).json();
-      const election = electionIn(result);
-      const { parts } = await verifyReceipt(body, { keys, result: election && (result as PublishedResult) });
-      receipts.push({ pollId: next.poll_id, status: response.status, body, parts, election });
-    }
-  };
-  await Promise.all(Array.from({ length: READ_AT_ONCE }, reader));
+  await eachOf(waiting, async ({ poll_id: pollId, result_id: id }) => {
+    const response = await fetch(`${url}/api/results/${id}/receipt`);
+    const body = await response.text();
+    const result: unknown = await (await fetch(`${url}/api/results/${id}`)).json();
+    const election = electionIn(result);
+    const { parts } = await verifyReceipt(body, { keys, result: election && (result as PublishedResult) });
+    receipts.push({ pollId, status: response.status, body, parts, election });
+  });
   return receipts;
 }

@@ -16,9 +16,6 @@ const BROUGHT_BACK_MS = 600_000;
 /** These are read from the database each time. */
 const IS_STORED = /^\/api\/(batches|polls$|export|keys)/;
 
-/** These are answered to the caller that has the key. */
-const NEEDS_KEY = /^\/api\/(batches|polls$|export|keys)/;
-
 const GONE = [404, 410];
 /** Of so many deletions of a kind one at least has to be of results that were read before. */
 const MANY = 10;
@@ -41,13 +38,14 @@ export const deletionRules: readonly CampaignRule[] = [
     name: 'what was deleted is answered by no gateway to its key: what is stored at once, ends of runs within a minute',
     broken({ operations, faults }) {
       const mayComeBack = faults.some(({ kind }) => MASTER_FAULTS.includes(kind));
-      const keptMs = (path: string) => {
+      const keptMs = (path: string, { what }: Erasure) => {
         if (!IS_STORED.test(path)) return KEPT_MS;
-        return mayComeBack && NEEDS_KEY.test(path) ? CACHED_KEY_MS : 0;
+        // Only who leaves has its key revoked.
+        return mayComeBack && what === 'account' ? CACHED_KEY_MS : 0;
       };
       return operations.flatMap(({ n, erasure }) =>
         (erasure?.reads ?? [])
-          .filter(({ status, path, at }) => status < 400 && at >= erasure!.at! + keptMs(path))
+          .filter(({ status, path, at }) => status < 400 && at >= erasure!.at! + keptMs(path, erasure!))
           .map(
             ({ path, gateway, at, status }) =>
               `operation ${n}: ${gateway} ${path} ${status} after ${at - erasure!.at!} ms`,
