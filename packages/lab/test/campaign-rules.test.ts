@@ -46,6 +46,8 @@ const streamError = (status: number, code: string) => {
 const pollsWith = (more: Partial<StoredPoll>): Partial<CampaignHistory> => ({
   polls: HONEST.polls.map((one) => (one.id === 'p1' ? { ...one, ...more } : one)),
 });
+/** While the gateway is killed that it is sent to. */
+const SLOW = { isUpload: true, asked: 250, answered: 400, status: 408, code: 'request_timeout' };
 /** The batch with a second row, and the polls that its results name, by the ids of its rows. */
 const twoRows = (named: Record<string, string>): Partial<CampaignHistory> => {
   const answered = new Map(Object.keys(named).map((customId) => [customId, 1]));
@@ -145,6 +147,11 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     'a good key that is refused at first',
     [BELOW_500],
     instead(0, { attempts: [attempt({ status: 401, code: 'invalid_api_key' }), ...sync.attempts] }),
+  ],
+  [
+    'an upload that is called too slow while a worker and another gateway were struck',
+    [BELOW_500],
+    instead(4, { attempts: [attempt({ ...SLOW, gateway: 'g2' })] }),
   ],
   ['a good key that is refused', [BELOW_500, FAILED], answeredAtLast(401, 'invalid_api_key', 'failed')],
   ['a path that is unknown', [BELOW_500, FAILED], answeredAtLast(404, 'not_found', 'failed')],
@@ -405,7 +412,7 @@ t.test('what a lost answer, a slow upload or a full queue explains breaks no rul
   const lost = attempt({ ...gone, asked: 100, status: null, code: 'ECONNRESET' });
   const repeated = attempt({ ...gone, asked: 200, status: 404, code: 'result_not_found' });
   const deletes = (...attempts: RecordedOperation['attempts']) => instead(0, { kind: 'forget', erasure, attempts });
-  const slow = attempt({ isUpload: true, asked: 250, answered: 400, status: 408, code: 'request_timeout' });
+  const slow = attempt(SLOW);
   const full = attempt({ status: 429, code: 'too_many_batches', retryAfterS: 3 });
   for (const known of [deletes(lost, repeated), instead(4, { attempts: [slow, full, attempt({ status: 202 })] })])
     t.same(broken({ ...HONEST, ...known }), []);
@@ -413,6 +420,10 @@ t.test('what a lost answer, a slow upload or a full queue explains breaks no rul
   t.same(broken({ ...HONEST, ...deletes({ ...lost, status: 200, code: null }, repeated) }), [BELOW_500]);
   const later = { ...slow, asked: 700, answered: 800 };
   t.same(broken({ ...HONEST, ...instead(4, { attempts: [later] }) }), [BELOW_500], 'nothing was slow');
+  const late = { ...HONEST, ...instead(4, { attempts: [slow] }) };
+  t.same(broken({ ...late, faults: [killedWorker] }), [BELOW_500, CUT], 'only a worker was struck');
+  const slowLink: Fault = { kind: 'slow link', target: 'g1-postgres', at: 200, until: 500 };
+  t.same(broken({ ...late, faults: [killedWorker, slowLink] }), [], 'a link of the gateway was');
 });
 
 t.test('a campaign that provokes a refusal takes it, and no other', async (t) => {

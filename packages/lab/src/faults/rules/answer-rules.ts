@@ -1,8 +1,8 @@
-import type { Fault } from '../fault-kinds.ts';
 import type { CampaignHistory } from '../history.ts';
 import type { Attempt, RecordedOperation } from '../operations.ts';
 import { BUDGET_REACHED } from '../request.ts';
 import { askedPolls } from './asked-polls.ts';
+import { canStrike } from './can-strike.ts';
 import { type CampaignRule, label } from './rule.ts';
 
 // What callers are answered that is no result. Under faults a repetition may get another answer than what was lost; each of
@@ -79,7 +79,7 @@ function mayBeAnsweredNow(operation: RecordedOperation, answer: Answer, faults: 
   const { status, code, retryAfterS } = answer;
   if (status === 429) return LATER.includes(code) && (retryAfterS ?? 0) > 0;
   // Its body came too slowly.
-  if (code === 'request_timeout') return faults.some((fault) => wasOn(fault, answer));
+  if (code === 'request_timeout') return faults.some((fault) => canStrike(fault, answer));
   // Judged by itself, but for who deletes: a repetition after a lost answer finds nothing, and no account to log in to.
   if (!operation.erasure) return code === 'session_not_found';
   return (status === 404 || status === 401) && answer.method === 'DELETE' && isRepeated(operation, answer);
@@ -94,6 +94,3 @@ const isRepeated = ({ attempts }: RecordedOperation, answer: Attempt): boolean =
       before.path === answer.path &&
       (before.status === null || before.status >= 500),
   );
-
-const wasOn = ({ at, until }: Fault, { asked, answered }: Attempt): boolean =>
-  at < (answered ?? Number.POSITIVE_INFINITY) && until > asked;

@@ -1,5 +1,5 @@
-import type { Fault, FaultKind } from '../fault-kinds.ts';
 import type { Attempt, StreamEvent } from '../operations.ts';
+import { canStrike } from './can-strike.ts';
 import { type CampaignRule, label } from './rule.ts';
 
 export const streamRules: readonly CampaignRule[] = [
@@ -18,7 +18,7 @@ export const streamRules: readonly CampaignRule[] = [
     broken: ({ operations, faults }) =>
       operations.flatMap((operation) =>
         operation.attempts
-          .filter((attempt) => wasCut(attempt) && !faults.some((fault) => canCut(fault, attempt)))
+          .filter((attempt) => wasCut(attempt) && !faults.some((fault) => canStrike(fault, attempt)))
           .map(({ code, gateway, asked, answered }) => {
             const ms = Math.round((answered ?? Date.now()) - asked);
             return `${label(operation)}: ${code} from ${gateway} after ${ms} ms`;
@@ -41,28 +41,3 @@ function streamFaults(events: readonly StreamEvent[]): string[] {
 
 /** It had begun, and came to no end. */
 export const wasCut = ({ opened, status }: Attempt): boolean => opened !== null && status === null;
-
-/** Clocks of two processes on one machine, read one after the other. */
-const CLOCK_MS = 50;
-
-/** No stream passes a worker, nor notices that a replica is gone or that slots are moved. */
-const ELSEWHERE: readonly FaultKind[] = [
-  'kill worker',
-  'term worker',
-  'stop worker',
-  'kill replica',
-  'move slots',
-  'migrate',
-  'roll forward',
-  'roll back',
-];
-
-/** A process, or a link that is its own. */
-const OF_PROCESS = /^[gw]\d+(-|$)/;
-
-/** Its gateway, a link of that, or a store, at any time while the stream was open: what a dead link swallowed is missed later. */
-function canCut({ kind, target, at, until }: Fault, { gateway, asked, answered }: Attempt): boolean {
-  const isMeanwhile = at < (answered ?? Number.POSITIVE_INFINITY) + CLOCK_MS && until > asked - CLOCK_MS;
-  if (!isMeanwhile || ELSEWHERE.includes(kind)) return false;
-  return !OF_PROCESS.test(target) || target === gateway || target.startsWith(`${gateway}-`);
-}
