@@ -48,6 +48,16 @@ const pollsWith = (more: Partial<StoredPoll>): Partial<CampaignHistory> => ({
 });
 /** While the gateway is killed that it is sent to. */
 const SLOW = { isUpload: true, asked: 250, answered: 400, status: 408, code: 'request_timeout' };
+/** Nothing is struck while the stream of p2 is cut; its poll's deadline is at 120 100. */
+const cutLate = (answered: number, finishedAt: number): Partial<CampaignHistory> => ({
+  ...instead(1, {
+    attempts: [
+      attempt({ asked: 119_000, opened: 119_010, answered, status: null, code: 'cut' }),
+      ...stream.attempts.slice(1),
+    ],
+  }),
+  polls: HONEST.polls.map((one) => (one.id === 'p2' ? { ...one, finishedAt } : one)),
+});
 /** The batch with a second row, and the polls that its results name, by the ids of its rows. */
 const twoRows = (named: Record<string, string>): Partial<CampaignHistory> => {
   const answered = new Map(Object.keys(named).map((customId) => [customId, 1]));
@@ -195,6 +205,8 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     [CUT],
     { faults: [killedWorker, { kind: 'kill gateway', target: 'g1', at: 360, until: 400 }] },
   ],
+  ['a stream that was cut before its poll was overdue', [CUT], cutLate(128_000, 130_000)],
+  ['a stream that was cut after its overdue poll had ended', [CUT], cutLate(128_300, 128_000)],
   ['a stream without its last event', [STREAM], instead(1, { outcome: 'ok', events: stream.events.slice(0, 3) })],
   [
     'a stream that goes back',
@@ -403,6 +415,10 @@ t.test('a call in transit while its worker was stopped is counted, and breaks no
   t.same(broken({ ...HONEST, calls }), []);
   t.equal(callsInTransit({ ...HONEST, calls }), 1);
   t.equal(callsInTransit(HONEST), 0);
+});
+
+t.test('a stream that its gateway gives up eight seconds after the deadline of its poll breaks no rule', async (t) => {
+  t.same(broken({ ...HONEST, ...cutLate(128_300, 130_000) }), []);
 });
 
 t.test('what a lost answer, a slow upload or a full queue explains breaks no rule', async (t) => {

@@ -1,5 +1,7 @@
+import type { StoredPoll } from '../history.ts';
 import type { Attempt, StreamEvent } from '../operations.ts';
-import { canStrike } from './can-strike.ts';
+import { askedPolls } from './asked-polls.ts';
+import { CLOCK_MS, canStrike } from './can-strike.ts';
 import { type CampaignRule, label } from './rule.ts';
 
 export const streamRules: readonly CampaignRule[] = [
@@ -15,15 +17,19 @@ export const streamRules: readonly CampaignRule[] = [
   },
   {
     name: 'no stream ends without its last event while nothing is struck that it passes',
-    broken: ({ operations, faults }) =>
-      operations.flatMap((operation) =>
-        operation.attempts
-          .filter((attempt) => wasCut(attempt) && !faults.some((fault) => canStrike(fault, attempt)))
+    broken(history) {
+      const { pollsOf } = askedPolls(history);
+      return history.operations.flatMap((operation) => {
+        const polls = pollsOf(operation);
+        return operation.attempts
+          .filter((attempt) => wasCut(attempt) && !history.faults.some((fault) => canStrike(fault, attempt)))
+          .filter((attempt) => !isOverdue(attempt, polls))
           .map(({ code, gateway, asked, answered }) => {
-            const ms = Math.round((answered ?? Date.now()) - asked);
-            return `${label(operation)}: ${code} from ${gateway} after ${ms} ms`;
-          }),
-      ),
+            const after = answered === null ? 'without an end' : `after ${Math.round(answered - asked)} ms`;
+            return `${label(operation)}: ${code} from ${gateway} ${after}`;
+          });
+      });
+    },
   },
 ];
 
@@ -38,6 +44,16 @@ function streamFaults(events: readonly StreamEvent[]): string[] {
   }
   return faults;
 }
+
+/** A gateway ends the stream of a poll that still runs so long after its deadline, without an event: it may end well yet. */
+const GIVEN_UP_MS = 8_000;
+
+const isOverdue = ({ answered }: Attempt, polls: readonly StoredPoll[]): boolean =>
+  answered !== null &&
+  polls.some(
+    ({ deadlineAt, finishedAt }) =>
+      answered > deadlineAt + GIVEN_UP_MS - CLOCK_MS && (finishedAt ?? Number.POSITIVE_INFINITY) > answered - CLOCK_MS,
+  );
 
 /** It had begun, and came to no end. */
 export const wasCut = ({ opened, status }: Attempt): boolean => opened !== null && status === null;
