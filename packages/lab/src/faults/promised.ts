@@ -9,6 +9,7 @@ import type { CallerAccount, PromisedMeans } from './callers.ts';
 import { type Found, findInPostgres, findInRedis, markersIn } from './find-markers.ts';
 import type { RecordedOperation } from './operations.ts';
 import type { Gateway } from './request.ts';
+import { untilServed } from './until-served.ts';
 import { type Hook, LEFT, openWebhookReceiver, type ReceivedMessage } from './webhook-receiver.ts';
 
 // What a campaign needs to show webhooks, receipts, limits of keys and deletions, and what it sees of them at its end.
@@ -140,8 +141,8 @@ export async function openPromised(
         ...(await Promise.all(accounts.map((account) => findInExport(gateway!, account)))).flat(),
       ];
       const forgotten = new Set(operations.flatMap(({ erasure, named }) => (erasure ? [...named] : [])));
-      const answer = await fetch(`${gateway!.url}/.well-known/jwks.json`);
-      const publishedKeys = readJson(Published, await answer.text()).keys;
+      const answer = await untilServed(`${gateway!.url}/.well-known/jwks.json`, ANSWERED_WITHIN_MS);
+      const publishedKeys = readJson(Published, answer.text).keys;
       return {
         hooks,
         messages: receiver.messages,
@@ -155,19 +156,14 @@ export async function openPromised(
   };
 }
 
-/** Repeated while a busy machine answers 503: nothing is under faults yet, or any more. */
 async function json({ url }: Gateway, { key }: CallerAccount, method: string, path: string, body?: object) {
-  for (const end = performance.now() + ANSWERED_WITHIN_MS; ; await sleep(250)) {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (response.ok) return text;
-    if (response.status !== 503 || performance.now() > end)
-      throw new Error(`${method} ${path} was answered ${response.status}: ${text.slice(0, 200)}`);
-  }
+  const { status, text } = await untilServed(`${url}${path}`, ANSWERED_WITHIN_MS, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (status >= 200 && status < 300) return text;
+  throw new Error(`${method} ${path} was answered ${status}: ${text.slice(0, 200)}`);
 }
 
 async function findInExport(gateway: Gateway, account: CallerAccount): Promise<Found[]> {
@@ -218,12 +214,12 @@ async function readReceipts(
   const waiting = ended.filter(({ poll_id }) => !forgotten.has(poll_id));
   const receipts: ReadReceipt[] = [];
   await eachOf(waiting, async ({ poll_id: pollId, result_id: id }) => {
-    const response = await fetch(`${url}/api/results/${id}/receipt`);
-    const body = await response.text();
-    const result: unknown = await (await fetch(`${url}/api/results/${id}`)).json();
+    const { status, text: body } = await untilServed(`${url}/api/results/${id}/receipt`, ANSWERED_WITHIN_MS);
+    const published = await untilServed(`${url}/api/results/${id}`, ANSWERED_WITHIN_MS);
+    const result: unknown = JSON.parse(published.text);
     const election = electionIn(result);
     const { parts } = await verifyReceipt(body, { keys, result: election && (result as PublishedResult) });
-    receipts.push({ pollId, status: response.status, body, parts, election });
+    receipts.push({ pollId, status, body, parts, election });
   });
   return receipts;
 }
