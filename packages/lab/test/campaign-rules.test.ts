@@ -583,6 +583,12 @@ t.test(
     t.same(brokenAfter(20_000, late), ['worker: 1 of 1 were later, the slowest after 20000 ms'], 'it was late before');
     t.same(brokenAfter(20_000, { ...late, at: 15_999 }), []);
     t.same(brokenAfter(16_000, { ...postgres, at: 0, until: 1_000 }).length, 1, 'what was over before');
+    t.same(brokenAfter(20_000, { ...late, at: 18_499 }, postgres), [], 'struck in 15 s without those of Postgres');
+    t.same(
+      brokenAfter(20_000, { ...late, at: 18_500 }, postgres),
+      ['worker: 1 of 1 were later, the slowest after 17500 ms'],
+      'it was late before, without them',
+    );
   },
 );
 

@@ -54,7 +54,9 @@ export function judgedWait(resume: Resume, faults: readonly Fault[]): JudgedWait
     needed.filter(({ kind }) => MASTER_FAULTS.includes(kind) === is),
   ) as [Fault[], Fault[]];
   const inTime = { ...resume, claimedAt: resume.killedAt + WITHIN_MS.worker };
-  const cause = meanwhile(inTime, ofMasters).length > 0 ? 'master' : 'worker';
+  // It might have been claimed later by as much as is left out of it.
+  const inTimeLeft = { ...inTime, claimedAt: inTime.claimedAt + unionMs(meanwhile(inTime, others)) };
+  const cause = meanwhile(inTimeLeft, ofMasters).length > 0 ? 'master' : 'worker';
   const wholeMs = tookMs(resume);
   return { cause, withinMs: WITHIN_MS[cause], ms: wholeMs - unionMs(meanwhile(resume, others)), wholeMs };
 }

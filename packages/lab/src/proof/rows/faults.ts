@@ -186,7 +186,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'T5-cluster',
     says: "A killed worker's polls go on, also while a master fails over",
     target:
-      'at most 1 % later than 15 s, or than 30 s where a master was struck in the 15 s after the kill; the time of other faults is no part of it',
+      'at most 1 % later than 15 s, or than 30 s where a master was struck in the 15 s in which it might have been claimed; the time of other faults is no part of either',
     command: 'the same',
     covers: SERVICE,
     experiments: ['chaos cluster'],
