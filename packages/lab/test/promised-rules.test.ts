@@ -1,5 +1,5 @@
 import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
-import { type CheckedPart, PARTS, type PartName, RULE_VERSION } from '@eloquentpoll/receipts';
+import { type CheckedPart, PARTS, type PartName } from '@eloquentpoll/receipts';
 import t from 'tap';
 import type { Fault } from '../src/faults/fault-kinds.ts';
 import { type Found, markersIn, newMarker } from '../src/faults/find-markers.ts';
@@ -10,7 +10,6 @@ import { broughtBack } from '../src/faults/rules/deletion-rules.ts';
 import { promisedRules } from '../src/faults/rules/promised-rules.ts';
 import { spendRules } from '../src/faults/rules/spend-rules.ts';
 import type { ReceivedMessage } from '../src/faults/webhook-receiver.ts';
-import type { UpgradeHistory } from '../src/releases/upgrade-history.ts';
 import { attemptOf, ELECTION, honestHistory, operationOf, pollOf } from './honest-history.ts';
 
 // What webhooks, receipts, limits of keys, cancellations and deletions promise: one correct history, and lies for each rule.
@@ -35,7 +34,6 @@ const STATEMENT = {
   result_id: 'EP-p1',
   options: ['a', 'b'],
   panel: [{ model_id: 'm0' }, { model_id: 'm1' }],
-  rule: { version: RULE_VERSION },
   votes: [
     { seat: 0, option: 1 },
     { seat: 1, option: null },
@@ -297,23 +295,6 @@ t.test('a receipt need not prove what its own words put out of reach', async (t)
   const polls = HONEST.polls.map((poll) => (poll.id === 'p1' ? { ...poll, election: spent } : poll));
   const unpriced = { ...receiptOf(budget), parts: checked('decision', 'unchecked'), election: spent };
   t.same(broken({ ...HONEST, polls, ...but({ receipts: [unpriced] }) }), []);
-  const older = {
-    ...receiptOf({ ...STATEMENT, rule: { version: RULE_VERSION - 1 } }),
-    parts: checked('tally', 'unchecked'),
-  };
-  t.same(broken({ ...HONEST, ...but({ receipts: [older] }) }), [VERIFIED], 'one release has one version of the rules');
-  const upgrade: UpgradeHistory = {
-    ...{
-      from: 'old',
-      started: [],
-      answersJudged: 0,
-      wrongAnswers: [],
-      clientCalls: {},
-      clientFailures: [],
-      schema: [],
-    },
-  };
-  t.same(broken({ ...HONEST, upgrade, ...but({ receipts: [older] }) }), []);
 });
 
 t.test('what a failover of Redis brought back is counted, and breaks the rule where it would stay', async (t) => {
