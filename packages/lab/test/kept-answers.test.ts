@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { callers } from '../src/faults/callers.ts';
 import { type Kind, type RecordedOperation, recorder } from '../src/faults/operations.ts';
+import { STORED } from '../src/faults/rules/poll-rules.ts';
 import { chance } from '../src/terminal/chance.ts';
-import { ELECTION } from './honest-history.ts';
+import { ELECTION, honestHistory } from './honest-history.ts';
 
 // What callers keep of a gateway's answers, by which the rules judge it.
 
@@ -67,4 +68,20 @@ t.test('of each row of a batch its poll is kept, also that a result names none',
     ],
   );
   t.same(operation.answers.get('p1'), ELECTION);
+});
+
+t.test('of a short answer its poll is kept, and one that names none is found', async (t) => {
+  for (const kind of ['quick', 'free'] as const) {
+    const short = { answer: 'b', status: 'partial', options: ['a', 'b'] };
+    const answered = async (body: object) => {
+      const { operation } = await asked(t, kind, { 'POST /api/quick-poll': [200, JSON.stringify(body)] });
+      return { operation, broken: STORED.broken({ ...honestHistory, operations: [operation] }) };
+    };
+    const named = await answered({ ...short, poll_id: 'EP-p1' });
+    t.same(named.broken, []);
+    t.same([...named.operation.answers], [['EP-p1', { status: 'partial', options: ['a', 'b'], winner: 'b' }]]);
+    const unnamed = await answered(short);
+    t.equal(unnamed.broken.length, 1);
+    t.equal(unnamed.operation.answers.size, 0);
+  }
 });

@@ -76,11 +76,12 @@ export function callers(options: CallersOptions): StartCall {
     const key = randomUUID();
     const operation = recorder.begin(kind, account?.id ?? null, key);
     const note = ({ text, json }: CallerAnswer) => {
-      // A quick poll that is paid for does not name itself.
-      if (typeof json.poll_id === 'string') operation.named.add(json.poll_id);
+      const { poll_id: id } = json;
+      // What names no poll is of none that is stored.
+      operation.named.add(String(id));
       operation.bodies.add(digestOf(text));
       const short = shortAnswerIn(json);
-      if (short) operation.answers.set(String(json.poll_id), short);
+      if (short && typeof id === 'string') operation.answers.set(id, short);
     };
     const sent: CallerRequest = { method: 'POST', path, headers: headersOf(account, key), body, withinMs: ANSWER_MS };
     const answer = await persist(operation, sent, note);
