@@ -10,6 +10,7 @@ import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
 import { acceptedAgainMs } from './rules/failover-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
 import { lostPolls, STORED } from './rules/poll-rules.ts';
+import { sum } from './rules/rule.ts';
 import { wasCut } from './rules/stream-rules.ts';
 import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS } from './rules/worker-rules.ts';
 import { RULES_OF_ALL } from './rules.ts';
@@ -45,7 +46,7 @@ export function reportOf(
     title: plan.title,
     seed,
     tookMs: Math.round(tookMs),
-    counts: { ...countsOf(history), violations: rules.reduce((sum, { violations }) => sum + violations, 0) },
+    counts: { ...countsOf(history), violations: sum(rules.map(({ violations }) => violations)) },
     figures: { ...figuresOf(history), 'process start p50': asSeconds(percentile(fleet.startsMs, 0.5), 2) },
     faults: counted(history.faults.map(({ kind }) => kind)),
     skipped: Object.fromEntries(skipped),
@@ -108,8 +109,6 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
   };
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
-
 function figuresOf(history: CampaignHistory): CampaignReport['figures'] {
   const { polls, faults } = history;
   const resumes = resumesOf(history);
@@ -164,7 +163,7 @@ function upgradeOf(history: CampaignHistory): CampaignReport['counts'] {
     'polls accepted by the older and run by the newer release': acceptedByOldRunByNew,
     'polls accepted by the newer and run by the older release': acceptedByNewRunByOld,
     'polls taken over from one release by the other': takenOver,
-    'calls of their clients': Object.values(upgrade.clientCalls).reduce((sum, calls) => sum + calls, 0),
+    'calls of their clients': sum(Object.values(upgrade.clientCalls)),
     'answers of a declared shape': upgrade.answersJudged,
   };
 }

@@ -1,6 +1,6 @@
 import type { CampaignHistory } from '../history.ts';
 import { customIdOf } from '../operations.ts';
-import { type CampaignRule, countBy } from './rule.ts';
+import { type CampaignRule, countBy, sum } from './rule.ts';
 
 export const batchRules: readonly CampaignRule[] = [
   {
@@ -70,13 +70,12 @@ export function rowsOfBatches({ operations, batches, polls }: CampaignHistory): 
     rows && named.size > 0 ? [{ rows, named, outcome }] : [],
   );
   const lost = asked.map(({ rows: { sent, answered }, named, outcome }) => {
-    const stored = [...named].reduce((sum, id) => sum + (byId.get(id)?.ended ?? 0), 0);
+    const stored = sum([...named].map((id) => byId.get(id)?.ended ?? 0));
     const known = outcome === 'ok' ? Math.min(stored, answered.size) : stored;
     return Math.max(0, sent - known);
   });
   const ofRows = polls.filter(({ row }) => row !== null);
   const twice = [...countBy(ofRows, ({ row }) => row!)].filter(([, times]) => times > 1).length;
   const billedTwice = ofRows.filter(({ posts }) => posts > 1).length;
-  const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
   return { accepted: sum(asked.map(({ rows }) => rows.sent)), wrong: sum(lost) + twice + billedTwice };
 }

@@ -14,6 +14,8 @@ export function countBy<T>(items: readonly T[], key: (item: T) => string): Map<s
   return counts;
 }
 
+export const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
 export const label = ({ n, kind }: Pick<RecordedOperation, 'n' | 'kind'>): string => `operation ${n} (${kind})`;
 
 export const seatKey = ({ pollId, seat }: { pollId: string; seat: number }): string => `${pollId} seat ${seat}`;
