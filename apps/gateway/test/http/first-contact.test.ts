@@ -147,6 +147,9 @@ t.test('what costs money and is not known is refused by its name, and nothing is
     ['/api/poll/stream', { ...POLL, ...hook }, 'webhook_url'],
     ['/api/poll', { ...POLL, ...hook }, 'webhook_url'],
     ['/api/quick-poll', { ...POLL, ...hook }, 'webhook_url'],
+    ['/api/poll', { ...POLL, idempotency_key: 'order-1234' }, 'idempotency_key'],
+    ['/api/quick-poll', { ...POLL, idempotency_key: 'order-1234' }, 'idempotency_key'],
+    ['/api/polls', { ...POLL, idempotency_key: 'order-1234' }, 'idempotency_key'],
   ] as const) {
     const answer = await post(url, body, { ...bearer, 'x-machine-client': 'true' });
     t.match(

@@ -1,6 +1,7 @@
 import { brotliCompressSync } from 'node:zlib';
 import t from 'tap';
 import { SAMPLES } from '../../src/discovery/documents/operation-samples.ts';
+import { curlCommand } from '../../src/pages/reference/curl-command.ts';
 import type { ApiDocument } from '../../src/pages/reference/openapi-shapes.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
@@ -45,6 +46,18 @@ t.test('one gateway for all of these', async (t) => {
       for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) t.ok(ids.has(target), `#${target}`);
     },
   );
+
+  await t.test('every command sends the method of its operation', async (t) => {
+    let shown = 0;
+    for (const located of operations) {
+      const command = curlCommand('https://poll.example', located);
+      if (command === null) continue;
+      const [, said] = /-X (\w+)/.exec(command) ?? [];
+      t.equal(said ?? (command.includes(" -d '") ? 'POST' : 'GET'), located.method, located.operation.operationId);
+      shown++;
+    }
+    t.ok(shown > 100, `${shown} commands`);
+  });
 
   await t.test('it is small enough to be read at once on a slow line', async (t) => {
     t.ok(brotliCompressSync(page).length < 40_000, `${brotliCompressSync(page).length} bytes`);

@@ -88,8 +88,9 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     effects: ['ends the batch'],
   },
   'DELETE /api/batches/{batchId}': {
-    use: 'A batch that has ended is of no more use.',
-    effects: ['removes the batch and its rows'],
+    use: 'The answers of a batch that has ended must not be kept, here or for anyone who has a link.',
+    not: 'You only want it out of a list: its results go too. Fetch them first.',
+    effects: ['deletes the batch with all its polls, results and public pages; this cannot be undone'],
   },
   'POST /api/poll/stream': {
     use: 'A person watches, and votes should show as they arrive.',

@@ -9,7 +9,7 @@ const { question, options, poll_type, preset, models, panel } = PollRequest.prop
 const { confidence_threshold, max_cost_usd, profile, reasons, metadata, expires_in } = PollRequest.properties;
 
 /** Without aliases, because readers of the schema do not need them. */
-const input: TSchema = Type.Object({
+const poll = {
   question: { ...Type.Required(Type.Object({ question })).properties.question, description: 'What the models decide.' },
   options: { ...options, description: 'The answers to choose from.' },
   poll_type,
@@ -22,15 +22,21 @@ const input: TSchema = Type.Object({
   metadata,
   expires_in,
   profile: { ...profile, enum: PROFILES.map(({ name }) => name) },
+};
+const body: TSchema = Type.Object(poll);
+const input: TSchema = Type.Object({
+  ...poll,
   idempotency_key: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description:
-        'A retry with the same key within 24 hours gets the first result and pays nothing. Over HTTP it is the Idempotency-Key header.',
+      description: 'A retry with the same key within 24 hours gets the first result and pays nothing.',
     }),
   ),
 });
+
+/** What POST /api/poll takes, where the key is a header. */
+export const pollBody = (): unknown => inlined(body);
 
 export const POLL_TOOL = {
   name: 'poll_question',

@@ -19,7 +19,8 @@ export function curlCommand(baseUrl: string, { method, path, operation }: Locate
   const query = new URLSearchParams(sample.query ?? {}).toString();
   const lines = [
     `curl -sS '${baseUrl}${url}${query === '' ? '' : `?${query}`}'`,
-    ...(method === 'GET' || takesBody ? [] : [`-X ${method}`]),
+    // With a body curl sends POST, without one GET.
+    ...(method === (sample.body ? 'POST' : 'GET') ? [] : [`-X ${method}`]),
     ...credentials(operation),
     ...(operation['x-agent-hints']?.usage.idempotency_key ? [`-H 'Idempotency-Key: order-1234'`] : []),
     ...(sample.body ? [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(sample.body, null, 2)}'`] : []),

@@ -7,6 +7,7 @@ import type { PollsContext } from '../context.ts';
 import type { AskingNow } from './asking-now.ts';
 
 const NO_MODELS = 'This service has no open-weight models and runs no free polls; polls with an API key are answered.';
+const NO_SEARCH = 'No model of this panel searches the web here; ask without a search theme, or another panel.';
 
 /** The spec of an order at this moment's prices and the models' newest health. */
 export async function freezeOrder(
@@ -16,7 +17,10 @@ export async function freezeOrder(
   caller?: string,
 ): Promise<PollSpec> {
   const { panel } = asking;
-  if (panel.models.length === 0) throw new ApiError('service_unavailable', { detail: NO_MODELS });
+  // A poll that was to search the web and is asked from memory would be charged all the same.
+  if (order.search && panel.models.every(({ search }) => search === null))
+    throw new ApiError('not_configured', { detail: NO_SEARCH });
+  if (panel.models.length === 0) throw new ApiError('not_configured', { detail: NO_MODELS });
   const records = await health.snapshot(panel.models.map((model) => model.id));
   const pricePpm = pricePpmOf(config, order);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });

@@ -1,10 +1,11 @@
 import { type Issue, isJsonObject } from '@eloquentpoll/contracts';
 
-// Fields that other services have and that would change what a poll costs or where its end is reported. A caller who sends
-// one relies on it, so it is refused by name before anything is charged; every other unknown field is ignored.
+// Fields that other services or tools have and that would change what a poll costs or where its end is reported. A caller
+// who sends one relies on it, so it is refused by name before anything is charged; every other unknown field is ignored.
 
 const NOWHERE: Readonly<Record<string, string>> = {
   webhook_url: 'webhook_url is not known here; ask status_url with Prefer: wait=30, or POST /api/poll/stream',
+  idempotency_key: 'idempotency_key is not known here; send the header Idempotency-Key',
 };
 
 /** What the long form of a poll refuses besides. */

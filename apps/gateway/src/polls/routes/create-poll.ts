@@ -61,6 +61,7 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
             'too_many_running',
             'provider_budget_reached',
             'polls_stopped',
+            'not_configured',
             'idempotency_key_reused',
             'poll_canceled',
             'poll_execution_failed',

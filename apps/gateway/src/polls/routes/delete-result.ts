@@ -20,7 +20,7 @@ export function deleteResultRoute(app: FastifyInstance, context: PollsContext): 
         tags: ['Results'],
         summary: 'Delete a poll and its result',
         description:
-          'Its question, options, votes, metadata, feedback and receipt are gone at once, and its public addresses answer 404. What it cost stays on the books, and in figures that are sums. A poll that runs is canceled first: 409 `poll_running`.',
+          'Its question, options, votes, metadata, feedback and receipt are gone at once, and its public addresses answer 404. What it cost stays on the books, and in figures that are sums. A poll that runs is a 409 `poll_running`: cancel it first.',
         security: access.sessionOrBearer,
         params: Type.Object({
           resultId: Type.String({ description: 'The id of the result, `EP-...`, or the `session_id`, `ps_...`.' }),

@@ -54,6 +54,7 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
             'too_many_running',
             'provider_budget_reached',
             'polls_stopped',
+            'not_configured',
             'idempotency_key_reused',
             'poll_canceled',
             'poll_execution_failed',

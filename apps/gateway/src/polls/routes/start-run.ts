@@ -35,6 +35,7 @@ export function startRunRoute(app: FastifyInstance, context: PollsContext): void
             'too_many_running',
             'provider_budget_reached',
             'polls_stopped',
+            'not_configured',
             'idempotency_key_reused',
           ),
         },

@@ -69,6 +69,7 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
             'too_many_running',
             'provider_budget_reached',
             'polls_stopped',
+            'not_configured',
             'session_not_found',
             'not_acceptable',
             'idempotency_key_reused',

@@ -28,8 +28,9 @@ export const pollQuestion: Tool = {
 };
 
 function submissionIn({ context, request, input }: ToolCall): Submission {
-  const order = readPollOrder(input);
-  request.idempotencyKey = oneKey(keyIn(input), request.idempotencyKey);
+  const { idempotency_key: key, ...poll } = input;
+  const order = readPollOrder(poll);
+  request.idempotencyKey = oneKey(keyIn(key), request.idempotencyKey);
   return submissionOf(context, request, MCP_POLL, { order });
 }
 
@@ -52,7 +53,7 @@ function oneKey(argument: string | null, header: string | null): string | null {
 }
 
 /** An argument beside the header, because an agent's tool calls often share one connection and its headers. */
-function keyIn({ idempotency_key: given }: Record<string, unknown>): string | null {
+function keyIn(given: unknown): string | null {
   if (given === undefined) return null;
   const key = typeof given === 'string' ? keyOf(given) : null;
   if (key === null) {
