@@ -1,5 +1,5 @@
 import type { Balance, CurrentUser } from '@eloquentpoll/contracts';
-import type { StoredPanel } from '@eloquentpoll/storage';
+import type { HoldBackRules, StoredPanel } from '@eloquentpoll/storage';
 import type { BalanceLevel } from './low-balance.ts';
 import type { HistoryRow } from './read-polls.ts';
 
@@ -30,7 +30,8 @@ export type PaymentReturn =
 
 /** The configured ways to pay. */
 export interface Funding {
-  card: boolean;
+  /** null if card payments are not configured. */
+  card: { holdBack: HoldBackRules } | null;
   /** null if deposits are not configured. */
   chain: { id: number; name: string; asset: string; payTo: string } | null;
 }

@@ -1,5 +1,6 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 import { tabs } from '../components.ts';
+import { holdBackSentence } from '../hold-back-sentence.ts';
 import { type Html, html } from '../html.ts';
 import type { AccountView, Funding } from './account.ts';
 
@@ -12,7 +13,7 @@ export const addFunds = (
 ): Html => html`<section class="card" id="funds" aria-labelledby="funds-title">
 <h2 id="funds-title">Add funds</h2>
 ${tabs('Ways to pay', [
-  { id: 'card', title: 'Card', content: funding.card ? cardForm : off('Card payments') },
+  { id: 'card', title: 'Card', content: funding.card ? cardForm(funding.card) : off('Card payments') },
   { id: 'usdc', title: 'USDC', content: funding.chain ? usdcForm(account, funding.chain) : off('Deposits in USDC') },
 ])}
 </section>
@@ -28,9 +29,9 @@ const amountField = (
 <input id="${id}" name="amount" type="number" min="${min}" max="${max}" step="0.01" value="10" required inputmode="decimal"></p>
 <p class="row">${[5, 10, 25, 100].map((amount) => html`<button class="button secondary small" type="button" data-amount="${amount}">$${amount}</button>`)}</p>`;
 
-const cardForm = html`<form class="stack" data-card>
+const cardForm = ({ holdBack }: NonNullable<Funding['card']>): Html => html`<form class="stack" data-card>
 ${amountField('card-amount', LIMITS.checkout_cents.min / 100, LIMITS.checkout_cents.max / 100)}
-<p class="muted small">You pay on our payment provider’s page; we never see your card. The full amount is credited.</p>
+<p class="muted small">You pay on our payment provider’s page; we never see your card. ${holdBackSentence(holdBack)}</p>
 <p><button class="button" data-needs-script disabled>Pay by card</button></p>
 <p class="field-error" role="alert" data-said hidden></p>
 </form>`;

@@ -33,8 +33,8 @@ export function dashboardRoute(app: FastifyInstance, context: PagesContext, fact
   });
 }
 
-const fundingOf = ({ processor, deposits }: PagesContext): Funding => ({
-  card: processor !== null,
+const fundingOf = ({ processor, deposits, config }: PagesContext): Funding => ({
+  card: processor && { holdBack: config.cardHoldBack },
   chain: deposits && {
     id: deposits.settings.chainId,
     name: deposits.settings.network,

@@ -1,0 +1,8 @@
+import type { HoldBackRules } from '@eloquentpoll/storage';
+import { percent, usd } from './figures.ts';
+
+/** What a card payment can be spent on at once, before it is made. */
+export const holdBackSentence = ({ days, share, freeU }: HoldBackRules): string =>
+  days === 0 || share === 0
+    ? 'The full amount is credited.'
+    : `The full amount is credited. Until a first card payment has settled, after ${days} days, ${percent(share)} of it cannot be spent; ${usd(Number(freeU) / 1e6)} always can.`;
