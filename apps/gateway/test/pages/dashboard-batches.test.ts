@@ -151,13 +151,20 @@ t.test('a later check ends the one before it, and a file is not sent again for o
   const asked: string[] = [];
   await page.route('**/dashboard/batches/check', async (route) => {
     asked.push(route.request().postData() ?? '');
-    // The first is never answered.
-    if (asked.length > 1) await route.continue();
+    // The first two are never answered.
+    if (asked.length > 2) await route.continue();
   });
-  const ended = page.waitForEvent('requestfailed');
-  await page.getByLabel('Rows, as CSV').fill(BAD);
+  const rows = page.getByLabel('Rows, as CSV');
+  const busy = page.locator('#check[aria-busy]');
+  await rows.fill(BAD);
   await eventually('the first check is under way', () => asked.length === 1);
-  await page.getByLabel('Rows, as CSV').fill('');
+  t.equal(await busy.count(), 1);
+  await rows.fill('');
+  await eventually('where there are no rows nothing is checked', async () => (await busy.count()) === 0);
+  await rows.fill(BAD);
+  await eventually('the second check is under way', () => asked.length === 2);
+  const ended = page.waitForEvent('requestfailed');
+  await rows.fill('');
   await page
     .getByLabel('Or a file')
     .setInputFiles({ name: 'rows.csv', mimeType: 'text/csv', buffer: Buffer.from(ROWS) });
@@ -167,10 +174,10 @@ t.test('a later check ends the one before it, and a file is not sent again for o
   await page.getByLabel('Name (optional)').fill('nightly');
   await page.getByLabel('Confidence threshold').fill('0.9');
   await page.getByText('Check again to see what these terms come to.').waitFor();
-  t.equal(asked.length, 2);
+  t.equal(asked.length, 3);
   await page.getByRole('button', { name: 'Check and estimate' }).click();
   await page.getByText('is reserved at the start').waitFor();
-  t.equal(asked.length, 3);
+  t.equal(asked.length, 4);
 });
 
 t.test('the same form starts one batch; it is followed to its end, close calls first', async (t) => {

@@ -11,18 +11,25 @@ const rows = form.querySelector<HTMLTextAreaElement>('[name="rows"]')!;
 const file = form.querySelector<HTMLInputElement>('[name="file"]')!;
 const start = form.querySelector<HTMLButtonElement>('[data-start]')!;
 const check = form.querySelector<HTMLButtonElement>('[data-check]')!;
+const place = document.getElementById('check')!;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let running: AbortController | undefined;
 
 const hasRows = (): boolean => rows.value.trim() !== '' || (file.files?.length ?? 0) > 0;
 
+/** One that is waited for is not begun, and the answer of one under way is not shown. */
+function endCheck(): void {
+  clearTimeout(timer);
+  running?.abort();
+  place.removeAttribute('aria-busy');
+}
+
 /** A later check ends the one before it. */
 async function look(): Promise<void> {
-  running?.abort();
+  endCheck();
+  if (!hasRows()) return place.replaceChildren();
   running = new AbortController();
   const { signal } = running;
-  const place = document.getElementById('check')!;
-  if (!hasRows()) return place.replaceChildren();
   place.setAttribute('aria-busy', 'true');
   const answer = await send(check.formAction, signal);
   if (signal.aborted) return;
@@ -50,7 +57,6 @@ async function send(action: string, signal?: AbortSignal): Promise<Answer> {
 
 /** The form keeps what is in it, the chosen file too. */
 function showCheck({ status, text }: Answer, otherwise: string): void {
-  const place = document.getElementById('check')!;
   const found = new DOMParser().parseFromString(text, 'text/html').getElementById('check');
   const refusals: Record<number, string> = { 401: 'authentication_required', 429: 'rate_limited' };
   if (found && found.childElementCount > 0) {
@@ -71,9 +77,7 @@ form.addEventListener('input', ({ target }) => {
   // A file is sent once; for other terms it is sent again when the button says so.
   const isTerm = name !== null && name !== 'rows' && name !== 'file';
   if (isTerm && (file.files?.length ?? 0) > 0) {
-    running?.abort();
-    const place = document.getElementById('check')!;
-    place.removeAttribute('aria-busy');
+    endCheck();
     place.replaceChildren(element('p', { class: 'muted small' }, 'Check again to see what these terms come to.'));
     return;
   }
@@ -82,14 +86,12 @@ form.addEventListener('input', ({ target }) => {
 
 on(check, 'click', async (event) => {
   event.preventDefault();
-  clearTimeout(timer);
   await look();
 });
 
 on(form, 'submit', async (event) => {
   event.preventDefault();
-  clearTimeout(timer);
-  running?.abort();
+  endCheck();
   start.disabled = true;
   const answer = await send(form.action);
   start.disabled = false;
