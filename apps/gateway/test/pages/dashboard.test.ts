@@ -128,7 +128,7 @@ t.test('[§4.1-poll-cookie] a poll: what it will take, its votes as they come, w
   await page.locator('#balance').getByText('$4.99').waitFor();
 });
 
-t.test('a link from a result fills in the form of a paid poll, and asks nothing', async (t) => {
+t.test('an address with a question fills in the form of a paid poll, and asks nothing', async (t) => {
   const { accountId } = await site.keyWith(5);
   const page = await openDashboard(site, accountId);
   const query = 'question=Which+of+the+two%3F&option=The+%3Cb%3Eleft&option=Right&preset=strong&threshold=1&limit=2';

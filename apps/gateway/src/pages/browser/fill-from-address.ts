@@ -15,18 +15,16 @@ function keptFields(): string {
   return kept;
 }
 
-/**
- * What a link says of a paid poll. With `again` the service has filled in a poll, and what is to differ from it follows: `question`, `option` as often as there are, `preset`, `threshold`, `limit`.
- */
+/** With `again` the service has filled in the poll; what is to differ from it is in the address. */
 export function fillFromAddress(form: HTMLFormElement): boolean {
   const kept = keptFields();
   const here = new URLSearchParams(location.search);
-  const before = new URLSearchParams(kept);
-  if (!isFilling(here) && before.has('again')) {
+  const keptQuery = new URLSearchParams(kept);
+  if (!isFilling(here) && keptQuery.has('again')) {
     location.replace(`/dashboard${kept}#run`);
     return false;
   }
-  const query = isFilling(here) ? here : before;
+  const query = isFilling(here) ? here : keptQuery;
   const values: [name: string, value: string | null][] = [
     ['question', query.get('question')],
     ['options', query.has('option') ? query.getAll('option').join('\n') : null],
