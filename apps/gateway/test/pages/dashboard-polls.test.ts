@@ -174,9 +174,12 @@ t.test('the export goes on to the end of the list, or says in its name that it d
     const newest = lines.at(query === 'sort=oldest' ? -1 : 0);
     t.match(newest, { result_id: poll_id, winning_option: 'That & more', votes: [2, 7] }, 'votes stand as options do');
   }
-  const few = { pollIds: [], limit: 1_000, maxLooked: 700 };
+  const few = { pollIds: [], limit: 1_000, maxLooked: 700, gone: new AbortController().signal };
   const { rows, isCut } = await readForExport(context, owner.accountId, readPollsFilter({}), few);
   t.same([rows.length, isCut], [700, true], 'it stops where it has looked through enough');
+  const left = { pollIds: [], limit: 1_000, maxLooked: 70_000, gone: AbortSignal.abort() };
+  const unread = await readForExport(context, owner.accountId, readPollsFilter({}), left);
+  t.same([unread.rows.length, unread.isCut], [700, true], 'or its caller has left');
 
   await plant(800, 1_050);
   const cut = await exported('');

@@ -85,12 +85,20 @@ export interface ExportedRows {
   isCut: boolean;
 }
 
+interface ExportBounds {
+  pollIds: readonly string[];
+  limit: number;
+  maxLooked: number;
+  /** Its caller has left: no further page is read. */
+  gone: AbortSignal;
+}
+
 /** These polls of the account, or all that fit the filter up to the bounds, in the order of the list. */
 export async function readForExport(
   context: PagesContext,
   accountId: string,
   { filter, isOldestFirst }: PollsFilter,
-  { pollIds, limit, maxLooked }: { pollIds: readonly string[]; limit: number; maxLooked: number },
+  { pollIds, limit, maxLooked, gone }: ExportBounds,
 ): Promise<ExportedRows> {
   if (pollIds.length > 0) return { rows: await historyRows(context, accountId, pollIds), isCut: false };
   const direction = isOldestFirst ? 'newer' : 'older';
@@ -105,7 +113,7 @@ export async function readForExport(
     found.push(...(isOldestFirst ? page.lines.toReversed() : page.lines));
     looked += page.looked.polls;
     pollId = page.goOn;
-  } while (pollId !== null && found.length < limit && looked < maxLooked);
+  } while (pollId !== null && found.length < limit && looked < maxLooked && !gone.aborted);
   return { rows: await withOutcomes(context, found), isCut: pollId !== null };
 }
 

@@ -71,7 +71,7 @@ export async function dashboardPollsRoutes(
     },
     async ({ principal, query: { format, id, ...query } }, reply) => {
       const shown = readPollsFilter(query);
-      const bounds = { limit: MAX_EXPORTED, maxLooked: MAX_LOOKED_THROUGH };
+      const bounds = { limit: MAX_EXPORTED, maxLooked: MAX_LOOKED_THROUGH, gone: goneSignal(reply) };
       const chosen = { pollIds: pollIdsOf(id), ...bounds };
       const { rows, isCut } = await readForExport(context, principal!.accountId, shown, chosen);
       const { mediaType, write } = EXPORT_FORMATS[format];
