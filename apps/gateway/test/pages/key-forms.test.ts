@@ -69,6 +69,19 @@ t.test('[§4.4-create-201] the page with the new key is not cached; a label over
   t.equal((await listKeys(context.storage, accountId)).length, 4);
 });
 
+t.test('the page of the keys says what no key may read', async (t) => {
+  const { accountId, bearer } = await site.keyWith(0);
+  const session = await site.sessionFor(accountId);
+  const { body } = await app.inject({ url: '/dashboard/keys', headers: session });
+  const [sentence = ''] = /Deleting the account, .* are for you alone/.exec(body) ?? [];
+  const paths = [...sentence.matchAll(/<code>(?:GET )?(\/api\/[\w/]+)<\/code>/g)].map(([, path]) => path!);
+  t.same(paths, ['/api/balance', '/api/results', '/api/results/recent']);
+  for (const url of paths) {
+    t.equal((await app.inject({ url, headers: bearer })).statusCode, 401, url);
+    t.equal((await app.inject({ url, headers: session })).statusCode, 200, url);
+  }
+});
+
 t.test('a key is made with its terms, changed and rotated; the old one works until the overlap is over', async (t) => {
   const { accountId } = await site.keyWith(0);
   const session = await site.sessionFor(accountId);
