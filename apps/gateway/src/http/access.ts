@@ -85,7 +85,6 @@ const SCOPE_OF: Partial<Record<BudgetName, Scope>> = {
   poll: 'polls:run',
   free_poll: 'polls:run',
   batch: 'polls:run',
-  batch_check: 'polls:run',
   compute: 'polls:run',
   session: 'results:read',
   account: 'account',

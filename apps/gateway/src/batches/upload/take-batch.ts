@@ -28,8 +28,8 @@ import { worstCaseU } from './worst-case.ts';
 
 export interface BatchUpload {
   accountId: string;
-  keyId: string | undefined;
-  loginId: string | undefined;
+  keyId?: string | undefined;
+  loginId?: string | undefined;
   terms: BatchTerms;
   rows: AsyncIterable<RawRow>;
   maxRows: number;

@@ -184,12 +184,12 @@ export async function dashboardBatchRoutes(
     form('sendBatch', 'New batch form', {}, { 303: redirect('The batch.') }),
     async (request, reply) => {
       if (!request.principal) return refuseStranger(request, reply);
-      const { accountId, keyId, loginId } = request.principal;
+      const { accountId, loginId } = request.principal;
       const typed: Typed = {};
       try {
         const upload = await readWithin(request, 'batch', typed);
         const idempotencyKey = keyOf(request);
-        const { batchId } = await takeBatch(context, { ...upload, accountId, keyId, loginId, idempotencyKey });
+        const { batchId } = await takeBatch(context, { ...upload, accountId, loginId, idempotencyKey });
         return to(reply, `${BATCHES_PATH}/${batchId}`);
       } catch (error) {
         return formPage({ accountId, reply, error }, typed);
