@@ -10,7 +10,7 @@ import type { Hedge } from '@eloquentpoll/voting';
 // What a poll of each panel is allowed: who pays, how long it may take, how many votes it needs, how it hedges.
 
 /** Whether the operator pays: open-weight models, and a daily cap on what all such polls may cost. */
-export const isFree = (panel: PanelName): panel is FreePreset => FREE_PRESETS.some((free) => free === panel);
+export const isFree = (panel: string | undefined): panel is FreePreset => FREE_PRESETS.some((free) => free === panel);
 
 /** Of a poll that an operator asks again. */
 export const OPERATOR_ENTRY = 'operator';

@@ -33,6 +33,7 @@ function readForm(bytes: Buffer): FormBody {
 export const valuesOf = (form: FormBody | undefined, name: string): string[] =>
   (form?.get(name) ?? []).map((value) => value.replaceAll('\r\n', '\n'));
 
-/** What a page gave the form to be known by; nothing where it is no such id. */
-export const formIdOf = (form: FormBody | undefined): string | undefined =>
-  valuesOf(form, 'form').find((id) => /^[\w-]{20,64}$/.test(id));
+/** Whether a page may have given it to a form, to be known by. */
+export const isFormId = (id: string): boolean => /^[\w-]{20,64}$/.test(id);
+
+export const formIdOf = (form: FormBody | undefined): string | undefined => valuesOf(form, 'form').find(isFormId);

@@ -1,4 +1,5 @@
 import { LIMITS, PRESETS, type Preset, type ResultDetail } from '@eloquentpoll/contracts';
+import { isFree } from '@eloquentpoll/polls';
 import type { Advice } from '@eloquentpoll/voting/verdict';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { aboutUsd } from '../discovery/documents/poll-figures.ts';
@@ -53,8 +54,6 @@ export function publicModels({ preset, votes }: ResultDetail): string[] | null {
 
 const isPreset = (name: string | undefined): name is Preset => PRESETS.some((preset) => preset === name);
 
-const isOfFreePool = ({ preset }: Pick<Source, 'preset'>): boolean => preset === 'free' || preset === 'free_search';
-
 /** What the form of a paid poll is filled with. */
 export interface FilledPoll {
   question: string;
@@ -70,7 +69,7 @@ export const filledFrom = (asked: AskedPoll): FilledPoll => ({
   options: asked.options,
   choice: panelOf(asked),
   threshold: asked.confidence_threshold ?? LIMITS.confidence_threshold.default,
-  limitUsd: (isOfFreePool(asked) ? undefined : asked.max_cost_usd) ?? LIMITS.max_cost_usd.default,
+  limitUsd: (isFree(asked.preset) ? undefined : asked.max_cost_usd) ?? LIMITS.max_cost_usd.default,
 });
 
 /** The address has the id of the poll, and what is to differ from it. */
@@ -84,7 +83,7 @@ function paidPollLink({ id }: Source, { preset, threshold, limitUsd, isReworded 
 }
 
 export const againLink = (source: Source, { isReworded = false } = {}): string =>
-  isOfFreePool(source)
+  isFree(source.preset)
     ? `/playground?again=${source.id}${isReworded ? '&wording=new' : ''}`
     : paidPollLink(source, { isReworded });
 
@@ -120,4 +119,4 @@ ${result.preset === 'strong' ? '' : strongPanel(result, facts)}</p>
 
 /** At a threshold of 1 it goes on until no vote can change the winner. A free poll has no threshold to choose. */
 const isStoppedOnConfidence = (result: ResultDetail): boolean =>
-  !isOfFreePool(result) && result.termination_reason === 'confidence';
+  !isFree(result.preset) && result.termination_reason === 'confidence';

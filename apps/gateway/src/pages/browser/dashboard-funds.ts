@@ -34,7 +34,10 @@ function showOpenPayment(form: HTMLFormElement, says = false): void {
   const amount = form.querySelector<HTMLInputElement>('[name="amount"]')!;
   if (open) amount.value = String(open.amountUsd);
   amount.readOnly = open !== null;
-  form.querySelector('[data-needs-script]')!.textContent = open ? 'Send the same payment again' : 'Pay with wallet';
+  const button = form.querySelector<HTMLButtonElement>('[data-needs-script]')!;
+  const label = button.dataset.label ?? button.textContent ?? '';
+  button.dataset.label = label;
+  button.textContent = open ? 'Send the same payment again' : label;
   for (const choice of form.querySelectorAll<HTMLButtonElement>('[data-amount]')) choice.disabled = open !== null;
   if (!open || !says) return;
   const said = form.querySelector<HTMLElement>('[data-said]')!;

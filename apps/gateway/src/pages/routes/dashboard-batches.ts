@@ -14,7 +14,7 @@ import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { takeForms } from '../../http/form-bodies.ts';
+import { isFormId, takeForms } from '../../http/form-bodies.ts';
 import { principalOf, spend } from '../../http/hooks/rate-limit.ts';
 import { cursorsOf } from '../../polls/read/page-cursors.ts';
 import type { PagesContext } from '../context.ts';
@@ -262,7 +262,7 @@ const emptyForm = (): BatchForm => ({ key: randomUUID(), pasted: '', terms: {}, 
 const SIGNED_OUT = 'You are signed out by now. Sign in on another tab, then send this form again.';
 
 const keyOf = ({ query }: FastifyRequest<{ Querystring: { form?: string } }>): string | null =>
-  query.form !== undefined && /^[\w-]{20,64}$/.test(query.form) ? `form-${query.form}` : null;
+  query.form !== undefined && isFormId(query.form) ? `form-${query.form}` : null;
 
 /** Refusals that the form shows; others are pages of their own. */
 const STATUS: Partial<Record<ApiError['code'], number>> = {
