@@ -46,7 +46,7 @@ export type App = FastifyInstance<
 
 /** The whole HTTP side, not listening yet. The context stays the caller's to close, after the app. */
 export function buildApp(context: Context): App {
-  const { config } = context;
+  const { config, panels } = context;
   const slashes = new TrailingSlash();
   const app = fastify({
     loggerInstance: context.log as FastifyBaseLogger,
@@ -79,7 +79,8 @@ export function buildApp(context: Context): App {
   app.register(declaredAnswers);
   app.register(errorReplies, { config });
   app.register(unmatched, {
-    sendMissingPage: (request: FastifyRequest, reply: FastifyReply) => sendMissingPage(request, reply, config.baseUrl),
+    sendMissingPage: (request: FastifyRequest, reply: FastifyReply) =>
+      sendMissingPage(request, reply, { baseUrl: config.baseUrl, panels }),
   });
   app.register(responseHeaders, { context });
   app.register(requestFraming);
@@ -89,7 +90,7 @@ export function buildApp(context: Context): App {
   app.register(accessLog, { context });
   if (context.tracer) app.register(requestTraces, { tracer: context.tracer });
   app.register(bodyParsing);
-  app.register(openapi, { config });
+  app.register(openapi, { context });
   app.register(cookie);
   app.register(auth, { context });
   app.register(rateLimit, { context });

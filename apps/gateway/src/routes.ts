@@ -116,11 +116,11 @@ import { streamPollRoute } from './polls/routes/stream-poll.ts';
 export async function routes(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
   const endpoints = endpointsByError(app);
   const figures = await pollFigures(context);
-  giveAgentHints(app, figures);
   const facts: Facts = { baseUrl: context.config.baseUrl, config: context.config, panels: context.panels, figures };
+  giveAgentHints(app, facts);
   const records = reputations(context);
   const calibration = calibrations(context, records);
-  const onFailedLogin: OnFailedLogin = (...login) => failedLogin(context.config.baseUrl, ...login);
+  const onFailedLogin: OnFailedLogin = (...login) => failedLogin(facts, ...login);
 
   const table: RouteRow[] = [
     ['POST', '/api/poll', 'createPoll', 'login, key or none', () => createPollRoute(app, context)],
@@ -160,8 +160,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
     ['POST', '/api/feedback', 'giveFeedback', 'key', () => giveFeedbackRoute(app, context)],
     ['GET', '/api/feedback/:pollId', 'getFeedback', 'anyone', () => feedbackSummaryRoute(app, context)],
-    ['GET', '/api/intents', 'listIntents', 'anyone', () => intentsRoute(app)],
-    ['POST', '/api/intents/match', 'matchIntents', 'anyone', () => matchIntentsRoute(app)],
+    ['GET', '/api/intents', 'listIntents', 'anyone', () => intentsRoute(app, context)],
+    ['POST', '/api/intents/match', 'matchIntents', 'anyone', () => matchIntentsRoute(app, context)],
 
     ['GET', '/api/keys', 'listKeys', 'login or key', () => listKeysRoute(app, context)],
     ['POST', '/api/keys', 'createKey', 'login or key', () => createKeyRoute(app, context)],
@@ -237,7 +237,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['POST', '/api/mcp', 'speakMcp', 'key', () => app.register(mcpRoute, { context })],
     ['POST', '/api/a2a/tasks/send', 'sendTask', 'key', () => app.register(a2aRoute, { context })],
     ['POST', '/v1/chat/completions', 'createChatCompletion', 'key or none', () => chatCompletionsRoute(app, context)],
-    ['GET', '/v1/models', 'listChatModels', 'anyone', () => chatModelRoutes(app)],
+    ['GET', '/v1/models', 'listChatModels', 'anyone', () => chatModelRoutes(app, context)],
     ['GET', '/v1/models/:model', 'getChatModel', 'anyone'],
     ['GET', '/.well-known/agent-card.json', 'getAgentCard', 'anyone', () => agentCardRoutes(app, context)],
     ['GET', '/.well-known/agent.json', 'getEarlyAgentCard', 'anyone'],
@@ -252,8 +252,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/api/calibration', 'getCalibration', 'anyone', () => calibrationRoutes(app, calibration)],
     ['GET', '/api/calibration.csv', 'getCalibrationTable', 'anyone'],
     ['GET', '/api/openapi.json', 'getOpenApi', 'anyone', () => openapiDocumentRoute(app)],
-    ['GET', '/api/docs', 'getDocs', 'anyone', () => docsRoute(app, context)],
-    ['GET', '/api/errors/catalog', 'getErrorCatalog', 'anyone', () => errorCatalogRoutes(app, context, endpoints)],
+    ['GET', '/api/docs', 'getDocs', 'anyone', () => docsRoute(app, facts)],
+    ['GET', '/api/errors/catalog', 'getErrorCatalog', 'anyone', () => errorCatalogRoutes(app, facts, endpoints)],
     ['GET', '/errors/:code', 'getError', 'anyone'],
     [
       'GET',
@@ -270,10 +270,10 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
       () => protectedResourceRoutes(app, context),
     ],
     ['GET', '/.well-known/oauth-protected-resource/api/mcp', 'getMcpProtectedResource', 'anyone'],
-    ['GET', '/api/surfaces', 'getSurfaces', 'anyone', () => surfacesRoute(app)],
-    ['POST', '/api/tools/list_surfaces', 'listSurfaces', 'anyone', () => surfaceToolRoutes(app)],
+    ['GET', '/api/surfaces', 'getSurfaces', 'anyone', () => surfacesRoute(app, facts)],
+    ['POST', '/api/tools/list_surfaces', 'listSurfaces', 'anyone', () => surfaceToolRoutes(app, facts)],
     ['POST', '/api/tools/get_surface', 'getSurface', 'anyone'],
-    ['GET', '/api/examples', 'listExamples', 'anyone', () => exampleRoutes(app, context)],
+    ['GET', '/api/examples', 'listExamples', 'anyone', () => exampleRoutes(app, facts)],
     ['GET', '/api/examples/:language', 'getExample', 'anyone'],
     ['GET', '/eloquentpoll.ts', 'getClientFile', 'anyone', () => clientFileRoutes(app, context)],
     ['GET', '/eloquentpoll.py', 'getPythonClientFile', 'anyone'],
@@ -398,6 +398,6 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   ];
   const check = expectRoutes(app, table);
   for (const [, , , , register] of table) register?.();
-  pageFileRoutes(app);
+  pageFileRoutes(app, facts);
   app.addHook('onReady', async () => check());
 }

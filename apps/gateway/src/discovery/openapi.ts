@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import plugin from 'fastify-plugin';
 import packageJson from '../../package.json' with { type: 'json' };
 import { LOGIN_COOKIE } from '../accounts/login/login-cookie.ts';
-import type { Config } from '../config/config.ts';
 import { TAGS } from '../http/tags.ts';
 import { namedSchemas } from '../http/validation/validator.ts';
+import type { DiscoveryContext } from './context.ts';
 import { defaultsInWords } from './description/defaults.ts';
 import { shareErrorAnswers } from './description/error-answers.ts';
 import { addExamples, describeAll } from './description/examples.ts';
@@ -19,7 +19,8 @@ import { describedWebhooks } from './description/webhooks.ts';
 // The description of the service is read from the routes that serve it. Every named shape of the contract is a
 // component under its own name.
 
-export const openapi = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
+export const openapi = plugin(async (app: FastifyInstance, { context }: { context: DiscoveryContext }) => {
+  const { config } = context;
   for (const schema of namedSchemas) app.addSchema(schema);
   await app.register(swagger, {
     openapi: {
@@ -53,7 +54,7 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
     },
     transform: ({ schema, url }) => ({ schema: withOneAnswer(schema), url }),
     transformObject: (document) =>
-      'openapiObject' in document ? finished(document.openapiObject) : document.swaggerObject,
+      'openapiObject' in document ? finished(document.openapiObject, context) : document.swaggerObject,
     refResolver: {
       buildLocalReference: (schema, _baseUri, _fragment, index) => String(schema.$id ?? `shape-${index}`),
     },
@@ -61,12 +62,12 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
 });
 
 /** The document that is served: rewritten for readers and generators, from a copy, because routes share its parts. */
-function finished(document: object): OpenApiDocument {
+function finished(document: object, context: DiscoveryContext): OpenApiDocument {
   const copy = JSON.parse(JSON.stringify(document)) as OpenApiDocument;
   // A dry run answers another shape; POST /api/poll/dry-run describes it.
   delete copy.components.schemas.PollRequest?.properties?.dry_run;
   describeAll(copy);
-  addExamples(copy);
+  addExamples(copy, context);
   defaultsInWords(copy);
   spellObjectParameters(copy);
   shareErrorAnswers(copy);

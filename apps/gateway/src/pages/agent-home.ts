@@ -1,8 +1,9 @@
 import type { Facts } from '../discovery/documents/facts.ts';
-import { LINK_SECTIONS, SUMMARY } from '../discovery/documents/llms.ts';
+import { LINK_SECTIONS, serviceSummary } from '../discovery/documents/llms.ts';
 import { confidenceMeaning, EXAMPLE, quickPollAnswer, quickPollCommand } from '../discovery/documents/poll-prose.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { code } from './components.ts';
-import { freePollForm, livePollPlace } from './free-poll-form.ts';
+import { placeToAsk } from './free-poll-form.ts';
 import { panelTable, simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
@@ -13,17 +14,17 @@ export const agentHome = (facts: Facts): string =>
     baseUrl: facts.baseUrl,
     path: '/',
     title: 'EloquentPoll: several models vote on your question',
-    description: SUMMARY,
-    scripts: ['free-poll'],
+    description: serviceSummary(facts),
+    offersFreePolls: runsFreePolls(facts),
+    scripts: runsFreePolls(facts) ? ['free-poll'] : [],
     styles: ['polls', 'home'],
     main: html`<div class="hero">
 <div class="pitch">
 <h1>Ask several AI models. Get one answer.</h1>
-<p class="lead">${SUMMARY}</p>
+<p class="lead">${serviceSummary(facts)}</p>
 </div>
 <div class="try" id="try">
-${freePollForm(EXAMPLE)}
-${livePollPlace}
+${placeToAsk(facts, EXAMPLE)}
 </div>
 <div class="rest stack">
 ${simulatedNote(facts)}
@@ -31,9 +32,9 @@ ${simulatedNote(facts)}
 <p class="muted">Also as markdown: send <code>Accept: text/markdown</code>.</p>
 </div>
 </div>
-<h2>One poll by API, free, without an account</h2>
+<h2>One poll by API, ${runsFreePolls(facts) ? 'free, without an account' : 'with a key'}</h2>
 <div class="grid wide-cells">
-${code(quickPollCommand(facts), 'A command that runs a free poll')}
+${code(quickPollCommand(facts), `A command that runs a ${runsFreePolls(facts) ? 'free ' : ''}poll`)}
 ${code(quickPollAnswer(facts), 'Its answer')}
 </div>
 <h2>How to read the answer</h2>

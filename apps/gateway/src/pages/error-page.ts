@@ -1,16 +1,19 @@
 import type { ErrorEntry } from '@eloquentpoll/contracts';
+import type { SiteFacts } from '../discovery/documents/facts.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { badge } from './components.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 
 /** An entry of the error catalogue as a page. */
-export const errorPage = (baseUrl: string, entry: ErrorEntry): string => {
+export const errorPage = (facts: SiteFacts, entry: ErrorEntry): string => {
   const { code, status, title, description, recovery, retryable, endpoints } = entry;
   return layout({
-    baseUrl,
+    baseUrl: facts.baseUrl,
     path: `/errors/${code}`,
     title: `${title} (${status}) · EloquentPoll`,
     description,
+    offersFreePolls: runsFreePolls(facts),
     main: html`<p class="eyebrow row">${badge(`HTTP ${status}`)} ${retryable ? badge('Retryable', 'good') : badge('Fix the request first', 'warn')}</p>
 <h1>${title}</h1>
 <p class="lead">${description}</p>

@@ -1,5 +1,6 @@
 import { ERRORS } from '@eloquentpoll/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SiteFacts } from '../discovery/documents/facts.ts';
 import type { ApiError } from '../http/api-error.ts';
 import { toApiError } from '../http/hooks/to-api-error.ts';
 import { failedLoginPage } from './failed-login-page.ts';
@@ -7,7 +8,7 @@ import { HTML_TYPE, PAGE_HEADERS } from './layout.ts';
 
 /** Answers a failed login with a page if the client is a browser; other clients get the error. */
 export function failedLogin(
-  baseUrl: string,
+  facts: SiteFacts,
   { headers: { accept = '', 'x-machine-client': machine }, log }: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
@@ -23,7 +24,7 @@ export function failedLogin(
     .code(status)
     .type(HTML_TYPE)
     .headers({ ...PAGE_HEADERS, 'cache-control': 'no-store', vary: 'Accept, X-Machine-Client' })
-    .send(failedLoginPage(baseUrl, reasonOf(known)));
+    .send(failedLoginPage(facts, reasonOf(known)));
 }
 
 const reasonOf = ({ code, circumstances: { detail } }: ApiError): string => detail ?? ERRORS[code].description;

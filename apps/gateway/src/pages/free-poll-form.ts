@@ -1,4 +1,6 @@
 import { LIMITS } from '@eloquentpoll/contracts';
+import type { Facts } from '../discovery/documents/facts.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import type { FreePollLimits } from './browser/free-poll-problem.ts';
 import { type Html, html } from './html.ts';
 
@@ -20,7 +22,7 @@ export const FREE_POLL_LIMITS: FreePollLimits = {
  * `problem` is the validation error of the poll in the form. What is too long is counted and said, not cut; a further
  * option shows when those before it are filled.
  */
-export const freePollForm = ({ question, options }: FreePoll, problem: string | null = null): Html =>
+const freePollForm = ({ question, options }: FreePoll, problem: string | null): Html =>
   html`<form id="free-poll" class="card free-poll" method="post" action="/playground" accept-charset="utf-8" novalidate data-limits="${JSON.stringify(FREE_POLL_LIMITS)}">
 <p class="notice" id="free-poll-problem" data-tone="bad" role="alert"${problem === null ? html` hidden` : ''}>${problem ?? ''}</p>
 <p class="field"><span class="field-head"><label for="question">Question</label><span class="counter" data-counter="question" aria-live="off"></span></span>
@@ -38,4 +40,16 @@ ${Array.from(
 </form>`;
 
 /** The element in which that poll's votes are shown. */
-export const livePollPlace: Html = html`<section id="live-poll" class="card live-poll" aria-label="The poll while it runs" hidden></section>`;
+const livePollPlace: Html = html`<section id="live-poll" class="card live-poll" aria-label="The poll while it runs" hidden></section>`;
+
+const signInToAsk: Html = html`<section class="card stack"><h2>Ask a poll</h2>
+<p>Sign in and add funds. Then ask any panel on the dashboard, or with an API key.</p>
+<p class="row"><a class="button" href="/dashboard">Sign in</a><a class="button secondary" href="/pricing">See pricing</a></p>
+</section>`;
+
+/** Where no free polls run, the way to the others. */
+export const placeToAsk = (facts: Pick<Facts, 'panels'>, poll: FreePoll, problem: string | null = null): Html =>
+  runsFreePolls(facts)
+    ? html`${freePollForm(poll, problem)}
+${livePollPlace}`
+    : signInToAsk;

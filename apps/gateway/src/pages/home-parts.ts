@@ -1,5 +1,6 @@
 import type { Facts } from '../discovery/documents/facts.ts';
 import { aboutSeconds, aboutUsd } from '../discovery/documents/poll-figures.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { notice, table } from './components.ts';
 import { type Html, html } from './html.ts';
 
@@ -10,14 +11,14 @@ const PANELS = [
   { name: 'strong', who: 'frontier models' },
 ] as const;
 
-export const panelTable = ({ figures }: Facts): Html => html`${table(
+export const panelTable = (facts: Facts): Html => html`${table(
   'Panels',
   html`<tr><th scope="col">Panel</th><th scope="col">Who votes</th><th scope="col" class="number">Models</th><th scope="col" class="number">Typical cost</th><th scope="col" class="number">Median time</th></tr>`,
-  PANELS.map(
-    ({ name, who }) =>
-      html`<tr><th scope="row"><code>${name}</code></th><td>${who}</td><td class="number">${figures[name].models.roster_size}</td><td class="number">${name === 'free' ? '$0' : aboutUsd(figures[name].cost_usd.expected)}</td><td class="number">${aboutSeconds(figures[name].latency_ms.p50)}</td></tr>
-`,
-  ),
+  PANELS.filter(({ name }) => name !== 'free' || runsFreePolls(facts)).map(({ name, who }) => {
+    const { models, cost_usd, latency_ms } = facts.figures[name];
+    return html`<tr><th scope="row"><code>${name}</code></th><td>${who}</td><td class="number">${models.roster_size}</td><td class="number">${name === 'free' ? '$0' : aboutUsd(cost_usd.expected)}</td><td class="number">${aboutSeconds(latency_ms.p50)}</td></tr>
+`;
+  }),
 )}
 <p class="small muted">Typical question, two options, list prices. <a href="/api/poll/estimate">Current figures</a></p>`;
 

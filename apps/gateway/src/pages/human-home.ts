@@ -1,10 +1,11 @@
 import { EXAMPLES } from '../discovery/documents/examples/index.ts';
 import type { Facts } from '../discovery/documents/facts.ts';
-import { SUMMARY } from '../discovery/documents/llms.ts';
+import { serviceSummary } from '../discovery/documents/llms.ts';
 import { aboutSeconds, aboutUsd } from '../discovery/documents/poll-figures.ts';
 import { confidenceMeaning, EXAMPLE } from '../discovery/documents/poll-prose.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { code, tabs } from './components.ts';
-import { freePollForm, livePollPlace } from './free-poll-form.ts';
+import { placeToAsk } from './free-poll-form.ts';
 import { earlyStop, panelTable, sampleResults, simulatedNote } from './home-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
@@ -22,8 +23,9 @@ export const humanHome = (facts: Facts): string =>
     baseUrl: facts.baseUrl,
     path: '/?view=human',
     title: 'EloquentPoll: ask several AI models, get one answer',
-    description: SUMMARY,
-    scripts: ['free-poll'],
+    description: serviceSummary(facts),
+    offersFreePolls: runsFreePolls(facts),
+    scripts: runsFreePolls(facts) ? ['free-poll'] : [],
     styles: ['polls', 'home'],
     main: html`<div class="hero">
 <div class="pitch">
@@ -32,8 +34,7 @@ export const humanHome = (facts: Facts): string =>
 vote without seeing the others. You see the winner, every vote, and how settled the result is.</p>
 </div>
 <div class="try" id="try">
-${freePollForm(EXAMPLE)}
-${livePollPlace}
+${placeToAsk(facts, EXAMPLE)}
 </div>
 <div class="rest stack">
 ${simulatedNote(facts)}
@@ -103,5 +104,5 @@ const figures = ({ figures: { broad } }: Facts): Html => html`<dl class="figures
 <div class="stat"><dt>median time</dt><dd>${aboutSeconds(broad.latency_ms.p50)}</dd></div>
 </dl>`;
 
-const example = ({ baseUrl }: Facts, language: (typeof LANGUAGES)[number]['id'], title: string): Html =>
-  html`${code(EXAMPLES[language].code(baseUrl), title)}<p class="small"><a href="/api/examples/${language}">Raw file</a></p>`;
+const example = (facts: Facts, language: (typeof LANGUAGES)[number]['id'], title: string): Html =>
+  html`${code(EXAMPLES[language].code(facts), title)}<p class="small"><a href="/api/examples/${language}">Raw file</a></p>`;

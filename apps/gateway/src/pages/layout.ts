@@ -34,6 +34,8 @@ interface Page {
   styles?: readonly string[];
   /** Preview image of links to this page: 1200 by 630 pixels. */
   image?: { path: string; alt: string };
+  /** For search engines; a hidden page says nothing of it. */
+  offersFreePolls?: boolean;
   /** Excluded from search engines: personal pages and single results. */
   hidden?: boolean;
   /** Made for who is signed in: the menu then leads to the dashboard by that name. */
@@ -108,8 +110,15 @@ ${FOOTER.map((to) => html`<a href="${to.path}">${to.name}</a>\n`)}</div></footer
 `.toString();
 }
 
+const FREE_POLLS = {
+  '@type': 'Offer',
+  price: '0',
+  priceCurrency: 'USD',
+  description: 'Quick polls without an account.',
+};
+
 /** What a page is, for search engines: our own words alone, so pages of polls and accounts have none. */
-function linkedData({ baseUrl, path, title, description }: Page): object {
+function linkedData({ baseUrl, path, title, description, offersFreePolls = false }: Page): object {
   const service = {
     '@type': 'WebApplication',
     '@id': `${baseUrl}/#service`,
@@ -118,7 +127,7 @@ function linkedData({ baseUrl, path, title, description }: Page): object {
     applicationCategory: 'DeveloperApplication',
     operatingSystem: 'Any',
     image: `${baseUrl}/og.png`,
-    offers: { '@type': 'Offer', price: '0', priceCurrency: 'USD', description: 'Quick polls without an account.' },
+    ...(offersFreePolls && { offers: FREE_POLLS }),
   };
   const about = { '@id': service['@id'] };
   const page = {

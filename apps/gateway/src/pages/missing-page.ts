@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SiteFacts } from '../discovery/documents/facts.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { html } from './html.ts';
 import { HTML_TYPE, layout, PAGE_HEADERS } from './layout.ts';
 import { type LikelyPage, likelyPage } from './likely-page.ts';
@@ -11,9 +13,9 @@ interface Missing {
 }
 
 /** The 404 page. */
-const missingPage = (baseUrl: string, path: string, { heading, says, meant }: Missing): string =>
+const missingPage = (facts: SiteFacts, path: string, { heading, says, meant }: Missing): string =>
   layout({
-    baseUrl,
+    baseUrl: facts.baseUrl,
     path,
     title: `${heading} · EloquentPoll`,
     description: says,
@@ -21,37 +23,37 @@ const missingPage = (baseUrl: string, path: string, { heading, says, meant }: Mi
     main: html`<h1>${heading}</h1>
 <p class="lead">${says}</p>
 ${meant ? html`<p>Did you mean <a href="${meant.path}">${meant.name}</a>?</p>` : ''}
-<p class="row"><a class="button" href="/playground">Try it</a><a class="button secondary" href="/?view=human">About EloquentPoll</a></p>`,
+<p class="row">${runsFreePolls(facts) ? html`<a class="button" href="/playground">Try it</a>` : ''}<a class="button secondary" href="/?view=human">About EloquentPoll</a></p>`,
   });
 
 /** For a poll that ended before a worker had it. */
-export const canceledPage = (baseUrl: string): string =>
-  missingPage(baseUrl, '/result', {
+export const canceledPage = (facts: SiteFacts): string =>
+  missingPage(facts, '/result', {
     heading: 'Poll canceled',
     says: 'It was canceled before a model had voted, so it has no result.',
   });
 
-export const noResultPage = (baseUrl: string): string =>
-  missingPage(baseUrl, '/result', {
+export const noResultPage = (facts: SiteFacts): string =>
+  missingPage(facts, '/result', {
     heading: 'No such result',
     says: 'The link may have been cut off, the poll may still be running, or it was deleted.',
   });
 
 /** For a browser that opens the page of a command line's login without what the command line adds to it. */
-export const noGrantPage = (baseUrl: string): string =>
-  missingPage(baseUrl, '/dashboard/grant', {
+export const noGrantPage = (facts: SiteFacts): string =>
+  missingPage(facts, '/dashboard/grant', {
     heading: 'Start in the terminal',
     says: 'This page gives a command line its key. Run eloquentpoll login there, and it opens by itself.',
   });
 
 /** Sends the 404 page to a browser. */
-export const sendMissingPage = ({ url }: FastifyRequest, reply: FastifyReply, baseUrl: string): FastifyReply =>
+export const sendMissingPage = ({ url }: FastifyRequest, reply: FastifyReply, facts: SiteFacts): FastifyReply =>
   reply
     .code(404)
     .type(HTML_TYPE)
     .headers(PAGE_HEADERS)
     .send(
-      missingPage(baseUrl, '/404', {
+      missingPage(facts, '/404', {
         heading: 'No such page',
         says: 'There is nothing at this address.',
         meant: likelyPage(url),

@@ -1,8 +1,10 @@
 import type { ModelReputation } from '@eloquentpoll/contracts';
 import { shareInterval } from '@eloquentpoll/evidence';
+import { isFree } from '@eloquentpoll/polls';
 import type { FailedModel } from '@eloquentpoll/storage';
 import type { Facts } from '../discovery/documents/facts.ts';
 import type { CountedWindow } from '../discovery/reputations.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { notice, table } from './components.ts';
 import { percent, perMillion, seconds, usd, whole, windowText } from './figures.ts';
 import { select } from './form-parts.ts';
@@ -34,6 +36,7 @@ export function modelsPage(
     path: '/models',
     title: 'Models: prices and recent record · EloquentPoll',
     description: `${listed.length} models from ${families(listed).length} vendors, the panels that hold them, their prices and their record in recent polls.`,
+    offersFreePolls: runsFreePolls(facts),
     scripts: ['models'],
     styles: ['catalog'],
     main: html`<h1>Models</h1>
@@ -43,13 +46,13 @@ ${facts.panels.simulated ? notice(html`<p>These models and their records are sim
 <p class="muted small">Prices are what vendors charge per million tokens; what you pay is under <a href="/pricing">pricing</a>. “Valid” is the share of
 requests that brought a vote, “Agreed” the share of votes for the option that won. Under each share: its 95% interval and the number of votes
 it rests on. Few votes, wide interval.</p>
-${filterForm(listed, order ? filter : { ...filter, sort: undefined })}
+${filterForm(facts, listed, order ? filter : { ...filter, sort: undefined })}
 ${modelsTable(rows, out, filter, order)}
 <p class="muted small">Updated every five minutes. API: <a href="/api/reputation/models">/api/reputation/models</a>.
 <a href="/trust">How alike the models are, and how often confidence came true</a></p>
 <h2 id="panels">Panels</h2>
 <div class="grid">
-${PANEL_TEXTS.map((panel) => panelCard(facts, panel))}</div>`,
+${panelsOf(facts).map((panel) => panelCard(facts, panel))}</div>`,
   });
 }
 
@@ -68,11 +71,18 @@ ${models.map(({ id }) => html`<li><a href="#${modelAnchor(id)}">${id}</a></li>`)
 `;
 }
 
-function filterForm(listed: readonly ListedModel[], { family, preset, capability, sort }: ModelsFilter): Html {
+const panelsOf = (facts: Facts): typeof PANEL_TEXTS =>
+  runsFreePolls(facts) ? PANEL_TEXTS : PANEL_TEXTS.filter(({ name }) => !isFree(name));
+
+function filterForm(
+  facts: Facts,
+  listed: readonly ListedModel[],
+  { family, preset, capability, sort }: ModelsFilter,
+): Html {
   const all = { value: '', label: 'All' };
   return html`<form class="filters" action="/models#all" data-filter>
 ${select('family', 'Vendor', [all, ...families(listed).map(same)], family)}
-${select('preset', 'Panel', [all, ...PANEL_TEXTS.map(({ name }) => ({ value: name, label: panelTitle(name) }))], preset)}
+${select('preset', 'Panel', [all, ...panelsOf(facts).map(({ name }) => ({ value: name, label: panelTitle(name) }))], preset)}
 ${select('capability', 'Capability', [all, ...CAPABILITIES.map(({ name, label }) => ({ value: name, label }))], capability)}
 ${sort ? html`<input type="hidden" name="sort" value="${sort}">` : ''}<button class="button">Show</button>
 </form>

@@ -1,17 +1,36 @@
 import type { Facts } from '../discovery/documents/facts.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { freePollLink } from './ask-again.ts';
-import { type FreePoll, freePollForm, livePollPlace } from './free-poll-form.ts';
+import { type FreePoll, placeToAsk } from './free-poll-form.ts';
 import { simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 import { TEMPLATES } from './poll-templates.ts';
 
 export const playgroundPage = (facts: Facts, poll: FreePoll | null, problem: string | null = null): string =>
+  runsFreePolls(facts) ? playground(facts, poll ?? NO_POLL, problem) : closedPlayground(facts);
+
+const NO_POLL: FreePoll = { question: '', options: [] };
+
+const closedPlayground = (facts: Facts): string =>
+  layout({
+    baseUrl: facts.baseUrl,
+    path: '/playground',
+    title: 'Playground · EloquentPoll',
+    description: 'How to ask your first poll of AI models.',
+    main: html`<h1>Playground</h1>
+<p class="lead">Polls take an account here.</p>
+${simulatedNote(facts)}
+${placeToAsk(facts, NO_POLL)}`,
+  });
+
+const playground = (facts: Facts, poll: FreePoll, problem: string | null): string =>
   layout({
     baseUrl: facts.baseUrl,
     path: '/playground',
     title: 'Playground: a free poll of AI models',
     description: 'Write a question and its options, and watch open-weight models vote. Free, without an account.',
+    offersFreePolls: true,
     scripts: ['free-poll', 'recent-list'],
     styles: ['polls'],
     main: html`<h1>Playground</h1>
@@ -20,8 +39,7 @@ Free, no account.</p>
 ${simulatedNote(facts)}
 <div class="grid wide-cells playground">
 <div>
-${freePollForm(poll ?? { question: '', options: [] }, problem)}
-${livePollPlace}
+${placeToAsk(facts, poll, problem)}
 </div>
 <aside class="stack">
 <section id="recent" hidden><h2>Your recent free polls</h2>

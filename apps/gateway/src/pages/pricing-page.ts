@@ -1,6 +1,7 @@
 import { LIMITS, PRESETS, type Preset, type ServiceTier } from '@eloquentpoll/contracts';
 import { pricePpmOf } from '../config/list-prices.ts';
 import type { Facts } from '../discovery/documents/facts.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { notice, table } from './components.ts';
 import { percent, seconds, usd, whole } from './figures.ts';
 import { select } from './form-parts.ts';
@@ -34,12 +35,13 @@ export function pricingPage(facts: Facts, { list, asked, votes }: Pricing): stri
     title: 'Pricing: what a poll costs · EloquentPoll',
     description:
       'You pay for the votes that were cast, at list prices. What 1,000 polls cost by panel, and what stopping early saves.',
+    offersFreePolls: runsFreePolls(facts),
     styles: ['catalog'],
     main: html`<h1>Pricing</h1>
 <p class="lead">You pay for the votes that were cast, each at our list price for its model. A poll stops once its result is final or likely
 enough to stay, so it typically costs less than asking every model, and never more than the limit that you set.</p>
 ${facts.panels.simulated ? notice(html`<p>These models are simulated, and their prices are made up.</p>`, 'warn') : ''}
-<p>Quick polls without an account are free: open-weight models vote, and we pay. No card, no subscription, no minimum beyond
+<p>${runsFreePolls(facts) ? FREE_POLLS_ARE_FREE : 'No'} subscription, no minimum beyond
 $${LIMITS.checkout_cents.min / 100} per card payment.</p>
 <h2 id="presets">1,000 polls, by panel</h2>
 <p class="key small"><span><span class="swatch expected"></span>expected, stopping early</span> <span><span class="swatch whole"></span>every model asked</span></p>
@@ -55,6 +57,9 @@ ${priceTable(list)}
 ${fineprint}`,
   });
 }
+
+const FREE_POLLS_ARE_FREE =
+  'Quick polls without an account are free: open-weight models vote, and we pay. No card, no';
 
 /** What list prices carry, by preset and for panels that callers name. */
 function margins({ config }: Facts): Html {

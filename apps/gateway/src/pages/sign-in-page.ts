@@ -1,12 +1,13 @@
 import type { ProviderSettings } from '../config/config.ts';
 import type { Facts } from '../discovery/documents/facts.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 
 /** A page that needs a login, without one: two ways to sign in, and then on to `next`, a path of ours. */
-export const signInPage = ({ baseUrl, config: { identityProvider } }: Facts, next = '/dashboard'): string =>
+export const signInPage = (facts: Facts, next = '/dashboard'): string =>
   layout({
-    baseUrl,
+    baseUrl: facts.baseUrl,
     path: '/dashboard',
     title: 'Sign in · EloquentPoll',
     description: 'Sign in for your balance, API keys and polls.',
@@ -14,10 +15,9 @@ export const signInPage = ({ baseUrl, config: { identityProvider } }: Facts, nex
     styles: ['dashboard'],
     hidden: true,
     main: html`<h1>Sign in</h1>
-<p class="lead">For every panel, API keys and your polls. The first sign-in makes your account. Free polls need none:
-<a href="/?view=human">try one</a>.</p>
+<p class="lead">For every panel, API keys and your polls. The first sign-in makes your account.${runsFreePolls(facts) ? tryFreePoll : ''}</p>
 <div class="grid wide-cells">
-${identityProvider ? providerCard(identityProvider, next) : ''}
+${facts.config.identityProvider ? providerCard(facts.config.identityProvider, next) : ''}
 <section class="card stack" id="wallet" data-next="${next}" aria-labelledby="wallet-title">
 <h2 id="wallet-title">With an Ethereum wallet</h2>
 <p>Sign a message with your wallet: no fee, no transaction. New wallets get an account and an API key.</p>
@@ -28,6 +28,9 @@ ${identityProvider ? providerCard(identityProvider, next) : ''}
 </section>
 </div>`,
   });
+
+const tryFreePoll = html` Free polls need none:
+<a href="/?view=human">try one</a>.`;
 
 const providerCard = (
   { name }: ProviderSettings,

@@ -1,6 +1,7 @@
 import type { Surface } from '@eloquentpoll/contracts';
 import type { Facts } from '../discovery/documents/facts.ts';
-import { SURFACES } from '../discovery/documents/surfaces.ts';
+import { surfacesOf } from '../discovery/documents/surfaces.ts';
+import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { badge, type Tone } from './components.ts';
 import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
@@ -25,17 +26,19 @@ const USERS = [
   { value: 'browser_agent', label: 'Browser agents' },
 ] as const;
 
-export function surfacesPage({ baseUrl }: Facts, filter: SurfacesFilter): string {
-  const shown = SURFACES.filter(
+export function surfacesPage(facts: Facts, filter: SurfacesFilter): string {
+  const all = surfacesOf(facts);
+  const shown = all.filter(
     ({ category, user_types }) =>
       (!filter.category || category === filter.category) &&
       (!filter.user || user_types.some((type) => type === filter.user)),
   );
   return layout({
-    baseUrl,
+    baseUrl: facts.baseUrl,
     path: '/surfaces',
     title: 'All integrations · EloquentPoll',
-    description: `${SURFACES.length} ways in which people, coding agents and browser agents find and use this service, and how a program can detect each.`,
+    description: `${all.length} ways in which people, coding agents and browser agents find and use this service, and how a program can detect each.`,
+    offersFreePolls: runsFreePolls(facts),
     styles: ['catalog'],
     main: html`<h1 id="all">All integrations</h1>
 <p class="lead">To install one, see <a href="/connect">Connect</a>.</p>
@@ -46,7 +49,7 @@ ${select('user', 'For', [{ value: '', label: 'All' }, ...USERS], filter.user)}
 ${select('category', 'Maturity', [{ value: '', label: 'All' }, ...CATEGORIES.map(({ name, title }) => ({ value: name, label: title }))], filter.category)}
 <button class="button">Show</button>
 </form>
-<p class="muted" role="status">${shown.length === 0 ? 'Nothing matches these filters.' : `${shown.length} of ${SURFACES.length} integrations`}</p>
+<p class="muted" role="status">${shown.length === 0 ? 'Nothing matches these filters.' : `${shown.length} of ${all.length} integrations`}</p>
 ${CATEGORIES.map((category) => section(category, shown))}`,
   });
 }

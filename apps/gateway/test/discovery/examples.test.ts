@@ -3,8 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { loadPanels } from '@eloquentpoll/models/panels';
 import { freePort } from '@eloquentpoll/services/free-port';
 import t from 'tap';
+import { EXAMPLES } from '../../src/discovery/documents/examples/index.ts';
 import { EXAMPLE, EXAMPLE_ANSWER } from '../../src/discovery/documents/poll-prose.ts';
 import { build } from '../fixtures/build.ts';
 import { newPeer, oldPeer } from '../fixtures/mcp-peers.ts';
@@ -27,9 +29,9 @@ t.teardown(() => rm(folder, { recursive: true }));
 
 const served = async (language: string) => (await fetch(`${baseUrl}/api/examples/${language}`)).text();
 
-async function run(language: string, file: string, command: string, env: Record<string, string> = {}): Promise<string> {
+async function run(text: string, file: string, command: string, env: Record<string, string> = {}): Promise<string> {
   const path = join(folder, file);
-  await writeFile(path, await served(language));
+  await writeFile(path, text);
   const { stdout } = await promisify(execFile)(command, [path], {
     cwd: folder,
     env: { PATH: SYSTEM_PATH, ...env },
@@ -42,7 +44,7 @@ const LANGUAGES = [
   { language: 'curl', file: 'example.sh', command: 'sh', needs: 'curl' },
   { language: 'typescript', file: 'example.ts', command: process.execPath, needs: process.execPath },
   { language: 'python', file: 'example.py', command: 'python3', needs: 'python3' },
-];
+] as const;
 
 t.test(
   '[§4.7-example-curl, §4.7-example-typescript, §4.7-example-python, §1-support-examples] the code runs as it is',
@@ -53,21 +55,33 @@ t.test(
         t.match(await served(language), baseUrl);
         continue;
       }
-      const free = await run(language, file, command);
+      const text = await served(language);
+      const free = await run(text, file, command);
       t.match(free, EXAMPLE_ANSWER, `${language}: the winner`);
       t.match(free, /100% confidence after \d+ variants/, language);
       t.match(free, new RegExp(`${baseUrl}/api/results/EP-`), language);
       t.notMatch(free, /full poll|^Full/im, `${language}: no key, no full poll`);
 
-      const full = await run(language, file, command, { EP_KEY: key });
+      const full = await run(text, file, command, { EP_KEY: key });
       t.match(full, /full/i, language);
       t.match(full, /success/, language);
-      const wrongKey = await run(language, file, command, { EP_KEY: 'ep_k_wrong' }).catch((error) => error);
+      const wrongKey = await run(text, file, command, { EP_KEY: 'ep_k_wrong' }).catch((error) => error);
       t.ok(wrongKey instanceof Error, `${language}: an error ends it`);
       t.match(JSON.stringify(wrongKey), 'invalid_api_key', `${language}: and is shown`);
     }
   },
 );
+
+t.test('where no free polls run, the code takes a key', async (t) => {
+  const facts = { baseUrl, panels: loadPanels({ file: 'openai,anthropic' }) };
+  for (const { language, file, command, needs } of LANGUAGES) {
+    const text = EXAMPLES[language].code(facts);
+    t.notMatch(text, 'quick-poll', language);
+    if (!(await canRun(needs))) continue;
+    t.match(await run(text, file, command, { EP_KEY: key }), /success/, language);
+    await t.rejects(run(text, file, command), { message: /EP_KEY/ }, `${language}: or says what it needs`);
+  }
+});
 
 t.test('[§4.7-example-mcp-config] real clients connect with the configuration', async (t) => {
   const { mcpServers } = JSON.parse(await served('mcp-config'));

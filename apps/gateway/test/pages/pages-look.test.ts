@@ -69,7 +69,7 @@ const MADE: Record<string, string> = {
     revokedAt: null,
     createdAt: new Date(0),
   }),
-  'login-failed': failedLoginPage(site.url, 'Sign-in was cancelled.'),
+  'login-failed': failedLoginPage({ baseUrl: site.url, panels: site.context.panels }, 'Sign-in was cancelled.'),
 };
 
 const SERVED: Record<string, string> = {

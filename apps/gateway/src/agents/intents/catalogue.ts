@@ -1,4 +1,6 @@
 import { type Intent, LIMITS } from '@eloquentpoll/contracts';
+import type { PollsContext } from '../../polls/context.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 
 // The intents of /api/intents: trigger phrases, parameters and the operation of each.
 
@@ -289,3 +291,16 @@ type Shape = Readonly<Omit<Intent, 'trigger_phrases' | 'examples' | 'id'>> & {
 
 export type IntentId = (typeof INTENTS)[number]['id'];
 export type KnownIntent = Shape & { readonly id: IntentId };
+
+export const intentsOf = (context: Pick<PollsContext, 'panels'>): readonly KnownIntent[] =>
+  runsFreePolls(context) ? INTENTS : WITHOUT_FREE_POLLS;
+
+/** Where no free polls run, who wants a quick one is led to the other. */
+const WITHOUT_FREE_POLLS = withoutFreePolls(INTENTS);
+
+function withoutFreePolls(all: readonly KnownIntent[]): readonly KnownIntent[] {
+  const quick = all.find(({ id }) => id === 'quick_poll')!.trigger_phrases.filter((phrase) => !/\bfree\b/.test(phrase));
+  return all
+    .filter(({ id }) => id !== 'quick_poll')
+    .map((one) => (one.id === 'run_poll' ? { ...one, trigger_phrases: [...one.trigger_phrases, ...quick] } : one));
+}

@@ -11,17 +11,17 @@ const MAX_MATCHES = 5;
 const IN_A_POLL = 0.6;
 const POLLS: ReadonlySet<string> = new Set(['run_poll', 'quick_poll', 'dry_run']);
 
-let made: ReturnType<typeof makeMatcher> | undefined;
+const made = new WeakMap<readonly KnownIntent[], Matcher>();
 
 /** Hundreds of patterns, for the first text. */
-const makeMatcher = () => ({
-  scorer: phraseScorer(new Map(INTENTS.map(({ id, trigger_phrases }) => [id, trigger_phrases]))),
-  readers: INTENTS.map((intent: KnownIntent) => ({ intent, read: readerOf(intent) })),
+const makeMatcher = (intents: readonly KnownIntent[]) => ({
+  scorer: phraseScorer(new Map(intents.map(({ id, trigger_phrases }) => [id, trigger_phrases]))),
+  readers: intents.map((intent) => ({ intent, read: readerOf(intent) })),
 });
+type Matcher = ReturnType<typeof makeMatcher>;
 
-export function rankIntents(text: string): IntentMatches {
-  made ??= makeMatcher();
-  const { scorer, readers } = made;
+export function rankIntents(text: string, intents: readonly KnownIntent[] = INTENTS): IntentMatches {
+  const { scorer, readers } = matcherOf(intents);
   const scores = scorer(wordsOf(text));
   const read = readers.map(({ intent, read }) => ({ intent, ...scores.get(intent.id)!, ...read(text) }));
   const isPoll = read.some(({ intent, form }) => intent.id === 'run_poll' && form >= IN_A_POLL);
@@ -42,6 +42,12 @@ export function rankIntents(text: string): IntentMatches {
     .toSorted((a, b) => b.score - a.score || (a.intent_id < b.intent_id ? -1 : 1))
     .slice(0, MAX_MATCHES);
   return { text, matches, best_match: matches[0] ?? null };
+}
+
+function matcherOf(intents: readonly KnownIntent[]): Matcher {
+  const matcher = made.get(intents) ?? makeMatcher(intents);
+  made.set(intents, matcher);
+  return matcher;
 }
 
 function requiredOf({ parameters }: KnownIntent): string[] {

@@ -10,6 +10,7 @@ import { goneSignal } from '../../http/gone-signal.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../../polls/context.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import { type CallerKind, callerOf } from '../../polls/order/themes.ts';
 import { whyFailed } from '../../polls/read/why-failed.ts';
 import { awaitPoll } from '../../polls/run/await-poll.ts';
@@ -112,6 +113,6 @@ function askedIn({ chatReading }: FastifyRequest): AskedByChat {
 
 const keyMissing = (context: PollsContext): ApiError =>
   new ApiError('authentication_required', {
-    detail: 'This model needs an API key as a bearer token; eloquentpoll/free needs none.',
+    detail: `This model needs an API key as a bearer token${runsFreePolls(context) ? '; eloquentpoll/free needs none' : ''}.`,
     recovery: keyRecoveryActions(context),
   });

@@ -4,12 +4,15 @@ import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { jsonAnswer } from '../../http/answers.ts';
 import { chatErrors } from '../../http/chat-errors.ts';
-import { chatModelNamed, chatModels } from '../chat/models.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
+import { chatModelNamed, chatModels, isFreeModel } from '../chat/models.ts';
 
 const Params = Type.Object({ model: Type.String({ description: 'An id, with its slash as `%2F`.' }) });
 
 /** GET /v1/models and GET /v1/models/{model}: the panels as models of the OpenAI API. */
-export function chatModelRoutes(app: FastifyInstance): void {
+export function chatModelRoutes(app: FastifyInstance, context: Pick<PollsContext, 'panels'>): void {
+  const data = chatModels.filter(({ id }) => runsFreePolls(context) || !isFreeModel(id));
   app.get(
     '/v1/models',
     {
@@ -23,7 +26,7 @@ export function chatModelRoutes(app: FastifyInstance): void {
         response: { 200: jsonAnswer('The models.', ChatModelList), ...chatErrors() },
       },
     },
-    async (): Promise<ChatModelList> => ({ object: 'list', data: [...chatModels] }),
+    async (): Promise<ChatModelList> => ({ object: 'list', data }),
   );
 
   const found = { 200: jsonAnswer('The model.', ChatModel), ...chatErrors('model_not_found') };

@@ -3,11 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendPublicText } from '../../http/send-tagged.ts';
-import { INTENTS } from '../intents/catalogue.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import { intentsOf } from '../intents/catalogue.ts';
 
 /** GET /api/intents: the intents with their trigger phrases and parameters. */
-export function intentsRoute(app: FastifyInstance): void {
-  const listing = JSON.stringify({ version: '1.0.0', count: INTENTS.length, intents: INTENTS });
+export function intentsRoute(app: FastifyInstance, context: Pick<PollsContext, 'panels'>): void {
+  const intents = intentsOf(context);
+  const listing = JSON.stringify({ version: '1.0.0', count: intents.length, intents });
   app.get(
     '/api/intents',
     {

@@ -5,10 +5,13 @@ import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import { comparisonKey } from '../../http/validation/option-rules.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import { intentsOf } from '../intents/catalogue.ts';
 import { rankIntents } from '../intents/match-intents.ts';
 
 /** POST /api/intents/match: which operation a text asks for, by its words, without a model. */
-export function matchIntentsRoute(app: FastifyInstance): void {
+export function matchIntentsRoute(app: FastifyInstance, context: Pick<PollsContext, 'panels'>): void {
+  const intents = intentsOf(context);
   app.post<{ Body: IntentMatchRequest }>(
     '/api/intents/match',
     {
@@ -29,7 +32,7 @@ export function matchIntentsRoute(app: FastifyInstance): void {
         response: { 200: jsonAnswer('The matches.', IntentMatches), ...errors(...READS_BODY, 'missing_text') },
       },
     },
-    async ({ body }): Promise<IntentMatches> => rankIntents(body.text),
+    async ({ body }): Promise<IntentMatches> => rankIntents(body.text, intents),
   );
 }
 

@@ -1,11 +1,12 @@
+import type { Facts } from '../documents/facts.ts';
 import { GUIDANCE } from '../documents/operation-guidance.ts';
-import { SAMPLES } from '../documents/operation-samples.ts';
+import { sampleOf } from '../documents/operation-samples.ts';
 import { type OpenApiDocument, operationsIn } from './shapes.ts';
 
 /** Generators and readers show the sample instead of values made up from types. */
-export function addExamples(document: OpenApiDocument): void {
+export function addExamples(document: OpenApiDocument, facts: Pick<Facts, 'panels'>): void {
   for (const [, , { operationId, requestBody, parameters = [] }] of operationsIn(document)) {
-    const { body, path = {}, query = {} } = SAMPLES[operationId] ?? {};
+    const { body, path = {}, query = {} } = sampleOf(operationId, facts);
     const json = requestBody?.content?.['application/json'];
     if (body && json) json.example = body;
     for (const parameter of parameters) {

@@ -1,8 +1,9 @@
 import { type ErrorCode, LIMITS } from '@eloquentpoll/contracts';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { answersOf } from '../../http/hooks/declared-answers.ts';
-import { GUIDANCE } from './operation-guidance.ts';
-import type { PollFigures } from './poll-figures.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
+import type { Facts } from './facts.ts';
+import { guidanceOf } from './operation-guidance.ts';
 
 // `x-agent-hints` of every operation in OpenAPI: cost, latency, when to use it and its side effects. Derived from what
 // the route declares; the routing descriptions are read from it.
@@ -23,10 +24,10 @@ export interface AgentHints {
 }
 
 /** Adds the hints to every route that is registered after this. */
-export function giveAgentHints(app: FastifyInstance, figures: PollFigures): void {
+export function giveAgentHints(app: FastifyInstance, facts: Facts): void {
   app.addHook('onRoute', (route) => {
     if (route.method === 'HEAD' || route.schema?.hide) return;
-    const hints = { 'x-agent-hints': hintsFor(route, figures) };
+    const hints = { 'x-agent-hints': hintsFor(route, facts) };
     route.schema = { ...route.schema, ...hints };
   });
 }
@@ -34,12 +35,12 @@ export function giveAgentHints(app: FastifyInstance, figures: PollFigures): void
 /** The path as OpenAPI writes it. */
 export const documentedPath = (url: string): string => url.replace(/:(\w+)/g, '{$1}');
 
-function hintsFor({ method, url, schema, config }: RouteOptions, figures: PollFigures): AgentHints {
+function hintsFor({ method, url, schema, config }: RouteOptions, facts: Facts): AgentHints {
   const name = `${[method].flat()[0]} ${documentedPath(url)}`;
-  const guidance = GUIDANCE[name];
+  const guidance = guidanceOf(name, facts);
   const answers = Object.values(answersOf(schema));
   return {
-    ...costAndLatency(name, figures),
+    ...costAndLatency(name, facts),
     usage: {
       when_to_use: [guidance?.use ?? `${schema?.summary}.`],
       when_not_to_use: guidance?.not === undefined ? [] : [guidance.not],
@@ -65,15 +66,19 @@ const PAID: Readonly<Record<string, 'waits' | 'streams' | 'leaves'>> = {
   'POST /api/a2a/tasks/send': 'waits',
 };
 
-function costAndLatency(name: string, { broad, fast, free }: PollFigures): CostAndLatency {
-  // Free without a key; with a key it may cost as much as a poll.
-  if (name === 'POST /api/quick-poll' || name === 'POST /v1/chat/completions') {
+/** Free without a key; with a key it may cost as much as a poll. */
+const FREE_OR_PAID = ['POST /api/quick-poll', 'POST /v1/chat/completions'];
+
+function costAndLatency(name: string, facts: Facts): CostAndLatency {
+  const { broad, fast, free } = facts.figures;
+  const isEither = FREE_OR_PAID.includes(name);
+  if (isEither && runsFreePolls(facts)) {
     return {
       cost: { free: true, min_usd: 0, typical_usd: 0, max_usd: LIMITS.max_cost_usd.max },
       latency: { p50_ms: free.latency_ms.p50, p95_ms: free.latency_ms.p95, streaming: false },
     };
   }
-  const caller = PAID[name];
+  const caller = isEither ? 'waits' : PAID[name];
   if (caller === undefined) return { cost: NOTHING, latency: AT_ONCE };
   const cost = {
     free: false,

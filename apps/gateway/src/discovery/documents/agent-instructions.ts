@@ -1,6 +1,7 @@
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 import { confidenceMeaning, errorTable, quickPollCommand } from './poll-prose.ts';
-import { SKILL_DESCRIPTION } from './skill.ts';
+import { skillDescription } from './skill.ts';
 import { INSTRUCTION_FILES, type InstructionFile, SKILL_NAME, SKILL_PATH } from './skill-paths.ts';
 
 // The instruction files that coding agents look for by name. All say the same, in the fewest words that let an agent
@@ -9,6 +10,9 @@ import { INSTRUCTION_FILES, type InstructionFile, SKILL_NAME, SKILL_PATH } from 
 export const instructionFiles = (facts: Facts): ReadonlyMap<InstructionFile, string> =>
   new Map(INSTRUCTION_FILES.map((name) => [name, name === 'SKILLS.md' ? skillList(facts) : instructions(facts)]));
 
+const termsOf = (facts: Facts): string =>
+  runsFreePolls(facts) ? 'It is free\nand needs no account' : 'It takes an\nAPI key in `EP_KEY`';
+
 const instructions = (facts: Facts): string => `# Working with EloquentPoll
 
 EloquentPoll asks several AI models one multiple-choice question and counts their votes. These are instructions for agents
@@ -16,8 +20,7 @@ that want to use it from any repository; nothing here overrides the instructions
 
 ## Ask before you assert
 
-When you would state from memory something that matters and that you can neither look up nor run, poll it first. It is free
-and needs no account:
+When you would state from memory something that matters and that you can neither look up nor run, poll it first. ${termsOf(facts)}:
 
 \`\`\`sh
 ${quickPollCommand(facts)}
@@ -37,7 +40,7 @@ How to ask well, and when not to: ${facts.baseUrl}${SKILL_PATH}
 
 ## Ways to call it
 
-- Shorthand, free or paid: \`POST ${facts.baseUrl}/api/quick-poll\`
+- Shorthand${runsFreePolls(facts) ? ', free or paid' : ''}: \`POST ${facts.baseUrl}/api/quick-poll\`
 - Full poll with confidence and votes, needs a key: \`POST ${facts.baseUrl}/api/poll\`
 - Session to come back to: \`POST ${facts.baseUrl}/api/polls\`; stream of votes: \`POST ${facts.baseUrl}/api/poll/stream\`
 - Up to 100,000 polls in one request, cheaper, within 24 hours: \`POST ${facts.baseUrl}/api/batches\` (JSON, JSON lines or CSV)
@@ -47,14 +50,14 @@ How to ask well, and when not to: ${facts.baseUrl}${SKILL_PATH}
 
 ## Errors
 
-${errorTable}
+${errorTable(facts)}
 
 All codes with their way out: ${facts.baseUrl}/api/errors/catalog
 `;
 
-const skillList = ({ baseUrl }: Facts): string => `# Skills of EloquentPoll
+const skillList = (facts: Facts): string => `# Skills of EloquentPoll
 
-- [${SKILL_NAME}](${baseUrl}${SKILL_PATH}): ${SKILL_DESCRIPTION}
+- [${SKILL_NAME}](${facts.baseUrl}${SKILL_PATH}): ${skillDescription(facts)}
 
-The list for programs, with a SHA-256 digest of each file: ${baseUrl}/.well-known/agent-skills/index.json
+The list for programs, with a SHA-256 digest of each file: ${facts.baseUrl}/.well-known/agent-skills/index.json
 `;

@@ -1,11 +1,13 @@
 import { SCOPES } from '../../http/access.ts';
 import { markdownList, markdownTable } from '../../http/markdown.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 
 /** auth.md: how an agent gets a key, by itself or through a person. */
-export function authGuide({ baseUrl, config }: Facts): string {
+export function authGuide(facts: Facts): string {
+  const { baseUrl, config } = facts;
   const ways = [
-    ['none', 'anyone', '`POST /api/quick-poll` is free and needs no account'],
+    ...(runsFreePolls(facts) ? [['none', 'anyone', '`POST /api/quick-poll` is free and needs no account']] : []),
     ['wallet', 'an agent with an Ethereum key', 'a signature makes the account and returns its first API key'],
     ...(config.deposits
       ? [['deposit', 'an agent with USDC', 'a payment makes the account, fills it and returns its first API key']]

@@ -9,3 +9,6 @@ export interface Facts {
   figures: PollFigures;
   panels: Panels;
 }
+
+/** Where the service is, and which models it has. */
+export type SiteFacts = Pick<Facts, 'baseUrl' | 'panels'>;

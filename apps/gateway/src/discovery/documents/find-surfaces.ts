@@ -1,10 +1,12 @@
 import type { Surface, SurfacePage, SurfaceQuery } from '@eloquentpoll/contracts';
-import { SURFACES } from './surfaces.ts';
 
 const PAGE = 50;
 
-export function findSurfaces({ category, user_type, query, limit = PAGE, offset = 0 }: SurfaceQuery): SurfacePage {
-  const matching = SURFACES.filter(
+export function findSurfaces(
+  all: readonly Surface[],
+  { category, user_type, query, limit = PAGE, offset = 0 }: SurfaceQuery,
+): SurfacePage {
+  const matching = all.filter(
     (surface) =>
       (category === undefined || surface.category === category) &&
       (user_type === undefined || surface.user_types.includes(user_type)) &&

@@ -1,10 +1,10 @@
 import type { Facts } from './facts.ts';
-import { about, SUMMARY, sections } from './llms.ts';
+import { about, sections, serviceSummary } from './llms.ts';
 
 /** The homepage in markdown, for agents that ask for it. */
 export const homeMarkdown = (facts: Facts): string => `# EloquentPoll
 
-${SUMMARY}
+${serviceSummary(facts)}
 
 ${about(facts)}
 

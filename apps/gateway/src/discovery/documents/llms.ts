@@ -1,19 +1,27 @@
 import { ERROR_CODES, ERRORS } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { markdownList, markdownTable } from '../../http/markdown.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import { authOf, describedOperations } from './api-description.ts';
 import type { Facts } from './facts.ts';
 import { confidenceMeaning, costNote, costTable, quickPollCommand } from './poll-prose.ts';
 import { skillBody } from './skill.ts';
 import { SKILL_PATH } from './skill-paths.ts';
-import { SURFACES } from './surfaces.ts';
+import { surfacesOf } from './surfaces.ts';
 
 // The overview for language models, in the form of llmstxt.org: short with links, and long with everything in it.
 
 const TITLE = 'EloquentPoll';
 
-export const SUMMARY =
-  'Asks several AI models one multiple-choice question, counts one vote each, and stops once the result is final or likely enough to stay. Free without an account. An API key adds every panel, the single votes and the confidence.';
+const WHAT_IT_DOES =
+  'Asks several AI models one multiple-choice question, counts one vote each, and stops once the result is final or likely enough to stay.';
+
+export function serviceSummary(facts: Facts): string {
+  const terms = runsFreePolls(facts)
+    ? 'Free without an account. An API key adds every panel, the single votes and the confidence.'
+    : 'Polls take an API key and a balance.';
+  return `${WHAT_IT_DOES} ${terms}`;
+}
 
 /** The service in one paragraph. */
 export const about = (
@@ -25,7 +33,7 @@ cannot be guessed, and a signed receipt from which every vote, the odds and the 
 
 ${confidenceMeaning}
 
-The shortest poll, free and without an account:
+The shortest poll, ${runsFreePolls(facts) ? 'free and without an account' : 'with an API key in `EP_KEY`'}:
 
 \`\`\`sh
 ${quickPollCommand(facts)}
@@ -129,7 +137,7 @@ export const sections = ({ baseUrl }: Facts): string =>
 
 export const llms = (facts: Facts): string => `# ${TITLE}
 
-> ${SUMMARY}
+> ${serviceSummary(facts)}
 
 ${about(facts)}
 
@@ -138,7 +146,7 @@ ${sections(facts)}
 
 export const llmsFull = (app: FastifyInstance, facts: Facts): string => `# ${TITLE}
 
-> ${SUMMARY}
+> ${serviceSummary(facts)}
 
 ${about(facts)}
 
@@ -173,7 +181,7 @@ ${markdownTable(
 
 # Surfaces
 
-${markdownList(SURFACES.map(({ pattern_id, description, artifacts }) => `\`${pattern_id}\`: ${description} (${artifacts.join(', ')})`))}
+${markdownList(surfacesOf(facts).map(({ pattern_id, description, artifacts }) => `\`${pattern_id}\`: ${description} (${artifacts.join(', ')})`))}
 `;
 
 const operationTable = (app: FastifyInstance): string =>

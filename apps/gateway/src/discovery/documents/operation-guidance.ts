@@ -1,3 +1,6 @@
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
+import type { Facts } from './facts.ts';
+
 // When to call which operation, where its summary does not say enough.
 
 export interface Guidance {
@@ -273,3 +276,19 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   'GET /api/calibration.csv': { use: 'You want the figures of GET /api/calibration in a spreadsheet.' },
   'GET /api/reputation/models': { use: 'You want to know how single models did in recent polls.' },
 };
+
+/** What is different where no free polls run. */
+const WITHOUT_FREE_POLLS: Readonly<Record<string, Partial<Guidance>>> = {
+  'POST /api/poll': { not: 'Your client gives up after a few seconds: start a session with /api/polls.' },
+  'POST /api/quick-poll': {
+    use: 'You have an API key and want a second opinion in one line, in shorthand.',
+    effects: [STORES_RESULT, CHARGES],
+  },
+  'POST /v1/chat/completions': { effects: [STORES_RESULT, CHARGES] },
+};
+
+/** By method and path, as the OpenAPI document writes them. */
+export function guidanceOf(name: string, facts: Pick<Facts, 'panels'>): Guidance | undefined {
+  const guidance = GUIDANCE[name];
+  return guidance && !runsFreePolls(facts) ? { ...guidance, ...WITHOUT_FREE_POLLS[name] } : guidance;
+}

@@ -1,3 +1,5 @@
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
+import type { Facts } from './facts.ts';
 import { EXAMPLE } from './poll-prose.ts';
 
 // A request that works for each operation that takes a body or an id: the example in OpenAPI, the command in the
@@ -101,3 +103,10 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
     },
   },
 };
+
+/** Where no free polls run, the model of a chat is one that is paid for. */
+export function sampleOf(operationId: string, facts: Pick<Facts, 'panels'>): RequestSample {
+  const sample = SAMPLES[operationId] ?? {};
+  if (operationId !== 'createChatCompletion' || runsFreePolls(facts)) return sample;
+  return { ...sample, body: { ...sample.body, model: 'eloquentpoll/fast' } };
+}

@@ -1,6 +1,7 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 import { reasoning } from '@eloquentpoll/voting';
 import { markdownList, markdownTable } from '../../http/markdown.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 import { aboutSeconds, aboutUsd } from './poll-figures.ts';
 
@@ -14,24 +15,28 @@ export const EXAMPLE = {
 /** What a right vote on it is. */
 export const EXAMPLE_ANSWER = 'London';
 
-/** A command that runs as it is: free, no key. */
-export const quickPollCommand = ({ baseUrl }: Facts): string =>
+/** A command that runs as it is: free, no key. Where no free polls run, with the key in EP_KEY. */
+export const quickPollCommand = (facts: Facts): string =>
   [
-    `curl -s ${baseUrl}/api/quick-poll \\`,
+    `curl -s ${facts.baseUrl}/api/quick-poll \\`,
+    ...(runsFreePolls(facts) ? [] : ['  -H "Authorization: Bearer $EP_KEY" \\']),
     "  -H 'Content-Type: application/json' \\",
     `  -d '${JSON.stringify(EXAMPLE)}'`,
   ].join('\n');
 
 /** The example's answer, as far as it is deterministic. */
-export function quickPollAnswer({ baseUrl, figures }: Facts): string {
-  const voters = Math.round(figures.free.models.expected_calls);
+export function quickPollAnswer(facts: Facts): string {
+  const { baseUrl, figures } = facts;
+  const isFree = runsFreePolls(facts);
+  const { models, cost_usd } = isFree ? figures.free : figures.broad;
+  const voters = Math.round(models.expected_calls);
   const poll_id = 'EP-2026-01-31-4q7x2mfzk5wtb3ha';
   const answer = {
     ...EXAMPLE,
     answer: EXAMPLE_ANSWER,
     reasoning: reasoning({ winner: 0, tally: [voters], requested: voters, succeeded: voters }),
-    cost: 0,
-    theme: 'free',
+    cost: isFree ? 0 : Number(cost_usd.expected.toPrecision(2)),
+    ...(isFree && { theme: 'free' }),
     status: 'success',
     poll_id,
     result_url: `${baseUrl}/api/results/${poll_id}`,
@@ -40,7 +45,8 @@ export function quickPollAnswer({ baseUrl, figures }: Facts): string {
   return JSON.stringify(answer, null, 2);
 }
 
-export function costTable({ figures: { free, fast, broad, strong } }: Facts): string {
+export function costTable(facts: Facts): string {
+  const { free, fast, broad, strong } = facts.figures;
   const row = (name: string, who: string, { models, cost_usd, latency_ms }: typeof broad, price?: string) => [
     name,
     who,
@@ -52,7 +58,7 @@ export function costTable({ figures: { free, fast, broad, strong } }: Facts): st
   return markdownTable(
     ['Panel', 'Who votes', 'Models', 'Typically asked', 'Cost', 'Time, median (p95)'],
     [
-      row('`free`', 'open-weight models', free, '$0'),
+      ...(runsFreePolls(facts) ? [row('`free`', 'open-weight models', free, '$0')] : []),
       row('`fast`', 'low-latency models', fast),
       row('`broad`, the default', 'models from many vendors', broad),
       row('`strong`', 'frontier models', strong),
@@ -79,14 +85,25 @@ export const paidLimits = markdownList([
 export const confidenceMeaning =
   'The `confidence` of a result is the probability that the full panel, had every model voted, would elect the same winner. It is not the probability that the winner is true: models that learned from the same texts can be wrong together, and 1 means only that no missing vote could change the outcome.';
 
-export const errorTable = markdownTable(
-  ['Status', 'What happened', 'What to do'],
-  [
-    ['400', 'something in the request is missing or beyond a limit', 'read `error`, mend the request'],
-    ['401', 'no credentials, or a key that is not active', 'send a good key, or ask `/api/quick-poll` without one'],
-    ['402', 'the balance does not cover the poll', 'add credit, or ask a free quick poll'],
-    ['422', 'no model gave a valid vote, or an `Idempotency-Key` came with another body', 'read `code`'],
-    ['429', 'too many calls, or the free polls of the day are used up', 'wait as long as `Retry-After` says'],
-    ['5xx', 'the fault is on our side', 'try again with the same `Idempotency-Key`; no second poll is made'],
-  ],
-);
+export function errorTable(facts: Facts): string {
+  const orFree = (words: string): string => (runsFreePolls(facts) ? words : '');
+  return markdownTable(
+    ['Status', 'What happened', 'What to do'],
+    [
+      ['400', 'something in the request is missing or beyond a limit', 'read `error`, mend the request'],
+      [
+        '401',
+        'no credentials, or a key that is not active',
+        `send a good key${orFree(', or ask `/api/quick-poll` without one')}`,
+      ],
+      ['402', 'the balance does not cover the poll', `add credit${orFree(', or ask a free quick poll')}`],
+      ['422', 'no model gave a valid vote, or an `Idempotency-Key` came with another body', 'read `code`'],
+      [
+        '429',
+        `too many calls${orFree(', or the free polls of the day are used up')}`,
+        'wait as long as `Retry-After` says',
+      ],
+      ['5xx', 'the fault is on our side', 'try again with the same `Idempotency-Key`; no second poll is made'],
+    ],
+  );
+}

@@ -1,3 +1,4 @@
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 import {
   confidenceMeaning,
@@ -13,12 +14,12 @@ import { SKILL_NAME } from './skill-paths.ts';
 
 // SKILL.md, by the rules of agentskills.io.
 
-export const SKILL_DESCRIPTION =
-  'Ask several independent AI models one multiple-choice question before relying on your own answer. Use it when a fact, an API detail, a number or a choice between 2 to 10 options matters and cannot be looked up, run or computed. Free without an account.';
+export const skillDescription = (facts: Facts): string =>
+  `Ask several independent AI models one multiple-choice question before relying on your own answer. Use it when a fact, an API detail, a number or a choice between 2 to 10 options matters and cannot be looked up, run or computed. ${runsFreePolls(facts) ? 'Free without an account.' : 'Takes an API key.'}`;
 
 export const skill = (facts: Facts): string => `---
 name: ${SKILL_NAME}
-description: ${SKILL_DESCRIPTION}
+description: ${skillDescription(facts)}
 license: MIT
 compatibility: Needs HTTP access to ${new URL(facts.baseUrl).host}; curl or any HTTP client will do.
 metadata:
@@ -44,7 +45,7 @@ options to several models, counts one vote each, and says which option won.
 ## When not to poll
 
 - You can look it up, run it or compute it. A test beats any vote.
-- The models cannot know it: it is private, or newer than they are. (\`theme: "free_search"\` lets them search the web.)
+- The models cannot know it: it is private, or newer than they are. (\`theme: "${runsFreePolls(facts) ? 'free_search' : 'search'}"\` lets them search the web.)
 - The question would contain secrets or personal data. It is stored, and anyone who holds the result id can read it.
 - The answer is a matter of the user's taste. Ask the user.
 
@@ -89,11 +90,7 @@ ${costTable(facts)}
 
 ${costNote}
 
-Free polls need no account. Their limits:
-
-${freeLimits}
-
-With an API key (\`Authorization: Bearer ep_k_...\`) you choose the panel, see all votes and the confidence, and pay for
+${runsFreePolls(facts) ? `Free polls need no account. Their limits:\n\n${freeLimits}\n\n` : ''}With an API key (\`Authorization: Bearer ep_k_...\`) you choose the panel, see all votes and the confidence, and pay for
 votes; refusals and unusable answers are free up to a daily allowance: \`POST ${facts.baseUrl}/api/poll\` with \`question\`, \`options\`, \`preset\`, \`confidence_threshold\`, \`max_cost_usd\`.
 The limits there:
 
@@ -105,7 +102,7 @@ Send an \`Idempotency-Key\` with whatever you might repeat: a retry at the same 
 
 Errors are \`{"error", "code", "request_id"}\`. With \`Accept: application/problem+json\` they also say how to recover.
 
-${errorTable}
+${errorTable(facts)}
 
 All codes: ${facts.baseUrl}/api/errors/catalog
 

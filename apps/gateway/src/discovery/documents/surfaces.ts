@@ -1,4 +1,6 @@
 import type { Surface } from '@eloquentpoll/contracts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
+import type { Facts } from './facts.ts';
 import { SKILL_PATH } from './skill-paths.ts';
 
 // The ways in which people, coding agents and browser agents find and use this service, each with the endpoints that
@@ -256,3 +258,9 @@ export const SURFACES: readonly Surface[] = [
     detection_rule: 'GET /?view=human answers text/html',
   },
 ];
+
+const OF_FREE_POLLS = ['free-quick-poll', 'web-mcp'];
+const PAID_SURFACES = SURFACES.filter(({ pattern_id }) => !OF_FREE_POLLS.includes(pattern_id));
+
+export const surfacesOf = (facts: Pick<Facts, 'panels'>): readonly Surface[] =>
+  runsFreePolls(facts) ? SURFACES : PAID_SURFACES;

@@ -17,7 +17,7 @@ export function agentSkillRoutes(app: FastifyInstance, facts: Facts): void {
     tag: 'Files',
     summary: 'List skills',
     mediaType: 'application/json',
-    body: () => JSON.stringify(skillsIndex(text)),
+    body: () => JSON.stringify(skillsIndex(facts, text)),
   });
 
   for (const path of [SKILL_PATH, ...SKILL_MIRRORS]) {

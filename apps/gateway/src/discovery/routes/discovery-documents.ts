@@ -43,7 +43,7 @@ export function discoveryDocumentRoutes(app: FastifyInstance, facts: Facts): voi
     path: '/.well-known/ai-plugin.json',
     operationId: 'getPluginManifest',
     summary: 'Get the plugin manifest',
-    body: () => JSON.stringify(aiPlugin(config)),
+    body: () => JSON.stringify(aiPlugin(facts)),
   });
   serveDocument(app, {
     ...system,

@@ -5,13 +5,13 @@ import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { sendPublicText } from '../../http/send-tagged.ts';
-import type { DiscoveryContext } from '../context.ts';
 import { EXAMPLE_LANGUAGES, EXAMPLES } from '../documents/examples/index.ts';
+import type { Facts } from '../documents/facts.ts';
 import { serveDocument } from '../serve-document.ts';
 
 // GET /api/examples lists the languages; GET /api/examples/{language} is a complete program.
 
-export function exampleRoutes(app: FastifyInstance, { config }: DiscoveryContext): void {
+export function exampleRoutes(app: FastifyInstance, facts: Facts): void {
   serveDocument(app, {
     path: '/api/examples',
     operationId: 'listExamples',
@@ -29,7 +29,7 @@ export function exampleRoutes(app: FastifyInstance, { config }: DiscoveryContext
   const code = new Map<string, { mediaType: string; text: string }>(
     Object.entries(EXAMPLES).map(([language, { mediaType, code }]) => [
       language,
-      { mediaType, text: code(config.baseUrl) },
+      { mediaType, text: code(facts) },
     ]),
   );
   app.get<{ Params: { language: string } }>(

@@ -4,11 +4,13 @@ import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { Facts } from '../documents/facts.ts';
 import { findSurfaces } from '../documents/find-surfaces.ts';
-import { SURFACES } from '../documents/surfaces.ts';
+import { surfacesOf } from '../documents/surfaces.ts';
 
 /** POST /api/tools/list_surfaces and get_surface. */
-export function surfaceToolRoutes(app: FastifyInstance): void {
+export function surfaceToolRoutes(app: FastifyInstance, facts: Facts): void {
+  const all = surfacesOf(facts);
   app.post<{ Body: SurfaceQuery }>(
     '/api/tools/list_surfaces',
     {
@@ -27,7 +29,7 @@ export function surfaceToolRoutes(app: FastifyInstance): void {
         response: { 200: jsonAnswer('One page of them.', SurfacePage), ...errors(...READS_BODY) },
       },
     },
-    async ({ body }): Promise<SurfacePage> => findSurfaces(body),
+    async ({ body }): Promise<SurfacePage> => findSurfaces(all, body),
   );
 
   app.post<{ Body: SurfaceRequest }>(
@@ -44,7 +46,7 @@ export function surfaceToolRoutes(app: FastifyInstance): void {
       },
     },
     async ({ body }): Promise<SurfaceAnswer> => {
-      const surface = SURFACES.find(({ pattern_id }) => pattern_id === body.pattern_id);
+      const surface = all.find(({ pattern_id }) => pattern_id === body.pattern_id);
       if (!surface) throw new ApiError('surface_not_found');
       return { surface };
     },

@@ -1,11 +1,12 @@
 import { Surface } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { SURFACES } from '../documents/surfaces.ts';
+import type { Facts } from '../documents/facts.ts';
+import { surfacesOf } from '../documents/surfaces.ts';
 import { serveDocument } from '../serve-document.ts';
 
 /** GET /api/surfaces: all of them, as a bare array. */
-export function surfacesRoute(app: FastifyInstance): void {
+export function surfacesRoute(app: FastifyInstance, facts: Facts): void {
   serveDocument(app, {
     path: '/api/surfaces',
     operationId: 'getSurfaces',
@@ -13,6 +14,6 @@ export function surfacesRoute(app: FastifyInstance): void {
     summary: 'List integrations',
     mediaType: 'application/json',
     shape: Type.Array(Type.Ref(Surface)),
-    body: () => JSON.stringify(SURFACES),
+    body: () => JSON.stringify(surfacesOf(facts)),
   });
 }

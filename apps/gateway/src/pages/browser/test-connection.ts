@@ -22,7 +22,9 @@ if (place && outcome) {
 }
 
 function connect(selector: string, outcome: HTMLElement, test: () => Promise<Finding>): void {
-  const button = document.querySelector<HTMLButtonElement>(selector)!;
+  const button = document.querySelector<HTMLButtonElement>(selector);
+  // Where no free polls run, there is no button for one.
+  if (!button) return;
   on(button, 'click', async () => {
     button.disabled = true;
     outcome.replaceChildren(element('p', { class: 'muted' }, 'Waiting for the answer…'));

@@ -1,3 +1,5 @@
+import type { SiteFacts } from '../../discovery/documents/facts.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import { code, tabs } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { PLACEHOLDER } from './own-key.ts';
@@ -23,7 +25,8 @@ function deepLink({ label, address, config, encoding }: DeepLink): Html {
 
 const json = (value: object): string => JSON.stringify(value, null, 2);
 
-export function hosts(baseUrl: string): Html {
+export function hosts(facts: SiteFacts): Html {
+  const { baseUrl } = facts;
   const url = `${baseUrl}/api/mcp`;
   const server = { url, headers: { Authorization: `Bearer ${PLACEHOLDER}` } };
   const bearer = `"Authorization: Bearer ${PLACEHOLDER}"`;
@@ -93,17 +96,15 @@ print(result["outcome"], result["confidence"])`,
   'Code for Python',
 )}`,
     },
-    {
-      id: 'connect-prompt',
-      title: 'Any agent',
-      content: html`<p>Paste this. It needs no key: the agent asks a free poll.</p>
+    ...(runsFreePolls(facts) ? [{ id: 'connect-prompt', title: 'Any agent', content: prompt(baseUrl) }] : []),
+  ]);
+}
+
+const prompt = (baseUrl: string): Html => html`<p>Paste this. It needs no key: the agent asks a free poll.</p>
 ${code(
   `Read ${baseUrl}/llms.txt. Then ask a free EloquentPoll: "Which of these cities is farthest north?" with the options Vancouver, Paris, London and Toronto, and show me the page of the result.`,
   'Prompt for any agent',
-)}`,
-    },
-  ]);
-}
+)}`;
 
 /** Hosts whose connectors sign in instead of taking a key. */
 const bySettings = (host: 'Claude' | 'ChatGPT', url: string): Html => html`${

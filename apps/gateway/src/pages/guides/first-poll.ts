@@ -1,20 +1,15 @@
 import { PLACEHOLDER } from '../connect/own-key.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { type Guide, shell } from './guide.ts';
 
-export const firstPoll: Guide = {
+/** Where no free polls run, without the one that is. */
+export const firstPoll = (isFree: boolean): Guide => ({
   name: 'first-poll',
   title: 'First poll',
-  description: 'From nothing to an answer in two commands: a free poll without an account, then a full one with a key.',
-  content: (baseUrl) => html`<h2>Free, without an account</h2>
-${shell(
-  `curl -sS --fail-with-body ${baseUrl}/api/quick-poll \\
-  -H 'Content-Type: application/json' \\
-  -d '{"poll": "Which city is farthest north? [Vancouver, Paris, London]"}'`,
-  'free poll',
-)}
-<p>At most 5 options of 50 characters. <code>answer</code> is the winner, or null where there is none; <code>page_url</code> is the result for people.</p>
-<h2>Full, with a key</h2>
+  description: isFree
+    ? 'From nothing to an answer in two commands: a free poll without an account, then a full one with a key.'
+    : 'From a key to an answer in one command.',
+  content: (baseUrl) => html`${isFree ? freePoll(baseUrl) : ''}<h2>Full, with a key</h2>
 ${shell(
   `curl -sS --fail-with-body ${baseUrl}/api/poll \\
   -H 'Authorization: Bearer ${PLACEHOLDER}' \\
@@ -29,4 +24,14 @@ ${shell(
 and stops as soon as its outcome is final or likely enough to stay (<code>confidence_threshold</code>, 0.95 without it).</p>
 <p>What would it cost? <code>POST /api/poll/dry-run</code> takes the same body, runs nothing, and says what is wrong with it.</p>
 <p>Next: <a href="/guides/reading-results">Reading a result</a></p>`,
-};
+});
+
+const freePoll = (baseUrl: string): Html => html`<h2>Free, without an account</h2>
+${shell(
+  `curl -sS --fail-with-body ${baseUrl}/api/quick-poll \\
+  -H 'Content-Type: application/json' \\
+  -d '{"poll": "Which city is farthest north? [Vancouver, Paris, London]"}'`,
+  'free poll',
+)}
+<p>At most 5 options of 50 characters. <code>answer</code> is the winner, or null where there is none; <code>page_url</code> is the result for people.</p>
+`;

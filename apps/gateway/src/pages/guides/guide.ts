@@ -1,3 +1,5 @@
+import type { SiteFacts } from '../../discovery/documents/facts.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import { code } from '../components.ts';
 import { ownKey } from '../connect/own-key.ts';
 import { type Html, html } from '../html.ts';
@@ -15,19 +17,20 @@ export interface Guide {
 /** Commands for a POSIX shell, run by the tests as they are. */
 export const shell = (commands: string, label: string): Html => code(commands, `Shell: ${label}`);
 
-export const guidePage = (baseUrl: string, { name, title, description, content }: Guide): string =>
+export const guidePage = (facts: SiteFacts, { name, title, description, content }: Guide): string =>
   layout({
-    baseUrl,
+    baseUrl: facts.baseUrl,
     path: `/guides/${name}`,
     title: `${title} · EloquentPoll`,
     description,
+    offersFreePolls: runsFreePolls(facts),
     styles: ['catalog'],
     scripts: ['own-key'],
     main: html`<p class="eyebrow"><a href="/connect#guides">Guides</a></p>
 <h1>${title}</h1>
 <p class="lead">${description}</p>
 <div class="prose">
-${content(baseUrl)}
+${content(facts.baseUrl)}
 ${ownKey()}
 </div>`,
   });

@@ -1,3 +1,5 @@
+import type { SiteFacts } from '../../discovery/documents/facts.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import { agents } from './agents.ts';
 import { firstPoll } from './first-poll.ts';
 import type { Guide } from './guide.ts';
@@ -10,15 +12,20 @@ import { readingResults } from './reading-results.ts';
 import { streaming } from './streaming.ts';
 import { receivingWebhooks } from './webhooks.ts';
 
-export const GUIDES: readonly Guide[] = [
-  firstPoll,
+const guides = (isFree: boolean): readonly Guide[] => [
+  firstPoll(isFree),
   readingResults,
   manyPolls,
   ownData,
   keepAndDelete,
   receivingWebhooks,
   streaming,
-  agents,
+  agents(isFree),
   limitsAndUsage,
   operating,
 ];
+
+export const GUIDES = guides(true);
+const WITHOUT_FREE_POLLS = guides(false);
+
+export const guidesOf = (facts: SiteFacts): readonly Guide[] => (runsFreePolls(facts) ? GUIDES : WITHOUT_FREE_POLLS);

@@ -1,4 +1,6 @@
-import { SAMPLES } from '../../discovery/documents/operation-samples.ts';
+import type { SiteFacts } from '../../discovery/documents/facts.ts';
+import { sampleOf } from '../../discovery/documents/operation-samples.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { ApiOperation } from './openapi-shapes.ts';
 
 // One command per operation, to paste into a shell. A key is read from EP_KEY, a login from EP_SESSION.
@@ -10,26 +12,26 @@ export interface Located {
 }
 
 /** Null where the body is signed by a wallet or comes from another service. */
-export function curlCommand(baseUrl: string, { method, path, operation }: Located): string | null {
-  const sample = SAMPLES[operation.operationId] ?? {};
+export function curlCommand(facts: SiteFacts, { method, path, operation }: Located): string | null {
+  const sample = sampleOf(operation.operationId, facts);
   const takesBody = operation.requestBody !== undefined;
   if (takesBody && !sample.body) return null;
   const url = Object.entries(sample.path ?? {}).reduce((text, [name, value]) => text.replace(`{${name}}`, value), path);
   if (url.includes('{')) return null;
   const query = new URLSearchParams(sample.query ?? {}).toString();
   const lines = [
-    `curl -sS '${baseUrl}${url}${query === '' ? '' : `?${query}`}'`,
+    `curl -sS '${facts.baseUrl}${url}${query === '' ? '' : `?${query}`}'`,
     // With a body curl sends POST, without one GET.
     ...(method === (sample.body ? 'POST' : 'GET') ? [] : [`-X ${method}`]),
-    ...credentials(operation),
+    ...credentials(facts, operation),
     ...(operation['x-agent-hints']?.usage.idempotency_key ? [`-H 'Idempotency-Key: order-1234'`] : []),
     ...(sample.body ? [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(sample.body, null, 2)}'`] : []),
   ];
   return lines.join(' \\\n  ');
 }
 
-function credentials({ security = [], operationId }: ApiOperation): string[] {
-  if (security.length === 0 || operationId === 'quickPoll') return [];
+function credentials(facts: SiteFacts, { security = [], operationId }: ApiOperation): string[] {
+  if (security.length === 0 || (operationId === 'quickPoll' && runsFreePolls(facts))) return [];
   if (security.some((one) => 'apiKey' in one)) return ['-H "Authorization: Bearer $EP_KEY"'];
   return ['-H "Cookie: ep_session=$EP_SESSION"'];
 }

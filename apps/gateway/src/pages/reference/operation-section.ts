@@ -1,3 +1,4 @@
+import type { SiteFacts } from '../../discovery/documents/facts.ts';
 import { badge, code, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { curlCommand, type Located } from './curl-command.ts';
@@ -5,11 +6,11 @@ import { type ApiComponents, type ApiOperation, type ApiSchema, shapeName } from
 import { fieldTable, joined, proseOf, typeOf } from './schema-table.ts';
 
 /** One operation: what it is for, a command that works, what it takes and what it answers. */
-export function operationSection(baseUrl: string, located: Located, components: ApiComponents = {}): Html {
+export function operationSection(facts: SiteFacts, located: Located, components: ApiComponents = {}): Html {
   const { method, path, operation } = located;
   const { operationId, summary, description = '' } = operation;
   const usage = operation['x-agent-hints']?.usage;
-  const command = curlCommand(baseUrl, located);
+  const command = curlCommand(facts, located);
   return html`<section class="operation" id="${operationId}">
 <h3><a class="anchor" href="#${operationId}">${summary}</a></h3>
 <p class="row"><code class="method">${method} ${path}</code>${badge(whoMayCall(operation))}</p>

@@ -1,3 +1,5 @@
+import type { SiteFacts } from '../../discovery/documents/facts.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import { type Html, html } from '../html.ts';
 import { layout } from '../layout.ts';
 import type { Located } from './curl-command.ts';
@@ -10,22 +12,23 @@ import { fieldTable, proseOf } from './schema-table.ts';
 /** Copies of one text under the paths where tools look. */
 const COPIES = 'Files';
 
-export function referencePage(baseUrl: string, document: ApiDocument): string {
+export function referencePage(facts: SiteFacts, document: ApiDocument): string {
   const operations = operationsOf(document);
   const groups = (document.tags ?? [])
     .filter(({ name }) => name !== COPIES)
     .map((tag) => ({ ...tag, operations: operations.filter(({ operation }) => operation.tags?.[0] === tag.name) }));
   const copies = operations.filter(({ operation }) => operation.tags?.[0] === COPIES);
   return layout({
-    baseUrl,
+    baseUrl: facts.baseUrl,
     path: '/api/docs',
     title: 'API reference · EloquentPoll',
     description: 'Every operation of the EloquentPoll API with a sample that works, its fields and its answers.',
+    offersFreePolls: runsFreePolls(facts),
     styles: ['reference'],
     main: html`<h1>API reference</h1>
 <p class="lead">Every operation, with a command to paste. <a href="/api/docs/try">Try it in the browser</a>, or read it by program:
 <a href="/api/openapi.json">OpenAPI 3.1</a>, <a href="/asyncapi.json">AsyncAPI for streams</a>, <a href="/llms.txt">llms.txt</a>.</p>
-${beginning(baseUrl)}
+${beginning(facts)}
 <nav class="contents" aria-label="Operations">
 ${groups.map(
   ({ name, operations: of }) => html`<div><h2>${name}</h2><ul>
@@ -35,7 +38,7 @@ ${of.map(({ method, path, operation: { operationId, summary } }) => html`<li><a 
 ${groups.map(
   ({ name, description = '', operations: of }) => html`<h2 id="${name.toLowerCase()}">${name}</h2>
 <p>${proseOf(description)}</p>
-${of.map((located) => operationSection(baseUrl, located, document.components))}`,
+${of.map((located) => operationSection(facts, located, document.components))}`,
 )}
 <h2 id="shapes">Shapes</h2>
 <p>Bodies of requests and answers. Fields that are not named here may be added; ignore what you do not know.</p>
@@ -58,9 +61,9 @@ const operationsOf = ({ paths }: ApiDocument): Located[] =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
 
-const beginning = (baseUrl: string): Html => html`<section class="prose" id="errors"><h2>How it works</h2>
-<p>The base address is <code>${baseUrl}</code>. Bodies are JSON in UTF-8. A key goes into <code>Authorization: Bearer</code>; create one on the
-<a href="/dashboard">dashboard</a>. Free quick polls need none.</p>
+const beginning = (facts: SiteFacts): Html => html`<section class="prose" id="errors"><h2>How it works</h2>
+<p>The base address is <code>${facts.baseUrl}</code>. Bodies are JSON in UTF-8. A key goes into <code>Authorization: Bearer</code>; create one on the
+<a href="/dashboard">dashboard</a>.${runsFreePolls(facts) ? ' Free quick polls need none.' : ''}</p>
 <p>Errors have a text, a stable <code>code</code> and what to do next; <code>Accept: application/problem+json</code> or <code>X-Machine-Client: true</code> adds more. All codes:
 <a href="/api/errors/catalog">the catalog</a>. A retry of the same operation with the same <code>Idempotency-Key</code> makes no second poll and costs nothing.</p>
 </section>`;

@@ -7,7 +7,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { sendPublicText } from '../../http/send-tagged.ts';
 import { connectPage } from '../connect/connect-page.ts';
 import { guidePage } from '../guides/guide.ts';
-import { GUIDES } from '../guides/index.ts';
+import { GUIDES, guidesOf } from '../guides/index.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { servePage } from '../serve-page.ts';
 
@@ -38,10 +38,10 @@ export function connectRoutes(app: FastifyInstance, facts: Facts): void {
       },
     },
     async (request, reply) => {
-      const guide = GUIDES.find(({ name }) => name === request.params.guide);
+      const guide = guidesOf(facts).find(({ name }) => name === request.params.guide);
       if (!guide) throw new ApiError('not_found');
       reply.headers({ ...PAGE_HEADERS, 'cache-control': 'public, max-age=60' });
-      return sendPublicText(request, reply.type(HTML_TYPE), guidePage(baseUrl, guide));
+      return sendPublicText(request, reply.type(HTML_TYPE), guidePage(facts, guide));
     },
   );
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import type { SiteFacts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { sendPublicText } from '../../http/send-tagged.ts';
-import type { PagesContext } from '../context.ts';
 import { HTML_TYPE, PAGE_POLICY } from '../layout.ts';
 import { readerPage, readerScript, START_SCRIPT } from '../reference/api-reader.ts';
 import type { ApiDocument } from '../reference/openapi-shapes.ts';
@@ -29,12 +29,12 @@ const HIDDEN = {
 const MINUTES = 'public, max-age=300';
 
 /** GET /api/docs: the reference; /api/docs/try: a reader that sends requests, four megabytes of script. */
-export function docsRoute(app: FastifyInstance, { config }: Pick<PagesContext, 'config'>): void {
+export function docsRoute(app: FastifyInstance, facts: SiteFacts): void {
   let page: string | undefined;
   app.get(
     '/api/docs',
     {
-      config: { operation: 'read', markdownBase: config.baseUrl },
+      config: { operation: 'read', markdownBase: facts.baseUrl },
       schema: {
         operationId: 'getDocs',
         tags: ['System'],
@@ -46,7 +46,7 @@ export function docsRoute(app: FastifyInstance, { config }: Pick<PagesContext, '
     },
     async (request, reply) => {
       // Our own document: the library types it wider than what is in it.
-      page ??= referencePage(config.baseUrl, app.swagger() as unknown as ApiDocument);
+      page ??= referencePage(facts, app.swagger() as unknown as ApiDocument);
       reply.type(HTML_TYPE).headers({ 'content-security-policy': PAGE_POLICY, 'cache-control': MINUTES });
       return sendPublicText(request, reply, page);
     },

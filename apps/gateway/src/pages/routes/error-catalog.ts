@@ -1,12 +1,12 @@
 import { ErrorCatalog, ErrorEntry, errorCatalog } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
+import type { SiteFacts } from '../../discovery/documents/facts.ts';
 import type { EndpointsByError } from '../../discovery/endpoints-by-error.ts';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { sendPublicText } from '../../http/send-tagged.ts';
-import type { PagesContext } from '../context.ts';
 import { errorPage } from '../error-page.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 
@@ -14,10 +14,10 @@ import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 
 const CACHED = { 'cache-control': 'public, max-age=300' };
 
-export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContext, endpoints: EndpointsByError): void {
+export function errorCatalogRoutes(app: FastifyInstance, facts: SiteFacts, endpoints: EndpointsByError): void {
   let catalog: ErrorCatalog | undefined;
   // Computed at the first request, when all routes are registered.
-  const theCatalog = () => (catalog ??= errorCatalog(config.baseUrl, (code) => endpoints.get(code) ?? []));
+  const theCatalog = () => (catalog ??= errorCatalog(facts.baseUrl, (code) => endpoints.get(code) ?? []));
 
   app.get(
     '/api/errors/catalog',
@@ -40,7 +40,7 @@ export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContex
   app.get<{ Params: { code: string } }>(
     '/errors/:code',
     {
-      config: { operation: 'read', markdownBase: config.baseUrl },
+      config: { operation: 'read', markdownBase: facts.baseUrl },
       schema: {
         operationId: 'getError',
         tags: ['System'],
@@ -57,7 +57,7 @@ export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContex
         request.routeOptions.config.markdownOnly || /\btext\/(html|markdown)\b/.test(request.headers.accept ?? '');
       reply.headers({ ...CACHED, vary: 'Accept' });
       if (!isRead) return sendPublicText(request, reply.type('application/json; charset=utf-8'), JSON.stringify(entry));
-      return sendPublicText(request, reply.type(HTML_TYPE).headers(PAGE_HEADERS), errorPage(config.baseUrl, entry));
+      return sendPublicText(request, reply.type(HTML_TYPE).headers(PAGE_HEADERS), errorPage(facts, entry));
     },
   );
 }

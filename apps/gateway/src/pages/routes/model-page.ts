@@ -58,7 +58,7 @@ export function modelPageRoute(
     },
     async (request, reply) => {
       const one = listed.find(({ model }) => isModelAt(model.id, request.params.model));
-      if (one === undefined && isForPeople(request)) return sendMissingPage(request, reply, facts.baseUrl);
+      if (one === undefined && isForPeople(request)) return sendMissingPage(request, reply, facts);
       if (one === undefined) throw new ApiError('not_found');
       const [{ value: reputation }, { value: evidence }, { value: standing }] = await Promise.all([
         records(),

@@ -1,10 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
+import type { SiteFacts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { madeOnce } from '../../http/made-once.ts';
 import { sendPublicText } from '../../http/send-tagged.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import { houseCard } from '../card/result-card.ts';
 import { favicon, icon, MANIFEST } from '../icons.ts';
 import { LOGO } from '../logo.ts';
@@ -25,6 +27,9 @@ const TEXTS = [
   { path: '/site.webmanifest', mediaType: 'application/manifest+json', text: MANIFEST },
 ];
 
+/** Served as web-mcp.js where no free polls run. Browsers do not keep it: another roster may have some. */
+const NO_TOOL = '// This service runs no free polls.\n';
+
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 const HIDDEN = {
   config: { operation: 'read' as const },
@@ -39,7 +44,7 @@ const ASSET = {
   },
 };
 
-export function pageFileRoutes(app: FastifyInstance): void {
+export function pageFileRoutes(app: FastifyInstance, facts: SiteFacts): void {
   for (const { path, mediaType, make } of PICTURES) {
     const picture = madeOnce(make);
     app.get(path, HIDDEN, async (_request, reply) => {
@@ -56,6 +61,8 @@ export function pageFileRoutes(app: FastifyInstance): void {
     const assets = pageAssets();
     const asset = assets.byName.get(name);
     if (!asset) throw new ApiError('not_found');
+    if (name === 'web-mcp.js' && !runsFreePolls(facts))
+      return sendPublicText(request, reply.type(asset.mediaType).header('cache-control', 'no-store'), NO_TOOL);
     // While a release rolls out, a page of one gateway may ask another: it gets what there is, and does not keep it.
     reply.type(asset.mediaType).header('cache-control', version === assets.version ? FOR_GOOD : 'no-store');
     return sendPublicText(request, reply, asset.text);

@@ -120,7 +120,7 @@ export async function resultPageRoutes(
         const poll = await watchable(resultId, request);
         if (poll?.status === 'running') return sendRunning(request, reply, poll);
         const page = poll && (await wasCanceled(storage, poll.id)) ? canceledPage : noResultPage;
-        return reply.code(404).type(HTML_TYPE).send(page(config.baseUrl));
+        return reply.code(404).type(HTML_TYPE).send(page(facts));
       }
     },
   );

@@ -3,6 +3,7 @@ import { shareInterval, type TestKind } from '@eloquentpoll/evidence';
 import type { ModelStanding } from '@eloquentpoll/storage';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import type { CountedWindow } from '../../discovery/reputations.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import { notice, table } from '../components.ts';
 import { percent, perMillion, seconds, usd, whole, windowText } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -34,6 +35,7 @@ export function modelPage(facts: Facts, shown: ShownModel): string {
     path: modelPath(model.id),
     title: `${model.id}: price and record · EloquentPoll`,
     description: `${model.id} from ${model.family}: what it costs, how often it votes, and how often it votes for the option that wins.`,
+    offersFreePolls: runsFreePolls(facts),
     styles: ['catalog', 'trust'],
     main: html`<p class="eyebrow"><a href="/models">Models</a></p>
 <h1>${model.id}</h1>

@@ -2,6 +2,7 @@ import type { CalibrationStops, PublishedCalibration } from '@eloquentpoll/contr
 import { STRONG_EVIDENCE } from '@eloquentpoll/evidence';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import type { CountedWindow } from '../../discovery/reputations.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import { notice } from '../components.ts';
 import { percent, whole, windowText } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -18,6 +19,7 @@ export function trustPage(facts: Facts, calibration: PublishedCalibration, windo
     path: '/trust',
     title: 'How often confidence came true · EloquentPoll',
     description: headline(calibration),
+    offersFreePolls: runsFreePolls(facts),
     styles: ['catalog', 'trust'],
     main: html`<h1>Does the confidence come true?</h1>
 <p class="lead">${headline(calibration)}</p>

@@ -11,6 +11,7 @@ import type { PollsContext } from '../context.ts';
 import { isShorthand, readAnyOrder } from '../order/any-order.ts';
 import { dryRunAny } from '../order/dry-run-any.ts';
 import { freeOrder, isRefused, readFree } from '../order/free-reading.ts';
+import { runsFreePolls } from '../order/runs-free-polls.ts';
 import { type CallerKind, callerOf, wantsFree } from '../order/themes.ts';
 import { wantsDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
@@ -46,8 +47,7 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
         operationId: 'createPoll',
         tags: ['Polling'],
         summary: 'Run a poll',
-        description:
-          'The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored. Takes the shorthand of `/api/quick-poll` too, which without credentials runs as a free poll, and `dry_run`. With `Accept: text/event-stream` the answer is the stream that `/api/poll/stream` sends.',
+        description: `The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored. Takes the shorthand of \`/api/quick-poll\` too${runsFreePolls(context) ? ', which without credentials runs as a free poll,' : ''} and \`dry_run\`. With \`Accept: text/event-stream\` the answer is the stream that \`/api/poll/stream\` sends.`,
         security: access.sessionOrBearerOptional,
         body: Type.Ref(PollRequest),
         response: {
@@ -111,6 +111,6 @@ function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request
 
 const credentialsMissing = (context: PollsContext): ApiError =>
   new ApiError('authentication_required', {
-    detail: 'A full poll needs an API key or a login. POST /api/quick-poll runs a free one without credentials.',
-    recovery: ['use_free_poll', ...keyRecoveryActions(context)],
+    detail: `A full poll needs an API key or a login.${runsFreePolls(context) ? ' POST /api/quick-poll runs a free one without credentials.' : ''}`,
+    recovery: [...(runsFreePolls(context) ? (['use_free_poll'] as const) : []), ...keyRecoveryActions(context)],
   });

@@ -8,6 +8,7 @@ import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
 import { freeOrder, isRefused, readFree } from '../order/free-reading.ts';
+import { runsFreePolls } from '../order/runs-free-polls.ts';
 import { readShortOrder } from '../order/short-order.ts';
 import { type CallerKind, callerOf } from '../order/themes.ts';
 import { refuseDryRun } from '../order/wants-dry-run.ts';
@@ -19,6 +20,9 @@ import { submissionOf } from '../run/submission.ts';
 const { description, content } = jsonAnswer('The answer; null on a tie and without votes.', QuickPollResult);
 const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/event-stream').content } };
 
+const FREE =
+  'Without an API key, or with the themes `free` and `free_search`, open-weight models vote, the limits are tighter and the answer says where its public result is.';
+
 function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
   request.freeReading = readFree(request.body, caller);
   if (isRefused(request.freeReading)) return 'compute';
@@ -27,6 +31,7 @@ function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request
 
 /** POST /api/quick-poll: the shortest way to a poll, free without an account. */
 export function quickPollRoute(app: FastifyInstance, context: PollsContext): void {
+  const isFree = runsFreePolls(context);
   app.decorateRequest('freeReading', null);
   app.post(
     '/api/quick-poll',
@@ -39,9 +44,8 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
       schema: {
         operationId: 'quickPoll',
         tags: ['Polling'],
-        summary: 'Quick poll (free without a key)',
-        description:
-          'A question is enough. With `Accept: text/event-stream` the answer is the stream that `/api/poll/stream` sends. Without an API key, or with the themes `free` and `free_search`, open-weight models vote, the limits are tighter and the answer says where its public result is.',
+        summary: isFree ? 'Quick poll (free without a key)' : 'Quick poll',
+        description: `A question is enough. With \`Accept: text/event-stream\` the answer is the stream that \`/api/poll/stream\` sends. ${isFree ? FREE : 'This installation has no open-weight models, so it takes an API key.'}`,
         security: access.bearerOptional,
         body: Type.Union([Type.Ref(QuickPollRequest), Type.Ref(FreePollRequest)]),
         response: {

@@ -1,3 +1,4 @@
+import type { SiteFacts } from '../facts.ts';
 import { curlExample } from './curl.ts';
 import { mcpConfigExample } from './mcp-config.ts';
 import { pythonExample } from './python.ts';
@@ -10,7 +11,7 @@ export const EXAMPLES = {
   typescript: { mediaType: 'text/plain', code: typescriptExample },
   python: { mediaType: 'text/plain', code: pythonExample },
   'mcp-config': { mediaType: 'application/json', code: mcpConfigExample },
-} as const satisfies Record<string, { mediaType: string; code: (baseUrl: string) => string }>;
+} as const satisfies Record<string, { mediaType: string; code: (facts: SiteFacts) => string }>;
 
 export type ExampleLanguage = keyof typeof EXAMPLES;
 export const EXAMPLE_LANGUAGES = Object.keys(EXAMPLES) as ExampleLanguage[];

@@ -1,5 +1,5 @@
 /** For the configuration of an MCP host; most hosts expand the environment variable. */
-export const mcpConfigExample = (baseUrl: string): string =>
+export const mcpConfigExample = ({ baseUrl }: { baseUrl: string }): string =>
   `${JSON.stringify(
     {
       mcpServers: {

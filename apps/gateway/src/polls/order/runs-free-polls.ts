@@ -1,0 +1,5 @@
+import type { Panels } from '@eloquentpoll/models/panels';
+
+/** Whether the roster has open-weight models. Where it has none no page and no document offers a free poll. */
+export const runsFreePolls = ({ panels }: { panels: Pick<Panels, 'panel'> }): boolean =>
+  panels.panel('free').models.length > 0;
