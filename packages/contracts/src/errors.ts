@@ -8,7 +8,12 @@ export const RECOVERY_ACTIONS = {
     method: 'GET',
     path: '/api/auth/login',
   },
-  add_funds: { description: 'Buy credit by card, or deposit USDC.', method: 'POST', path: '/api/deposit' },
+  add_funds: {
+    description:
+      'Buy credit by card on the dashboard, or deposit USDC from a wallet of this account: a deposit fills the account of the wallet that pays.',
+    method: 'POST',
+    path: '/api/deposit',
+  },
   open_account: {
     description: 'Deposit USDC: a wallet that is new here gets an account and its first API key.',
     method: 'POST',

@@ -5,6 +5,7 @@ import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { notice, table } from './components.ts';
 import { percent, seconds, usd, whole } from './figures.ts';
 import { select } from './form-parts.ts';
+import { holdBackSentence } from './hold-back-sentence.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { PANEL_TEXTS } from './panels.ts';
@@ -54,7 +55,7 @@ ${worked(asked, price, votes)}
 <h2 id="table">One poll, by number of options</h2>
 ${priceTable(list)}
 <p>${margins(facts)}</p>
-${fineprint}`,
+${fineprint(facts)}`,
   });
 }
 
@@ -153,12 +154,12 @@ const priceTable = (list: Pricing['list']): Html =>
     ),
   );
 
-const fineprint = html`<h2 id="rules">Guarantees</h2>
+const fineprint = ({ config }: Facts): Html => html`<h2 id="rules">Guarantees</h2>
 <ul class="prose">
 <li><code>max_cost_usd</code> is a hard limit ($${LIMITS.max_cost_usd.default} by default).</li>
 <li>A model that fails costs nothing, and neither does a poll in which none voted. The exception is questions that make models
 fail: refusals and unusable answers are free up to an allowance per account and day, and cost what the provider charged beyond it.
 <code>costs.failed_calls_cost</code> then says how much that was.</li>
 <li>If the result is decided while a model is still answering, that vote is free.</li>
-<li>Credit does not expire. It is bought by card or in USDC, on the <a href="/dashboard#funds">dashboard</a>.</li>
+<li>Credit does not expire. It is bought by card or in USDC, on the <a href="/dashboard#funds">dashboard</a>.${config.checkout ? ` By card: ${holdBackSentence(config.cardHoldBack)}` : ''}</li>
 </ul>`;

@@ -50,7 +50,7 @@ t.test('one gateway for all of these', async (t) => {
   await t.test('every command sends the method of its operation', async (t) => {
     let shown = 0;
     for (const located of operations) {
-      const command = curlCommand('https://poll.example', located);
+      const command = curlCommand({ baseUrl: 'https://poll.example', panels: context.panels }, located);
       if (command === null) continue;
       const [, said] = /-X (\w+)/.exec(command) ?? [];
       t.equal(said ?? (command.includes(" -d '") ? 'POST' : 'GET'), located.method, located.operation.operationId);

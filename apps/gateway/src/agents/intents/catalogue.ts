@@ -185,7 +185,8 @@ export const INTENTS = [
   {
     id: 'add_funds',
     name: 'Add funds',
-    description: 'A deposit in USDC, by a payment proof. No account is needed: a first deposit makes one, with a key.',
+    description:
+      'A deposit in USDC, by a payment proof. It fills the account of the wallet that pays; its first one makes that account, with a key.',
     trigger_phrases: [
       'add funds',
       'add money',

@@ -1,3 +1,4 @@
+import { LIMITS } from '@eloquentpoll/contracts';
 import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 import { confidenceMeaning, errorTable, quickPollCommand } from './poll-prose.ts';
@@ -43,7 +44,7 @@ How to ask well, and when not to: ${facts.baseUrl}${SKILL_PATH}
 - Shorthand${runsFreePolls(facts) ? ', free or paid' : ''}: \`POST ${facts.baseUrl}/api/quick-poll\`
 - Full poll with confidence and votes, needs a key: \`POST ${facts.baseUrl}/api/poll\`
 - Session to come back to: \`POST ${facts.baseUrl}/api/polls\`; stream of votes: \`POST ${facts.baseUrl}/api/poll/stream\`
-- Up to 100,000 polls in one request, cheaper, within 24 hours: \`POST ${facts.baseUrl}/api/batches\` (JSON, JSON lines or CSV)
+- Up to ${LIMITS.batch.rows.toLocaleString('en-US')} polls in one request, cheaper, within 24 hours: \`POST ${facts.baseUrl}/api/batches\` (JSON lines or CSV; as one JSON body up to ${LIMITS.batch.inline_rows.toLocaleString('en-US')})
 - MCP: ${facts.baseUrl}/api/mcp, set up as in ${facts.baseUrl}/api/examples/mcp-config
 - Agent2Agent: ${facts.baseUrl}/.well-known/agent-card.json
 - Which operation when: ${facts.baseUrl}/api/routing-descriptions.json; every shape: ${facts.baseUrl}/api/openapi.json
