@@ -59,8 +59,7 @@ ${fineprint(facts)}`,
   });
 }
 
-const FREE_POLLS_ARE_FREE =
-  'Quick polls without an account are free: open-weight models vote, and we pay. No card, no';
+const FREE_POLLS_ARE_FREE = 'Quick polls without an account are free: open-weight models vote, and we pay. No card, no';
 
 /** What list prices carry, by preset and for panels that callers name. */
 function margins({ config }: Facts): Html {

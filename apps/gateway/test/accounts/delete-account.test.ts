@@ -11,7 +11,6 @@ import {
   openMisfits,
 } from '@eloquentpoll/storage';
 import { delivery, fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
-import { sql } from 'kysely';
 import t from 'tap';
 import { closeEverywhere } from '../../src/accounts/close-everywhere.ts';
 import { createLogin, LOGIN_COOKIE } from '../../src/accounts/login/login-cookie.ts';
@@ -177,7 +176,7 @@ t.test('an account whose payment page is being opened is deleted once that is de
   t.equal(session.status, 'expired', 'the pages that are open are ended meanwhile');
   await storage.db
     .updateTable('checkouts')
-    .set({ created_at: sql<Date>`now() - interval '2 minutes'` })
+    .set({ created_at: new Date(Date.now() - 120_000) })
     .where('account_id', '=', accountId)
     .execute();
   t.same(await leave(), [200, 0], 'the processor did not answer');

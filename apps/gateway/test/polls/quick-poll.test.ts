@@ -316,15 +316,23 @@ t.test(
   },
 );
 
-t.test('where no model of the panel searches the web a poll that is to search is refused, and nothing is charged', async (t) => {
-  const offline = await build(t);
-  for (const model of offline.context.panels.models()) model.search = null;
-  const { bearer, accountId } = await offline.keyWith(10);
-  const ask = (theme: string, headers = {}) =>
-    offline.app.inject({ method: 'POST', url: '/api/quick-poll', headers, payload: { question: Q, options: ['A', 'B'], theme } });
-  for (const answer of [await ask('search', bearer), await ask('free_search')]) {
-    t.equal(answer.statusCode, 503);
-    t.match(answer.json(), { code: 'not_configured', error: /No model of this panel searches the web here/ });
-  }
-  t.match(await balanceOf(offline.context.storage, accountId), { postedU: 10_000_000n, heldU: 0n, usageU: 0n });
-});
+t.test(
+  'where no model of the panel searches the web a poll that is to search is refused, and nothing is charged',
+  async (t) => {
+    const offline = await build(t);
+    for (const model of offline.context.panels.models()) model.search = null;
+    const { bearer, accountId } = await offline.keyWith(10);
+    const ask = (theme: string, headers = {}) =>
+      offline.app.inject({
+        method: 'POST',
+        url: '/api/quick-poll',
+        headers,
+        payload: { question: Q, options: ['A', 'B'], theme },
+      });
+    for (const answer of [await ask('search', bearer), await ask('free_search')]) {
+      t.equal(answer.statusCode, 503);
+      t.match(answer.json(), { code: 'not_configured', error: /No model of this panel searches the web here/ });
+    }
+    t.match(await balanceOf(offline.context.storage, accountId), { postedU: 10_000_000n, heldU: 0n, usageU: 0n });
+  },
+);

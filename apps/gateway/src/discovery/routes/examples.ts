@@ -27,10 +27,7 @@ export function exampleRoutes(app: FastifyInstance, facts: Facts): void {
   });
 
   const code = new Map<string, { mediaType: string; text: string }>(
-    Object.entries(EXAMPLES).map(([language, { mediaType, code }]) => [
-      language,
-      { mediaType, text: code(facts) },
-    ]),
+    Object.entries(EXAMPLES).map(([language, { mediaType, code }]) => [language, { mediaType, text: code(facts) }]),
   );
   app.get<{ Params: { language: string } }>(
     '/api/examples/:language',

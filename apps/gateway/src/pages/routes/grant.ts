@@ -47,8 +47,7 @@ export async function grantRoutes(
     },
     async ({ principal, query, url, headers }, reply) => {
       const request = readGrantRequest((name) => query[name as keyof Query]);
-      if (!request && /text\/html/i.test(headers.accept ?? ''))
-        return page(reply).code(400).send(noGrantPage(facts));
+      if (!request && /text\/html/i.test(headers.accept ?? '')) return page(reply).code(400).send(noGrantPage(facts));
       if (!request) throw malformed();
       if (!principal) return page(reply).send(signInPage(facts, url));
       return page(reply, policyFor(request)).send(grantPage(facts.baseUrl, request));
