@@ -87,7 +87,6 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   verify_pages: ['worker'],
   seal_receipts: ['worker'],
   prune_expired: ['worker'],
-  day_to_seal: ['gateway', 'worker'],
   kept_too_long: ['gateway', 'worker'],
   claim_audit: ['worker'],
   finish_audit: ['worker'],

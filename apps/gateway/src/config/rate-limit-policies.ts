@@ -39,7 +39,7 @@ export const BUDGETS = {
   /** Reading and writing one's account: keys, balance, history, feedback. Each key and each login has its own. */
   account: per([600, 60]),
   /** Making keys, of all keys and logins of an account together: each new key has a budget of `account` of its own. */
-  key_issue: per([30, 60]),
+  key_issue: per([240, 60]),
   /** Estimates, dry runs, intents: computed, no model is called. */
   compute: per([600, 60]),
   /** Everything public: documents, results, health. */
