@@ -22,9 +22,13 @@ t.test('[§4.2-node-spec-200] three forms of one description', async (t) => {
     json_schema: { $schema: 'https://json-schema.org/draft/2020-12/schema' },
   });
   const { inputSchema, outputSchema } = spec.tool_spec.mcp;
-  t.same(spec.tool_spec.openai.function.parameters, inputSchema);
-  t.same(spec.tool_spec.anthropic.input_schema, inputSchema);
-  t.same(spec.json_schema.input, inputSchema);
+  // As the body of POST /api/poll, where the key is a header.
+  const { idempotency_key: key, ...properties } = inputSchema.properties;
+  t.ok(key);
+  const body = { ...inputSchema, properties };
+  t.same(spec.tool_spec.openai.function.parameters, body);
+  t.same(spec.tool_spec.anthropic.input_schema, body);
+  t.same(spec.json_schema.input, body);
   t.same(spec.json_schema.output, outputSchema);
   t.notMatch(JSON.stringify([spec.json_schema, spec.tool_spec]), /"\$ref"/, 'each schema stands alone');
   for (const { name } of spec.ports.inputs) t.ok(inputSchema.properties[name], name);
