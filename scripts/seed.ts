@@ -2,18 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { LOCAL_EMAIL, subjectOf } from '@eloquentpoll/identity-provider/people';
 import {
+  admitIdentity,
   balanceOf,
   createAccount,
   creditAccount,
   findAccount,
   findKeyByHash,
+  type Identity,
   insertKey,
   linkIdentity,
   openStorage,
   type Storage,
 } from '@eloquentpoll/storage';
 
-// The local account: one per clone, funded once, with a key that a second start prints again; logging in at the local
+// The local account: one per database of a clone, funded once, with a key that a second start prints again; logging in at the local
 // identity provider under the address that it proposes leads here too. Deleting the account or revoking the key is
 // respected: the next start makes a new one.
 
@@ -31,17 +33,20 @@ export async function seedLocalAccount(
   issuer?: string,
 ): Promise<LocalAccount & { balanceU: bigint }> {
   await using storage = openStorage({ databaseUrl, maxConnections: 2, connectTimeoutMs: 10_000 });
-  const accountId = await account(storage, known.accountId);
+  const person = issuer ? ({ kind: 'oidc', issuer, subject: subjectOf(LOCAL_EMAIL) } as const) : null;
+  const accountId = await account(storage, known.accountId, person);
   await creditAccount(storage, { accountId, amountU: GIFT_U, source: 'operator', idem: `local:${accountId}` });
-  if (issuer) await linkIdentity(storage, accountId, { kind: 'oidc', issuer, subject: subjectOf(LOCAL_EMAIL) });
   const apiKey = await key(storage, pepper, accountId, known.apiKey);
   const balance = await balanceOf(storage, accountId);
   return { accountId, apiKey, balanceU: balance?.availableU ?? 0n };
 }
 
-async function account(storage: Storage, known: string | undefined): Promise<string> {
-  if (known && (await findAccount(storage, known))) return known;
-  return createAccount(storage, { id: randomUUID() });
+/** Whoever signs in has one account: where there is one already, it is that. */
+async function account(storage: Storage, known: string | undefined, person: Identity | null): Promise<string> {
+  const isThere = known !== undefined && (await findAccount(storage, known)) !== null;
+  if (!person) return isThere ? known : createAccount(storage, { id: randomUUID() });
+  if (isThere && (await linkIdentity(storage, known, person))) return known;
+  return (await admitIdentity(storage, person)).accountId;
 }
 
 async function key(storage: Storage, pepper: string, accountId: string, known: string | undefined): Promise<string> {

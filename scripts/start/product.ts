@@ -117,9 +117,10 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     ...(simulator && { MODELS_REGISTRY_URL: others.MODELS_REGISTRY_URL || `${simulator.url}/registry/models` }),
     ...(options.gitCommit && { GIT_COMMIT: options.gitCommit }),
   };
+  const place = placeOf(databases.owner, settings);
   const money = simulator ? moneyEnv(settings, options.env, simulator) : {};
   const [account, worker, gateway] = await Promise.all([
-    seedLocalAccount(databases.gateway, env.KEY_PEPPER, secrets, loginEnv?.OIDC_ISSUER),
+    seedLocalAccount(databases.gateway, env.KEY_PEPPER, secrets.accounts?.[place] ?? secrets, loginEnv?.OIDC_ISSUER),
     app(
       options,
       'worker',
@@ -148,11 +149,16 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   ]);
   const { accountId, apiKey, balanceU } = account;
   const databaseUrl = databases.owner;
-  saveSecrets(group.folder, { ...secrets, accountId, apiKey, url, databaseUrl });
+  const accounts = { ...secrets.accounts, [place]: { accountId, apiKey } };
+  saveSecrets(group.folder, { ...secrets, accountId, apiKey, accounts, url, databaseUrl });
   const opsUrls = opsUrlsOf({ gateway, worker });
   const login = loginEnv && LOCAL_EMAIL;
   return { url, apiKey, accountId, balanceU, login, databaseUrl, redisUrl, opsUrls, processes };
 }
+
+/** Which database this is, from one start to the next. */
+const placeOf = (databaseUrl: string, { databaseUrl: given }: StartSettings): string =>
+  given === null ? new URL(databaseUrl).pathname.slice(1) : 'DATABASE_URL';
 
 /** Receivers on this machine are for a service that only this machine reaches. */
 const webhookEnv = ({ host }: StartSettings, env: NodeJS.ProcessEnv, key: string) => ({

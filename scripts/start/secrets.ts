@@ -8,6 +8,8 @@ import { type Static, Type } from '@sinclair/typebox';
 // Made once per clone and kept where only its owner reads: passwords of the embedded services, the pepper of API keys,
 // the keys of cookies, receipts and webhooks, the local account. Without them the data of earlier starts would be worthless.
 
+const LocalAccount = Type.Object({ accountId: Type.String(), apiKey: Type.String() });
+
 export const Secrets = Type.Object({
   postgresPassword: Type.String(),
   redisPassword: Type.String(),
@@ -17,8 +19,11 @@ export const Secrets = Type.Object({
   receiptKey: Type.Optional(Type.String()),
   /** Seals the signing secrets of webhooks. Missing likewise. */
   webhookKey: Type.Optional(Type.String()),
+  /** The local account of the database that the product was last started with. */
   accountId: Type.Optional(Type.String()),
   apiKey: Type.Optional(Type.String()),
+  /** Those of each database. */
+  accounts: Type.Optional(Type.Record(Type.String(), LocalAccount)),
   /** Where the product was last started. */
   url: Type.Optional(Type.String()),
   /** Its database then. */
