@@ -194,6 +194,20 @@ t.test('with every webhook lost the reconciler credits and reverses', async (t) 
   t.ok(stripe.asked.length - asked < 10, 'what is settled is not asked about again');
 });
 
+t.test('a round in which the processor lists no events has failed, and syncs payments all the same', async (t) => {
+  const { accountId, session } = await opened(700);
+  stripe.complete(session);
+  const silent = {
+    ...processor,
+    reversals: async () => {
+      throw new Error('the key may not list events');
+    },
+  };
+  const round = reconcilePayments(context, silent, new AbortController().signal);
+  await t.rejects(round, { message: /1 payments or lists of events/ });
+  t.equal(await cents(accountId), 700);
+});
+
 t.test('a running gateway reconciles periodically', async (t) => {
   const { accountId, session } = await opened(800);
   stripe.complete(session);

@@ -5,7 +5,7 @@ import type { PaymentEvent, Processor } from './processor.ts';
 import { syncPayment } from './sync-payment.ts';
 
 // Repairs lost webhooks: syncs payments that are still open and handles missed refund and dispute events. A payment that
-// fails is retried in the next round and does not hold up the others.
+// fails is retried in the next round and does not hold up the others; the round has failed then, at its end.
 
 const MAX_PAYMENTS = 100;
 /** The processor retries a webhook for three days. */
@@ -16,17 +16,25 @@ export async function reconcilePayments(
   processor: Processor,
   signal: AbortSignal,
 ): Promise<void> {
+  let failures = 0;
+  const attempt = async (work: () => Promise<void>) => {
+    await work().catch((error: unknown) => {
+      failures++;
+      context.log.warn({ err: error }, 'checkout.reconcile_failed');
+    });
+  };
   for (const { id, processorId } of await dueCheckouts(context.storage, MAX_PAYMENTS)) {
     if (signal.aborted) return;
-    if (processorId) await attempt(context, () => syncPayment(context, processor, { id, processorId }));
+    if (processorId) await attempt(() => syncPayment(context, processor, { id, processorId }));
   }
   await releaseHeldBack(context.storage);
-  await attempt(context, async () => {
+  await attempt(async () => {
     for (const event of await missedEvents(context, processor)) {
       if (signal.aborted) return;
-      await attempt(context, () => handleEvent(context, processor, event));
+      await attempt(() => handleEvent(context, processor, event));
     }
   });
+  if (failures > 0) throw new Error(`${failures} payments or lists of events could not be reconciled`);
 }
 
 /** Oldest first. */
@@ -38,12 +46,4 @@ async function missedEvents({ storage }: PaymentsContext, processor: Processor):
     events.map(({ id }) => id),
   );
   return events.filter(({ id }) => unseen.has(id)).reverse();
-}
-
-async function attempt({ log }: PaymentsContext, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    log.warn({ err: error }, 'checkout.reconcile_failed');
-  }
 }

@@ -14,16 +14,19 @@ export async function reconcileDeposits(
   signal: AbortSignal,
 ): Promise<void> {
   const { chainId } = deposits.settings;
+  let failures = 0;
   for (let isMore = true; isMore; ) {
     const batch = await watchedDeposits(context.storage, chainId, BATCH_SIZE);
     for (const watched of batch) {
       if (signal.aborted) return;
       await reconcileDeposit(context, deposits, watched).catch((error: unknown) => {
+        failures++;
         context.log.warn({ err: error, deposit_id: watched.id }, 'deposit.reconcile_failed');
       });
     }
     isMore = batch.length === BATCH_SIZE;
   }
+  if (failures > 0) throw new Error(`${failures} deposits could not be reconciled`);
 }
 
 async function reconcileDeposit(
