@@ -22,7 +22,7 @@ RUN set -eu; \
     install -D "$node" /runtime/usr/bin/node; \
     for library in $(ldd "$node" | grep -o '/[^ ]*'); do install -D "$library" "/runtime$library"; done; \
     mkdir -p /runtime/etc /runtime/app /runtime/home/nonroot /runtime/secrets/postgres /runtime/secrets/redis \
-      /runtime/secrets/gateway /runtime/secrets/worker /runtime/secrets/operator; \
+      /runtime/secrets/gateway /runtime/secrets/worker /runtime/secrets/migrate /runtime/secrets/operator; \
     echo 'nonroot:x:65532:65532:nonroot:/home/nonroot:/usr/bin/false' > /runtime/etc/passwd; \
     echo 'nonroot:x:65532:' > /runtime/etc/group; \
     echo 'hosts: files dns' > /runtime/etc/nsswitch.conf; \
