@@ -21,7 +21,7 @@ RUN set -eu; \
     node="$(command -v node)"; \
     install -D "$node" /runtime/usr/bin/node; \
     for library in $(ldd "$node" | grep -o '/[^ ]*'); do install -D "$library" "/runtime$library"; done; \
-    mkdir -p /runtime/etc /runtime/app /runtime/home/nonroot /runtime/secrets/postgres /runtime/secrets/redis \
+    mkdir -p /runtime/etc /runtime/app /runtime/home/nonroot /runtime/maps /runtime/secrets/postgres /runtime/secrets/redis \
       /runtime/secrets/gateway /runtime/secrets/worker /runtime/secrets/migrate /runtime/secrets/operator; \
     echo 'nonroot:x:65532:65532:nonroot:/home/nonroot:/usr/bin/false' > /runtime/etc/passwd; \
     echo 'nonroot:x:65532:' > /runtime/etc/group; \
@@ -69,10 +69,12 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD ["/usr/bin/node",
 CMD ["main.js"]
 
 # One-shots: migrate.js before a release, open-account.js for a new customer, console.js for what operators do,
-# make-secrets.js for a compose stack.
+# make-secrets.js for a compose stack, cells.js for several installations.
 FROM runtime AS operator
 COPY --from=build /src/dist/operator /app
 # A named volume takes the owner of the folder that it is first mounted on.
 COPY --from=build --chown=65532:65532 /runtime/secrets /secrets
-ENTRYPOINT ["/usr/bin/node", "--permission", "--allow-fs-read=/app", "--allow-fs-read=/run", "--allow-fs-read=/secrets", "--allow-fs-write=/secrets", "--import=/app/secret-files.mjs"]
+# Where `cells.js map --into /maps` writes: a volume.
+COPY --from=build --chown=65532:65532 /runtime/maps /maps
+ENTRYPOINT ["/usr/bin/node", "--permission", "--allow-fs-read=/app", "--allow-fs-read=/run", "--allow-fs-read=/secrets", "--allow-fs-write=/secrets", "--allow-fs-read=/maps", "--allow-fs-write=/maps", "--import=/app/secret-files.mjs"]
 CMD ["migrate.js"]
