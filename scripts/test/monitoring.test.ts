@@ -7,6 +7,7 @@ import { WORKER_SETTINGS } from '@eloquentpoll/worker/settings';
 import { parser } from '@prometheus-io/lezer-promql';
 import t from 'tap';
 import { parse } from 'yaml';
+import { evaluateRule, type Sample } from './infra/evaluate-rule.ts';
 
 // Alarms and the board speak of metrics that exist: every expression parses, every name and label in it is one of the
 // table that the processes count by, and every alarm says what to do.
@@ -27,7 +28,7 @@ const panels: { title: string; targets?: { expr: string }[] }[] = board.panels;
 const boardExpressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
 /** Put on every series by the scraper. */
-const OF_TARGETS = ['job', 'pod', 'namespace', 'instance'];
+const OF_TARGETS = ['namespace', 'job', 'pod', 'instance'];
 
 t.test('every expression parses and speaks of metrics and labels that exist', async (t) => {
   t.ok(boardExpressions.length > 40 && rules.length > 25);
@@ -57,6 +58,76 @@ t.test(
     }
   },
 );
+
+t.test('an alarm of what every process exports is tied to the processes of ours', async (t) => {
+  for (const { expr } of rules) t.same(untied(expr), [], expr);
+  t.same(
+    untied('max by (pod) (process_open_fds) > 9 and on (namespace) (nodejs_heap_size_used_bytes)'),
+    ['process_open_fds', 'nodejs_heap_size_used_bytes'],
+    'and others are found',
+  );
+  const process = (namespace: string, pod: string, job: string) => ({ namespace, pod, job, instance: `${pod}:9464` });
+  const ours = process('eloquentpoll', 'worker-1', 'worker');
+  const others = [
+    process('eloquentpoll', 'postgres-1', 'postgres'),
+    process('shop', 'worker-1', 'worker'),
+    process('monitoring', 'prometheus-0', 'prometheus'),
+  ];
+  const unlabelled = { job: 'worker' };
+  for (const [alert, name, value] of [
+    ['MemoryNearItsLimit', 'process_resident_memory_bytes', 500 * 1024 * 1024],
+    ['EventLoopLate', 'nodejs_eventloop_lag_p99_seconds', 1],
+  ] as const) {
+    const firing = (our: Record<string, string>, ourValue: number) =>
+      evaluate(alert, [
+        {
+          name: 'eloquentpoll_build_info',
+          labels: { ...our, service: 'worker', version: '2.0.0', commit: 'x' },
+          value: 1,
+        },
+        { name, labels: our, value: ourValue },
+        ...others.map((labels) => ({ name, labels, value })),
+      ]).map(({ labels }) => labels);
+    t.same(firing(ours, 0), [], `${alert}: of others`);
+    t.same(firing(ours, value), [{ namespace: 'eloquentpoll', pod: 'worker-1', job: 'worker' }], `${alert}: of ours`);
+    t.same(firing(unlabelled, value), [unlabelled], `${alert}: where targets have no namespace and no pod`);
+  }
+});
+
+t.test('ModelsFail counts every model with traffic, also those that never failed', async (t) => {
+  const votes = (model: string, outcome: string, value: number): Sample => ({
+    name: 'eloquentpoll_votes_total',
+    labels: { namespace: 'eloquentpoll', pod: 'worker-1', job: 'worker', model, outcome },
+    value,
+  });
+  const well = (count: number) => Array.from({ length: count }, (_, i) => votes(`well-${i}`, 'vote', 1));
+  const failing = (count: number) => Array.from({ length: count }, (_, i) => votes(`bad-${i}`, 'timeout', 1));
+  const idle = ['a', 'b', 'c', 'd'].flatMap((model) => [
+    votes(model, 'vote', 0),
+    votes(model, 'timeout', 0),
+    votes(model, 'aborted', 1),
+  ]);
+  const figure = 'eloquentpoll:vote_failures:ratio10m';
+  t.same(
+    evaluateRule(
+      figure,
+      [votes('well', 'vote', 3), votes('bad', 'vote', 1), votes('bad', 'timeout', 3), ...idle],
+      recorded,
+    )
+      .map(({ labels, value }) => [labels.model, value])
+      .toSorted(),
+    [
+      ['bad', 0.75],
+      ['well', 0],
+    ],
+    'and no model without',
+  );
+  const pages = (samples: Sample[]) => evaluate('ModelsFail', samples).length > 0;
+  t.notOk(pages([...failing(1), ...well(19), ...idle]), 'one of twenty');
+  t.notOk(pages([...failing(6), ...well(14)]), 'six of twenty');
+  t.ok(pages([...failing(7), ...well(13)]), 'seven of twenty');
+  t.ok(pages([...failing(7), ...well(13), ...idle]), 'seven of twenty that are asked');
+});
 
 const LONGEST = /^a whole number from \d+ to (\d+)$/;
 
@@ -131,6 +202,37 @@ function problems(expr: string): string[] {
   if (found.length === 0)
     for (const label of labels)
       if (!known.has(label)) found.push(`none of ${metrics.join(', ')} has label ${label}: no label ${label}`);
+  return found;
+}
+
+/** What the alarm says of these samples; of a counter the sample is its rate. */
+function evaluate(alert: string, samples: Sample[]): ReturnType<typeof evaluateRule> {
+  return evaluateRule(rules.find((rule) => rule.alert === alert)!.expr, samples, recorded);
+}
+
+/** Metrics that other processes have too, and that no `and` ties to the target of a metric of ours. */
+function untied(expr: string): string[] {
+  const found: string[] = [];
+  parser.parse(expr).iterate({
+    enter({ type, node }) {
+      if (type.name !== 'VectorSelector') return;
+      const nameOf = (selector: typeof node) => {
+        const name = selector.getChild('Identifier');
+        return name ? expr.slice(name.from, name.to) : '';
+      };
+      const name = nameOf(node);
+      if (/^eloquentpoll[_:]/.test(name)) return;
+      const { parent } = node;
+      const clause = parent?.getChild('And') ? parent.getChild('MatchingModifierClause') : null;
+      const on = clause && expr.slice(clause.from, clause.to);
+      const isTied =
+        on === `on (${OF_TARGETS.join(', ')})` &&
+        parent?.firstChild?.from === node.from &&
+        parent.lastChild?.type.name === 'VectorSelector' &&
+        nameOf(parent.lastChild) === 'eloquentpoll_build_info';
+      if (!isTied) found.push(name);
+    },
+  });
   return found;
 }
 
