@@ -201,6 +201,32 @@ t.test('nothing reaches a process that no policy names, and the cloud cannot be 
   t.ok(to[0].ipBlock.except.includes('169.254.0.0/16'));
 });
 
+t.test('what a process may ask of a database in the namespace, the database may answer', async (t) => {
+  const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
+  const componentsOf = (selector: Manifest['spec']): string[] =>
+    selector?.matchExpressions?.[0].values ?? Object.values(selector?.matchLabels ?? {});
+  const { podSelector, egress } = named(policies, 'NetworkPolicy', 'names-and-databases').spec;
+  for (const [database, port, clients] of [
+    ['postgres', 5_432, ['gateway', 'worker', 'migrate']],
+    ['redis', 6_379, ['gateway', 'worker']],
+  ] as const) {
+    const asked = egress.find(({ to }: Manifest['spec']) => componentsOf(to[0].podSelector)[0] === database);
+    t.equal(asked.ports[0].port, port);
+    const { spec } = named(policies, 'NetworkPolicy', `${database}-clients`);
+    t.same(componentsOf(spec.podSelector), [database]);
+    t.same(componentsOf(spec.ingress[0].from[0].podSelector), clients);
+    for (const client of clients) t.ok(componentsOf(podSelector).includes(client), `${client} may ask ${database}`);
+    t.same(spec.ingress[0].ports, [{ protocol: 'TCP', port }]);
+  }
+  const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
+  const namespaces = policies
+    .flatMap(({ spec }) => spec.ingress ?? [])
+    .flatMap(({ from }) => from)
+    .flatMap(({ namespaceSelector }) => Object.values<string>(namespaceSelector?.matchLabels ?? {}));
+  t.same([...new Set(namespaces)].toSorted(), ['ingress-nginx', 'keda', 'monitoring']);
+  for (const name of namespaces) t.ok(readme.includes(`\`${name}\``), `${name} is named where it is set up`);
+});
+
 t.test('databases by operators: what they are called and hold is what the processes are given', async (t) => {
   const all = kustomize('infra/k8s/with-operators');
   const own = all.filter(({ apiVersion }) => !apiVersion.startsWith('redis.redis.opstreelabs.in/'));
