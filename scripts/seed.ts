@@ -41,7 +41,7 @@ export async function seedLocalAccount(
   return { accountId, apiKey, balanceU: balance?.availableU ?? 0n };
 }
 
-/** Whoever signs in has one account: where there is one already, it is that. */
+/** A person who signs in has one account: where there is one already, it is that. */
 async function account(storage: Storage, known: string | undefined, person: Identity | null): Promise<string> {
   const isThere = known !== undefined && (await findAccount(storage, known)) !== null;
   if (!person) return isThere ? known : createAccount(storage, { id: randomUUID() });

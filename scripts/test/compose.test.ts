@@ -66,18 +66,21 @@ t.test('each service mounts only its own secrets, read-only', async (t) => {
   }
 });
 
-t.test('the one-shot that makes up secrets may write them: its volumes take the owner of folders of its image', async (t) => {
-  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
-  const folders = new Set([...dockerfile.matchAll(/ \/runtime(\/secrets\/\w+)/g)].map(([, folder]) => folder));
-  const mounted = compose.services.secrets?.volumes?.map((volume) => volume.split(':')[1]) ?? [];
-  for (const target of mounted) t.ok(folders.has(target), `the image has ${target}, else the volume is root's`);
-  const program = readFileSync(join(root, 'scripts/operator/make-secrets.ts'), 'utf8');
-  const names = [...program.matchAll(/(?:put|keep)\((?:'|`)([^/'`]+)\//g)].map(([, name]) => name ?? '');
-  const services = /of \[(.*)\]/.exec(program)?.[1]?.match(/\w+/g) ?? [];
-  const written = new Set(names.flatMap((name) => (name === `\${service}` ? services : name)));
-  t.ok(written.size >= 6, [...written].join(' '));
-  for (const name of written) t.ok(mounted.includes(`/secrets/${name}`), `/secrets/${name} is a volume`);
-});
+t.test(
+  'the one-shot that makes up secrets may write them: its volumes take the owner of folders of its image',
+  async (t) => {
+    const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+    const folders = new Set([...dockerfile.matchAll(/ \/runtime(\/secrets\/\w+)/g)].map(([, folder]) => folder));
+    const mounted = compose.services.secrets?.volumes?.map((volume) => volume.split(':')[1]) ?? [];
+    for (const target of mounted) t.ok(folders.has(target), `the image has ${target}, else the volume is root's`);
+    const program = readFileSync(join(root, 'scripts/operator/make-secrets.ts'), 'utf8');
+    const names = [...program.matchAll(/(?:put|keep)\((?:'|`)([^/'`]+)\//g)].map(([, name]) => name ?? '');
+    const services = /of \[(.*)\]/.exec(program)?.[1]?.match(/\w+/g) ?? [];
+    const written = new Set(names.flatMap((name) => (name === `\${service}` ? services : name)));
+    t.ok(written.size >= 6, [...written].join(' '));
+    for (const name of written) t.ok(mounted.includes(`/secrets/${name}`), `/secrets/${name} is a volume`);
+  },
+);
 
 t.test('stop_grace_period exceeds the drain time; databases publish no port', async (t) => {
   t.equal(compose.services.gateway?.stop_grace_period, '30s', 'it drains for 20 s');
