@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
 import { ArrivalRate } from '../src/day/arrival-rate.ts';
+import { caller, type DayCall } from '../src/day/call.ts';
+import type { DayUser } from '../src/day/day-user.ts';
 import { Diary } from '../src/day/diary.ts';
 import { drawBoard } from '../src/day/draw-board.ts';
 import { inUnit } from '../src/day/draw-panel.ts';
@@ -172,6 +175,54 @@ t.test('a webhook that comes before its secret is judged when it is known, or at
   t.match(diary.wrong[1], / 0 to \/many /);
 });
 
+t.test(
+  'a request that is refused for a moment is repeated where that does nothing twice; other refusals are wrong',
+  async (t) => {
+    const asked: { to: string; key: string | undefined }[] = [];
+    const refusals = new Map<string, number>();
+    const server = createServer((request, response) => {
+      const to = request.url!.slice(1);
+      asked.push({ to, key: request.headers['idempotency-key']?.toString() });
+      const left = refusals.get(to) ?? 0;
+      refusals.set(to, left - 1);
+      if (left > 0) response.writeHead(503, to === 'silent' ? {} : { 'retry-after': to === 'long' ? '600' : '0' });
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    const diary = new Diary();
+    const call = caller([`http://127.0.0.1:${Object(server.address()).port}`], diary);
+    const by = { name: 'a', key: 'ep_a', cookie: '' } as DayUser;
+    const sent = async (to: string, refused: number, more: Partial<DayCall> = {}) => {
+      refusals.set(to, refused);
+      asked.length = 0;
+      const { status } = await call({ way: to, path: `/${to}`, by, ...more });
+      return [status, asked.length];
+    };
+    const ask = { body: { question: 'Which?' } };
+    t.same(await sent('read', 2), [200, 3]);
+    t.same(await sent('api/poll', 1, ask), [200, 2]);
+    t.ok(asked[0]!.key && asked[0]!.key === asked[1]!.key, 'by the same key');
+    const own = asked[0]!.key;
+    await sent('api/poll', 0, ask);
+    t.not(asked[0]!.key, own, 'and another poll has another');
+    t.same(await sent('api/poll', 0, { ...ask, headers: { 'idempotency-key': 'mine' } }), [200, 1]);
+    t.equal(asked[0]!.key, 'mine');
+    t.same(await sent('api/keys', 1, ask), [503, 1], 'what may be done twice is not repeated');
+    t.same([diary.refusedCount, diary.wrong], [4, []]);
+    t.same(await sent('silent', 1), [503, 1]);
+    t.same(await sent('long', 1), [503, 1]);
+    t.same(await sent('always', 100), [503, 6]);
+    t.same(
+      [diary.refusedCount, diary.wrongCount],
+      [10, 3],
+      'without Retry-After, for long, and for as long as one asks',
+    );
+    t.same(await sent('meant', 1, { expect: [503] }), [503, 1]);
+    t.equal(diary.wrongCount, 3);
+  },
+);
+
 t.test('growth is found through noise, and noise is no growth', async (t) => {
   const points = (of: (i: number) => number) => Array.from({ length: 20 }, (_, i) => [i, of(i)] as const);
   const noise = (i: number) => 100 + 3 * Math.sin(i * 7.1);
@@ -239,6 +290,10 @@ t.test('two seconds of a day: everything is answered, right, and paid for', asyn
     const bounds = boundsOfDay(day, null);
     t.match(bounds[0], { holds: true, says: /every answer is right/ });
     t.match(bounds[1], { holds: true, says: /models fail where/ });
+    t.match(bounds[2], { holds: true, says: /refused for a moment/, found: /^0 of / });
+    day.diary.refusedCount = 1_000;
+    t.match(boundsOfDay(day, null)[2], { holds: false, found: /^1000 of / });
+    day.diary.refusedCount = 0;
     t.ok(day.diary.votes > 0, 'votes were compared with the record of the provider');
     const broken = boundsOfDay(
       { ...day, audit: { ...day.audit, openHolds: 1 } },

@@ -451,13 +451,13 @@ export const METRICS = {
     type: 'gauge',
     on: BOTH,
     labels: ['kind'],
-    help: 'Most calls that the questions of one caller made fail this UTC day: refusal, or other; the console says whose.',
+    help: 'Most calls that the questions of one caller made fail this UTC day, beyond one for two of its polls: refusal, or other; the console says whose.',
   },
   eloquentpoll_worst_caller_usd: {
     type: 'gauge',
     on: BOTH,
     labels: [],
-    help: 'What such calls of one caller cost us at most this UTC day, what was charged for them taken off.',
+    help: 'What such calls of one caller cost us at most this UTC day, what was charged for them and a twentieth of what it paid taken off.',
   },
   eloquentpoll_negative_balances_usd: { type: 'gauge', on: BOTH, labels: [], help: 'What they owe together.' },
   eloquentpoll_provider_spend_usd: {

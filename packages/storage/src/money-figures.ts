@@ -13,9 +13,14 @@ export interface MoneyInFigures {
   reconciledAt: Record<MoneySource, Date | null>;
   /** Accounts that owe us after a reversal, and how much together. */
   negative: { accounts: number; owedU: bigint };
-  /** Of the caller whose questions made most calls fail today; the console says which. */
+  /** Of the caller whose questions made most calls fail today, beyond what is usual; the console says which. */
   worstCaller: { refusals: number; otherFailures: number; unpaidU: bigint };
 }
+
+/** Some calls fail for everybody: so many of a caller's failures for each of its polls, and so much of what it paid. */
+const USUAL = { failuresPerPoll: 0.5, shareOfPaid: 0.05 };
+/** Of callers below both nothing is looked up. */
+const [FEW_FAILURES, LITTLE_U] = [100, 100_000];
 
 /** Found by indexes of what is open, so that it stays cheap. A comparison that no process took up for a week is over. */
 export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures> {
@@ -30,10 +35,17 @@ export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures>
                    from money_scans where due_at > now() - interval '7 days') s
      cross join (select count(*)::integer as accounts, coalesce(sum(held_u - posted_u), 0)::bigint as owed_u
                    from balances where allow_negative and posted_u < held_u) n
-     cross join (select coalesce(max(refusals), 0)::integer as refusals,
-                        coalesce(max(other_failures), 0)::integer as other_failures,
-                        coalesce(max(fault_u - charged_u), 0)::bigint as unpaid_u
-                   from caller_days where day = (now() at time zone 'utc')::date) w`.execute(db);
+     cross join (select greatest(max(c.refusals - u.failures), 0)::integer as refusals,
+                        greatest(max(c.other_failures - u.failures), 0)::integer as other_failures,
+                        greatest(max(c.fault_u - c.charged_u - u.paid_u), 0)::bigint as unpaid_u
+                   from caller_days c
+                  cross join lateral (select coalesce(sum(polls), 0) * ${USUAL.failuresPerPoll}::numeric as failures,
+                                             coalesce(sum(cost_u), 0) * ${USUAL.shareOfPaid}::numeric as paid_u
+                                        from usage_days where account_id = c.account_id and day = c.day) u
+                  where c.day = (now() at time zone 'utc')::date
+                    and (c.refusals + c.other_failures >= ${FEW_FAILURES} or c.fault_u - c.charged_u >= ${LITTLE_U})) w`.execute(
+    db,
+  );
   const { chain, card, lost, chain_at, card_at, accounts, owed_u, refusals, other_failures, unpaid_u } = rows[0]!;
   return {
     misfits: { chain, card },

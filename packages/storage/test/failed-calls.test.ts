@@ -12,6 +12,7 @@ import {
   failuresByCaller,
   findResultOfPoll,
   finishPoll,
+  readMoneyFigures,
   type Storage,
 } from '../src/index.ts';
 import { acceptance, finished, funded, open, response, together, USD, vote } from './fixtures.ts';
@@ -154,6 +155,33 @@ t.test('failures of the line are never charged, whatever they cost', async (t) =
     await finishPoll(storage, finished(await claimed(storage, accountId), { votes: [late], freeFailures: FREE }));
   t.match(await balanceOf(storage, accountId), { usageU: 0n });
   t.same(await failuresByCaller(storage, 5), []);
+});
+
+t.test('the worst caller is one whose questions fail beyond what is usual, not one who asks much', async (t) => {
+  const { storage, query } = await open(t);
+  const [busy, bad, small] = [await funded(storage, USD), await funded(storage, USD), await funded(storage, USD)];
+  const today = async (accountId: string, polls: number, costU: number, refusals: number, unpaidU: number) => {
+    await query(
+      `insert into usage_days (account_id, day, key_id, preset, surface, polls, completed, failed, canceled, split_or_partial,
+                               cost_u, saved_u, ms_counts, cost_counts)
+       select $1, (now() at time zone 'utc')::date, gen_random_uuid(), 'broad', 'rest', $2 / 2, 0, 0, 0, 0, $3 / 2, 0, 0, 0
+         from generate_series(1, 2)`,
+      [accountId, polls, costU],
+    );
+    await query('select note_failures($1::uuid::text, $1::uuid, $2, 7, $3, 0, 0)', [accountId, refusals, unpaidU]);
+  };
+  await today(busy, 30_000, 90_000_000, 14_000, 4_400_000);
+  t.match(await readMoneyFigures(storage), { worstCaller: { refusals: 0, otherFailures: 0, unpaidU: 0n } });
+  await today(small, 10, 0, 90, 2_000);
+  t.match(await readMoneyFigures(storage), { worstCaller: { refusals: 0 } }, 'little is not looked at');
+  await today(bad, 200, 1_000_000, 1_400, 1_500_000);
+  t.match(await readMoneyFigures(storage), { worstCaller: { refusals: 1_300, unpaidU: 1_450_000n } });
+  await query('select note_failures($1, null, 3000, 2000, 0, 0, 0)', ['a-network']);
+  t.match(
+    await readMoneyFigures(storage),
+    { worstCaller: { refusals: 3_000, otherFailures: 2_000, unpaidU: 1_450_000n } },
+    'a network has no polls that were paid',
+  );
 });
 
 t.test('a hundred finishes at once give away the allowance once, and charge within their holds', async (t) => {

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readJson } from '@eloquentpoll/services/json';
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { DayUser } from './day-user.ts';
@@ -37,36 +39,76 @@ export interface DayAnswer {
 export type SendCall = (call: DayCall) => Promise<DayAnswer>;
 
 const WITHIN_MS = 60_000;
+const ATTEMPTS = 6;
+const A_MOMENT_S = 10;
+/** Polls are asked for with a key of their own, as our clients do it, so that they may be repeated. */
+const ASKS = ['/api/poll', '/api/polls', '/api/quick-poll', '/api/poll/stream'];
 
+/** A 503 with Retry-After is repeated then, as our clients do it, where that cannot do a thing twice. */
 export function caller(gateways: readonly string[], diary: Diary): SendCall {
   let turn = 0;
-  return async (call) => {
-    const { way, method = call.body === undefined ? 'GET' : 'POST', path, by = null, expect = [200] } = call;
-    const gateway = gateways[turn++ % gateways.length]!;
-    const began = performance.now();
-    const { body, type } = bodyOf(call);
-    try {
-      const answer = await fetch(path.startsWith('http') ? path : `${gateway}${path}`, {
-        method,
-        headers: { ...credentials(call, by), ...(type && { 'content-type': type }), ...call.headers },
-        ...(body !== undefined && { body }),
-        redirect: call.isManual ? 'manual' : 'follow',
-        signal: AbortSignal.timeout(WITHIN_MS),
-      });
-      const text = await answer.text();
-      const isExpected = expect.includes(answer.status);
-      diary.answered(way, answer.status, performance.now() - began);
-      if (!isExpected)
-        diary.note(`${way}: ${method} ${path.slice(0, 80)} was answered ${answer.status}: ${text.slice(0, 200)}`);
-      return answerOf(answer.status, isExpected, text, answer.headers);
-    } catch (error) {
-      const cause = error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error);
-      diary.answered(way, 0, performance.now() - began);
-      diary.note(`${way}: ${method} ${path.slice(0, 80)} was not answered: ${cause}`);
-      return answerOf(0, false, '', new Headers());
+  return async (asked) => {
+    const call = withOwnKey(asked);
+    for (let attempt = 1; ; attempt++) {
+      const { answer, problem } = await send(call, gateways[turn++ % gateways.length]!, diary);
+      const waitS = answer.status === 503 ? Number(answer.headers.get('retry-after') ?? Number.NaN) : Number.NaN;
+      const isRefused = !answer.isExpected && waitS <= A_MOMENT_S;
+      if (isRefused) diary.refuse(`${call.way}: ${problem}`);
+      if (!isRefused || !isRepeatable(call) || attempt === ATTEMPTS) {
+        // Refused for a moment is not wrong; for longer it is.
+        if (problem !== null && (!isRefused || attempt === ATTEMPTS)) diary.note(`${call.way}: ${problem}`);
+        return answer;
+      }
+      await sleep(1_000 * waitS);
     }
   };
 }
+
+async function send(
+  call: DayCall,
+  gateway: string,
+  diary: Diary,
+): Promise<{ answer: DayAnswer; problem: string | null }> {
+  const { way, path, by = null, expect = [200] } = call;
+  const method = methodOf(call);
+  const began = performance.now();
+  const { body, type } = bodyOf(call);
+  try {
+    const answer = await fetch(path.startsWith('http') ? path : `${gateway}${path}`, {
+      method,
+      headers: { ...credentials(call, by), ...(type && { 'content-type': type }), ...call.headers },
+      ...(body !== undefined && { body }),
+      redirect: call.isManual ? 'manual' : 'follow',
+      signal: AbortSignal.timeout(WITHIN_MS),
+    });
+    const text = await answer.text();
+    const isExpected = expect.includes(answer.status);
+    diary.answered(way, answer.status, performance.now() - began);
+    const problem = `${method} ${path.slice(0, 80)} was answered ${answer.status}: ${text.slice(0, 200)}`;
+    return {
+      answer: answerOf(answer.status, isExpected, text, answer.headers),
+      problem: isExpected ? null : problem,
+    };
+  } catch (error) {
+    const cause = error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error);
+    diary.answered(way, 0, performance.now() - began);
+    const problem = `${method} ${path.slice(0, 80)} was not answered: ${cause}`;
+    return { answer: answerOf(0, false, '', new Headers()), problem };
+  }
+}
+
+const methodOf = ({ method, body }: DayCall): NonNullable<DayCall['method']> =>
+  method ?? (body === undefined ? 'GET' : 'POST');
+
+const withOwnKey = (call: DayCall): DayCall =>
+  methodOf(call) === 'POST' && ASKS.includes(call.path) && call.by
+    ? { ...call, headers: { [KEY]: randomUUID(), ...call.headers } }
+    : call;
+
+const isRepeatable = (call: DayCall): boolean =>
+  ['GET', 'PUT'].includes(methodOf(call)) || call.headers?.[KEY] !== undefined;
+
+const KEY = 'idempotency-key';
 
 function bodyOf({ body, type }: DayCall): { body?: string; type?: string } {
   if (body === undefined) return {};

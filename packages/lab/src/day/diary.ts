@@ -15,6 +15,9 @@ export class Diary {
   readonly ways = new Map<string, WayFigures>();
   readonly wrong: string[] = [];
   wrongCount = 0;
+  /** Answers 503 with Retry-After. */
+  refusedCount = 0;
+  readonly refused: string[] = [];
   votes = 0;
   /** Votes that failed although their providers did not. */
   unheardCount = 0;
@@ -45,6 +48,11 @@ export class Diary {
   note(problem: string): void {
     this.wrongCount += 1;
     if (this.wrong.length < MAX_EXAMPLES) this.wrong.push(problem);
+  }
+
+  refuse(what: string): void {
+    this.refusedCount += 1;
+    if (this.refused.length < MAX_EXAMPLES) this.refused.push(`${new Date().toISOString().slice(11, 19)} ${what}`);
   }
 
   heard(votes: number, unheard: readonly string[]): void {

@@ -15,6 +15,7 @@ export function countsOfDay(
     requests: requestsOf(day),
     'answers judged': judged,
     'answers wrong': diary.wrongCount,
+    'refused for a moment': diary.refusedCount,
     'votes compared': diary.votes,
     'votes not heard': diary.unheardCount,
     polls: audit.polls,

@@ -68,7 +68,7 @@ export async function runHours(plan: DayPlan, running: RunningDay): Promise<void
     const polls = timeline.samples.at(-1)?.polls ?? 0;
     progress.show(
       `${Math.round(at / 1_000)} of ${Math.round(endMs / 1_000)} s, ${hours.name}: ${shares}, ` +
-        `${pace.perSecond.toFixed(1)}/s begin, ${open.size} open, ${polls} polls, ${diary.wrongCount} wrong`,
+        `${pace.perSecond.toFixed(1)}/s begin, ${open.size} open, ${polls} polls, ${diary.refusedCount} refused for a moment, ${diary.wrongCount} wrong`,
     );
     await sleep(TICK_MS);
   }

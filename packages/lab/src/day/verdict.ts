@@ -16,6 +16,8 @@ const WARM_S = 600;
 const [MAX_GROWTH, MAX_GROWTH_WHILE_WARMING] = [0.05, 0.25];
 /** Of the votes; so few say nothing in a day of seconds. */
 const [MAX_UNHEARD, FEW_UNHEARD] = [0.005, 3];
+/** What the alarm ServerErrors is set by: 99.9 % of all answers in a month. */
+const MAX_REFUSED = 0.001;
 const MAX_OFF_LOAD = 0.1;
 const MAX_OLDEST_S = 15;
 const MAX_DATABASE_BYTES_PER_POLL = 24_000;
@@ -60,6 +62,11 @@ function answers({ diary, audit }: LivedDay): BoundOfDay[] {
       says: `models fail where their providers say so, and at most ${percent(MAX_UNHEARD)} of votes for want of time`,
       found: `${unheardCount} of ${votes} were not heard${unheardCount > 0 ? `: ${unheard.slice(0, 3).join('; ')}` : ''}`,
       holds: votes > 0 && unheardCount <= Math.max(MAX_UNHEARD * votes, FEW_UNHEARD),
+    },
+    {
+      says: `at most ${percent(MAX_REFUSED)} of all requests are refused for a moment (503 with Retry-After), none for longer`,
+      found: `${diary.refusedCount} of ${requestsOf({ diary })}${diary.refusedCount > 0 ? `: ${diary.refused.slice(0, 3).join('; ')}` : ''}`,
+      holds: diary.refusedCount <= MAX_REFUSED * requestsOf({ diary }),
     },
     {
       says: 'the ledger has no drift, and nothing is left running or held',
