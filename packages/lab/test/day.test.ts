@@ -15,6 +15,7 @@ import { liveDay } from '../src/day/live-day.ts';
 import { LogScale } from '../src/day/log-scale.ts';
 import { openReceiver } from '../src/day/receiver.ts';
 import { recordQuestions } from '../src/day/recorded-questions.ts';
+import type { DaySample } from '../src/day/timeline.ts';
 import { boundsOfDay } from '../src/day/verdict.ts';
 import { namedPanel } from '../src/day/voting-panel.ts';
 import { runExperiment } from '../src/fixture/experiment.ts';
@@ -271,6 +272,15 @@ t.test('quantiles of long days, units, and a picture that is well-formed', async
   t.equal(svg.match(/<g /g)?.length, svg.match(/<\/g>/g)?.length);
 });
 
+/** Two hours in which memory grows by half until the rush hour is over, and by this share after it. */
+const longDay = (last: DaySample, after: number): DaySample[] =>
+  Array.from({ length: 121 }, (_, minute) => {
+    const share = minute / 121;
+    const grown = share < 0.45 ? 1 + share : 1.5 + after * (share - 0.45);
+    const processes = last.processes.map((one) => ({ ...one, rssBytes: 2e8 * grown }));
+    return { ...last, atS: minute * 60, hours: hoursAt(share).name, processes };
+  });
+
 t.test('two seconds of a day: everything is answered, right, and paid for', async (t) => {
   const servers = { databaseUrl: requireEnv('TEST_DATABASE_URL'), redisUrl: requireEnv('TEST_REDIS_URL') };
   const plan = {
@@ -295,6 +305,12 @@ t.test('two seconds of a day: everything is answered, right, and paid for', asyn
     t.match(boundsOfDay(day, null)[2], { holds: false, found: /^1000 of / });
     day.diary.refusedCount = 0;
     t.ok(day.diary.votes > 0, 'votes were compared with the record of the provider');
+    const grown = (after: number) =>
+      boundsOfDay({ ...day, samples: longDay(day.samples.at(-1)!, after) }, null).find(({ says }) =>
+        says.startsWith('resident memory after the rush hour of gateway-1'),
+      );
+    t.match(grown(0), { holds: true }, 'what the busiest hour takes is kept');
+    t.match(grown(0.2), { holds: false }, 'and what grows after it is found');
     const broken = boundsOfDay(
       { ...day, audit: { ...day.audit, openHolds: 1 } },
       { rules: 1, fired: ['X'], pending: [], failing: [] },

@@ -1,4 +1,5 @@
 import type { AlarmsOfDay } from './alarms.ts';
+import { HOURS } from './hours.ts';
 import { surelyGrew } from './linear-fit.ts';
 import type { LivedDay } from './live-day.ts';
 import type { DaySample, ProcessSample } from './timeline.ts';
@@ -13,6 +14,7 @@ export interface BoundOfDay {
 
 /** Half of that is warm-up, when everything still grows. */
 const WARM_S = 600;
+const BUSIEST = HOURS.reduce((most, one) => (one.load > most.load ? one : most)).name;
 const [MAX_GROWTH, MAX_GROWTH_WHILE_WARMING] = [0.05, 0.25];
 /** Of the votes; so few say nothing in a day of seconds. */
 const [MAX_UNHEARD, FEW_UNHEARD] = [0.005, 3];
@@ -101,6 +103,8 @@ function memory({ samples, service }: LivedDay): BoundOfDay[] {
   const span = (samples.at(-1)?.atS ?? 0) - (samples[0]?.atS ?? 0);
   const allowed = span > 3 * WARM_S ? MAX_GROWTH : MAX_GROWTH_WHILE_WARMING;
   const warm = span > 3 * WARM_S ? WARM_S : span / 3;
+  // What a process takes for its busiest hour it keeps; from then on it needs no more.
+  const peaked = span > 3 * WARM_S ? (samples.findLast(({ hours }) => hours === BUSIEST)?.atS ?? warm) : warm;
   const bound = (
     name: string,
     what: 'heapBytes' | 'rssBytes' | 'files',
@@ -108,8 +112,9 @@ function memory({ samples, service }: LivedDay): BoundOfDay[] {
     show: (value: number) => string,
   ) => {
     const of = ({ processes }: DaySample) => processes.find((one: ProcessSample) => one.name === name)![what];
+    const from = what === 'rssBytes' ? peaked : warm;
     const points = lowestOfParts(
-      during(samples).filter(({ atS }) => atS >= warm),
+      during(samples).filter(({ atS }) => atS >= from),
       of,
     );
     const growth = surelyGrew(points);
@@ -125,7 +130,7 @@ function memory({ samples, service }: LivedDay): BoundOfDay[] {
   return [
     ...service.processes.flatMap(({ name }) => [
       bound(name, 'heapBytes', 'heap after collection', mb),
-      bound(name, 'rssBytes', 'resident memory', mb),
+      bound(name, 'rssBytes', peaked > warm ? 'resident memory after the rush hour' : 'resident memory', mb),
     ]),
     { says: `a process has at most ${MAX_FILES} open files`, found: `${files}`, holds: files <= MAX_FILES },
     {
