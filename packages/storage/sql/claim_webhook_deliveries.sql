@@ -47,7 +47,9 @@ begin
         select t.id, t.attempts, t.tries, t.event_id, v.type, v.data, v.created_at, t.created_at, t.account_id,
                t.endpoint_id, coalesce(e.url, t.url), e.secret, case when e.previous_until > now() then e.previous_secret end,
                v_receiver.is_quick, t.expires_at <= now()
-          from taken t join webhook_events v on v.id = t.event_id join webhook_endpoints e on e.id = t.endpoint_id;
+          from taken t join webhook_events v on v.id = t.event_id
+          -- Not of an endpoint that was removed since it was looked for above: its secret is gone.
+          join webhook_endpoints e on e.id = t.endpoint_id and e.removed_at is null;
       get diagnostics v_take = row_count;
       v_left := v_left - v_take;
       if not v_receiver.is_quick then v_slow_left := v_slow_left - v_take; end if;

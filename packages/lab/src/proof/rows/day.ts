@@ -20,8 +20,9 @@ export const DAY: readonly ProofRow[] = [
     },
     short: {
       tried:
-        'an hour. Six of its seven wrong answers are 503 in one moment in which Postgres could not be reached; one list was refused because the poll that its `after` named had been deleted (mended since). What each process holds after collection is flat; the memory of the processes grew until the rush hour was over, in 28 minutes, and not in the 32 after it, which the bounds, that compare the beginning with the end, count as broken',
-      takes: 'the same for two hours, and bounds of memory that begin after the first rush hour',
+        'two hours: 297,530 polls, 633,451 requests, 364,576 answers judged, no alarm, resident memory flat after the rush hour, all 10,114 webhooks there. One answer was wrong: an MCP call was answered with an error in the second in which 18 requests were a 503, because Postgres could not be reached on a machine that was wholly busy. Two kinds of bounds were broken: the heap of gateways after collection was 59 MB after ten minutes, 65 MB after fifty and 67 MB after two hours (5 % are allowed); 21 errors were logged, 19 of them in that second, two of webhooks to endpoints that were removed in that moment (mended since). The hour before it: seven wrong, six of them 503 in one moment, and one list that named a poll deleted meanwhile (mended)',
+      takes:
+        'a machine whose stores answer within a second throughout, and what gateways add to their heap between ten and fifty minutes named',
     },
   },
 ];
