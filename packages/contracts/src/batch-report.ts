@@ -199,7 +199,7 @@ export const BatchRecommendation = Type.Object(
   {
     kind: literals(RECOMMENDATIONS, {
       description:
-        '`change`: something cheaper was right as often, as far as these rows can show. `keep`: of the panels that were asked, `preset` as it was asked; nothing cheaper was as right. `more_rows`: too few to say.',
+        '`change`: something cheaper was right as often, as far as these rows can show. `keep`: go on with `preset` as it was asked; nothing cheaper was right as often. `more_rows`: too few to say.',
     }),
     preset: nullable(literals(PANEL_NAMES)),
     confidence_threshold: nullable(Probability),

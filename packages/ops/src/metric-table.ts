@@ -451,7 +451,7 @@ export const METRICS = {
     type: 'gauge',
     on: BOTH,
     labels: ['kind'],
-    help: 'Most calls that the questions of one caller made fail this UTC day, beyond one for two of its polls: refusal, or other; the console says whose.',
+    help: 'Most calls that the questions of one caller made fail this UTC day, beyond one for every two of its polls: refusal, or other; the console says whose.',
   },
   eloquentpoll_worst_caller_usd: {
     type: 'gauge',

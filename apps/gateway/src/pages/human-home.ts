@@ -74,9 +74,9 @@ says when a poll is worth it. <a href="/connect">Connect yours</a></p></section>
 </div>
 <section class="prose"><h2 id="terms">Data and terms</h2>
 <p>Question, options and votes of each poll are stored. Anyone with a result’s link can read it, but not who asked or what it cost. Links can’t
-be guessed. Don’t put secrets or personal data in a question. Models see the question and the options, and not who asks; some model providers want to tell callers apart, and get a name for each that
-says nothing else. A vote is neither
-advice nor proof. The decision is yours. The software is free under the MIT licence.
+be guessed. Don’t put secrets or personal data in a question. Models see the question and the options, not who asks; some model
+providers get a pseudonym for each caller. A vote is neither advice nor proof. The decision is yours. The software is free under
+the MIT licence.
 Questions: <a href="mailto:${facts.config.contactEmail}">${facts.config.contactEmail}</a></p></section>`,
   });
 

@@ -42,8 +42,7 @@ export function pricingPage(facts: Facts, { list, asked, votes }: Pricing): stri
 <p class="lead">You pay for the votes that were cast, each at our list price for its model. A poll stops once its result is final or likely
 enough to stay, so it typically costs less than asking every model, and never more than the limit that you set.</p>
 ${facts.panels.simulated ? notice(html`<p>These models are simulated, and their prices are made up.</p>`, 'warn') : ''}
-<p>${runsFreePolls(facts) ? FREE_POLLS_ARE_FREE : 'No'} subscription, no minimum beyond
-$${LIMITS.checkout_cents.min / 100} per card payment.</p>
+<p>${runsFreePolls(facts) ? FREE_POLLS : ''}No subscription. A card payment is at least $${LIMITS.checkout_cents.min / 100}.</p>
 <h2 id="presets">1,000 polls, by panel</h2>
 <p class="key small"><span><span class="swatch expected"></span>expected, stopping early</span> <span><span class="swatch whole"></span>every model asked</span></p>
 ${thousandTable(list, asked.options)}
@@ -59,7 +58,7 @@ ${fineprint(facts)}`,
   });
 }
 
-const FREE_POLLS_ARE_FREE = 'Quick polls without an account are free: open-weight models vote, and we pay. No card, no';
+const FREE_POLLS = 'Quick polls without an account are free and need no card: open-weight models vote, and we pay. ';
 
 /** What list prices carry, by preset and for panels that callers name. */
 function margins({ config }: Facts): Html {

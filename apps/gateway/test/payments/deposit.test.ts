@@ -382,6 +382,25 @@ t.test('a transfer of five hours ago is found by a node that answers 1,000 block
   t.equal(await credit(wallet.address), 500);
 });
 
+t.test('a round in which a deposit could not be looked up goes through the others, and fails', async (t) => {
+  const busy = await cashier(t);
+  busy.facilitator.state.failure = 'no word from the sequencer';
+  const signed = await Promise.all([1, 2].map((usd) => sign(Wallet.createRandom(), usd)));
+  for (const [i, each] of signed.entries()) await busy.deposit(i + 1, { 'x-payment': base64(v1(each)) });
+  for (const { authorization } of signed) busy.chain.settle({ ...authorization, value: BigInt(authorization.value) });
+  const { findTransfer } = busy.deposits.chain;
+  let isFirst = true;
+  busy.deposits.chain.findTransfer = async (...asked) => {
+    if (!isFirst) return findTransfer.apply(busy.deposits.chain, asked);
+    isFirst = false;
+    throw new Error('the node hung up');
+  };
+  const round = reconcileDeposits(busy.context, busy.deposits, new AbortController().signal);
+  await t.rejects(round, { message: '1 deposits could not be reconciled' });
+  const { db } = busy.context.storage;
+  t.match(await db.selectFrom('deposits').select('id').where('state', '=', 'credited').execute(), [{ id: String }]);
+});
+
 t.test('proofs that were not handed to be settled do not delay others', async (t) => {
   const busy = await cashier(t);
   busy.facilitator.state.invalid = 'insufficient_funds';

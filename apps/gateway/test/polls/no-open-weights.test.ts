@@ -15,13 +15,15 @@ t.test('with keys of OpenAI and Anthropic alone the gateway serves everything bu
     t.equal((await fetch(at(path), { headers: { accept: 'text/html' } })).status, 200, path);
   const estimate = await (await fetch(at('/api/poll/estimate?preset=broad&options=3'))).json();
   t.match(estimate, { models: { roster_size: 6 } });
-  const free = await fetch(at('/api/quick-poll'), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(POLL),
-  });
-  t.equal(free.status, 503);
-  t.match(await free.text(), /no open-weight models and runs no free polls/);
+  for (const theme of ['free', 'free_search']) {
+    const free = await fetch(at('/api/quick-poll'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...POLL, theme }),
+    });
+    t.equal(free.status, 503, theme);
+    t.match(await free.text(), /no open-weight models and runs no free polls/, theme);
+  }
 });
 
 /** Words of pages and documents of installations with free polls. */

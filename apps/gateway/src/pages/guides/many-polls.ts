@@ -30,6 +30,6 @@ curl -sS --fail-with-body "${baseUrl}/api/polls/$ID/result" -H "Authorization: B
 <p>Thousands whose answers may be late are one request: send JSON lines or CSV to <code>POST ${baseUrl}/api/batches</code>, with
 <code>custom_id</code>, <code>question</code> and <code>options</code> in each row. Every row is checked before any runs. They cost less and run when no other poll waits, within 24 hours. <code>GET /api/batches/{id}/results</code> has the answers so far.</p>
 <h2>Cost</h2>
-<p>Reserved is what the whole panel can cost (<code>cost_usd.max</code> of the estimate), at most <code>max_cost_usd</code>. Set near the <a href="/pricing">price</a>, that ends polls early.
+<p>A poll reserves what its whole panel can cost (<code>cost_usd.max</code> of the estimate), at most <code>max_cost_usd</code>. A limit near the <a href="/pricing">expected price</a> ends polls early.
 A balance that is too small is a 402 and nothing has run. <a href="/guides/own-data">Your own data</a> say which preset and threshold are worth it.</p>`,
 };

@@ -17,10 +17,10 @@ export async function freezeOrder(
   caller?: string,
 ): Promise<PollSpec> {
   const { panel } = asking;
+  if (panel.models.length === 0) throw new ApiError('not_configured', { detail: NO_MODELS });
   // A poll that was to search the web and is asked from memory would be charged all the same.
   if (order.search && panel.models.every(({ search }) => search === null))
     throw new ApiError('not_configured', { detail: NO_SEARCH });
-  if (panel.models.length === 0) throw new ApiError('not_configured', { detail: NO_MODELS });
   const records = await health.snapshot(panel.models.map((model) => model.id));
   const pricePpm = pricePpmOf(config, order);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });
