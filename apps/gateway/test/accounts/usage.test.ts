@@ -105,6 +105,7 @@ t.test('what cannot be answered is refused by name', async (t) => {
     t.equal(code, 'validation_error', query);
     t.match(error, detail, query);
   }
+  t.equal((await get('?preset=other')).code, 'invalid_preset');
   t.equal((await app.inject('/api/usage')).statusCode, 401);
 });
 

@@ -39,7 +39,7 @@ await runCommand(USAGE, async ({ group }) => {
   await using stores = await openStores(servers);
   const progress = progressOn(process.stderr);
   if (args.hasMemory) {
-    const report = await fuzzWithMemory(args, stores, (line) => progress.show(line));
+    const report = await fuzzWithMemory(args, stores, progress);
     progress.end();
     const sums = await kept?.add(memoryOutcome(report));
     print(

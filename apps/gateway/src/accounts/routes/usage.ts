@@ -32,7 +32,7 @@ export function usageRoute(app: FastifyInstance, { lists }: AccountsContext): vo
               ...textAnswer('', 'text/csv').content,
             },
           },
-          ...errors(...NEEDS_KEY),
+          ...errors(...NEEDS_KEY, 'invalid_preset'),
         },
       },
     },

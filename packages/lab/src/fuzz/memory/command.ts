@@ -1,6 +1,8 @@
 import { dirname, join } from 'node:path';
 import type { Stores } from '../../fixture/stores.ts';
 import type { RunOutcome } from '../../proof/continued.ts';
+import type { ProgressLine } from '../../terminal/progress.ts';
+import type { Finding } from '../fuzz-operations.ts';
 import { readCorpus } from './corpus.ts';
 import { type MemoryReport, runMemory } from './run-memory.ts';
 import type { FuzzStep } from './step.ts';
@@ -24,14 +26,15 @@ export const corpusBeside = (runFile: string | null): string =>
 export async function fuzzWithMemory(
   args: MemoryArguments,
   stores: Stores,
-  onProgress: (line: string) => void,
+  progress: ProgressLine,
 ): Promise<MemoryReport> {
   const corpus = await readCorpus(args.corpusFile);
   const report = await runMemory({
     ...args,
     ...stores,
     corpus,
-    onRequest: (requests, findings) => onProgress(`${requests} requests, ${findings} findings`),
+    onRequest: (requests, findings) => progress.show(`${requests} requests, ${findings} findings`),
+    onFinding: (finding) => progress.note(findingLines(finding)),
   });
   if (args.runFile !== null) await corpus.save(args.corpusFile);
   return report;
@@ -54,6 +57,8 @@ export const memoryOutcome = (report: MemoryReport): RunOutcome => ({
   figure: `${report.reached} of operation, status and code reached, ${Math.round(report.requests / report.seconds)} requests/s`,
 });
 
+const findingLines = ({ where, problem, reproduction }: Finding): string => `${where}\n  ${problem}\n  ${reproduction}`;
+
 export function memoryLines(report: MemoryReport): string[] {
   const { coverage, operations, findings } = report;
   return [
@@ -63,7 +68,7 @@ export function memoryLines(report: MemoryReport): string[] {
       `(${Math.round(report.requests / report.seconds)} requests/s, ${((1e3 * report.cpuSeconds) / report.requests).toFixed(2)} ms of CPU each, slowest ${report.slowestMs} ms); ` +
       `${report.webhooks} webhooks and ${report.logLines} log lines read`,
     `${report.reached} of operation, status and code reached, ${report.newlyReached} sequences were the first to one`,
-    ...findings.map(({ where, problem, reproduction }) => `\n${where}\n  ${problem}\n  ${reproduction}`),
+    ...findings.map((finding) => `\n${findingLines(finding)}`),
     '',
     `seed ${report.seed}: ${findings.length} unexpected answers`,
   ];

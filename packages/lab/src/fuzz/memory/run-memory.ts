@@ -29,6 +29,8 @@ export interface MemoryOptions {
   /** One sequence instead of drawn ones. */
   readonly repeat?: readonly FuzzStep[] | undefined;
   readonly onRequest?: (requests: number, findings: number) => void;
+  /** Called when a finding has its shortest sequence. */
+  readonly onFinding?: (finding: Finding) => void;
 }
 
 export interface MemoryReport {
@@ -116,7 +118,9 @@ export async function runMemory(options: MemoryOptions): Promise<MemoryReport> {
     findings.set(faultKind(played.fault), findingOf(steps, played.fault, service.origin));
     const again = async (part: readonly FuzzStep[]) => (await playSequence(part, playing)).fault;
     const shrunk = await shrinkSequence(steps, played.fault, again);
-    findings.set(faultKind(played.fault), findingOf(shrunk.steps, shrunk.fault, service.origin));
+    const shortest = findingOf(shrunk.steps, shrunk.fault, service.origin);
+    findings.set(faultKind(played.fault), shortest);
+    options.onFinding?.(shortest);
   }
 
   if (options.repeat) await play(options.repeat);
