@@ -203,6 +203,10 @@ t.test('skip_invalid leaves out what is wrong, and says so; it does not guess wh
     (await post(lines([{ ...ROW, options: [] }]), jsonl(bearer), '?skip_invalid=true')).json().code,
     'batch_invalid',
   );
+  const unclean = ['a\0b', `${'a'.repeat(63)}\u{1F600}`].map((custom_id) => ({ ...ROW, custom_id }));
+  t.match((await post(lines([ROW, ...unclean]), jsonl(bearer), '?skip_invalid=true')).json(), {
+    skipped: { first: [{ custom_id: 'a\uFFFDb' }, { custom_id: `${'a'.repeat(63)}\uFFFD` }] },
+  });
   const uneven = `question,options\n${QUESTION},A|B\n5" screen,A|B\n${QUESTION},A|B,C\n"a" b,A|B\n${QUESTION},A|B\n`;
   t.match((await post(uneven, csv(bearer), '?skip_invalid=true')).json(), {
     counts: { total: 2 },

@@ -23,7 +23,7 @@ export async function readRow(
   if (!isJsonObject(raw.value))
     return { errors: [{ line, custom_id: null, field: null, message: 'the row must be an object' }] };
   const { custom_id: given, gold, ...request } = raw.value;
-  const custom_id = typeof given === 'string' ? given.slice(0, LIMITS.batch.custom_id) : null;
+  const custom_id = typeof given === 'string' ? shown(given) : null;
   const error = (field: string | null, message: string): BatchRowError => ({ line, custom_id, field, message });
   const unclean = uncleanIn(raw.value);
   if (unclean) return { errors: [error(fieldOf(unclean.pointer), unclean.detail)] };
@@ -49,6 +49,10 @@ const CUSTOM_ID = `custom_id must be a text of 1 to ${LIMITS.batch.custom_id} ch
 
 const isCustomId = (value: unknown): boolean =>
   typeof value === 'string' && /^[^\p{Cc}]+$/u.test(value) && value.length <= LIMITS.batch.custom_id;
+
+/** As errors name the row, which are stored; a valid name is itself. */
+const shown = (customId: string): string =>
+  customId.slice(0, LIMITS.batch.custom_id).replaceAll('\0', '\uFFFD').toWellFormed();
 
 const isOneOf = (options: unknown, text: unknown): boolean => Array.isArray(options) && options.includes(text);
 
