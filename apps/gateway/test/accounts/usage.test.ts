@@ -105,6 +105,8 @@ t.test('what cannot be answered is refused by name', async (t) => {
     t.equal(code, 'validation_error', query);
     t.match(error, detail, query);
   }
+  const cut = await get(`?${encodeURIComponent(`${'a'.repeat(79)}\u{1F600}`)}=1`);
+  t.ok(cut.error.includes('a\uFFFD'), 'a name that is cut is still text');
   t.equal((await get('?preset=other')).code, 'invalid_preset');
   t.equal((await app.inject('/api/usage')).statusCode, 401);
 });

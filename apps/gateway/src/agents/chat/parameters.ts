@@ -79,7 +79,7 @@ export function parameterIssues(body: Record<string, unknown>): Issue[] {
     if (value === null || USED.includes(name) || WITHOUT_EFFECT.includes(name)) return [];
     const refused = Object.hasOwn(REFUSED, name) ? REFUSED[name] : undefined;
     if (refused?.isHarmless?.(value)) return [];
-    const shown = name.slice(0, 64);
+    const shown = name.slice(0, 64).toWellFormed();
     const pointer = `#/${shown.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     return [{ pointer, detail: `${shown} ${refused?.why ?? 'is not known here, and would have no effect'}` }];
   });

@@ -104,7 +104,8 @@ class SchemaReader {
       if (!isJsonObject(schema)) return 'is no JSON Schema that can be read';
       if (typeof schema.$ref === 'string') {
         const found = this.#at(schema.$ref);
-        if (found === undefined) return `refers to ${schema.$ref.slice(0, 100)}, which the schema does not hold`;
+        if (found === undefined)
+          return `refers to ${schema.$ref.slice(0, 100).toWellFormed()}, which the schema does not hold`;
         schema = found;
       } else if (Array.isArray(schema.allOf) && schema.allOf.length === 1) schema = schema.allOf[0];
       else return schema;
@@ -141,5 +142,5 @@ function unescaped(step: string): string {
 
 const wrong = (name: string, problem: string): SchemaPart => ({
   kind: 'wrong',
-  detail: `${name === '' ? 'the schema' : `the property ${name.slice(0, 100)}`} ${problem}`,
+  detail: `${name === '' ? 'the schema' : `the property ${name.slice(0, 100).toWellFormed()}`} ${problem}`,
 });

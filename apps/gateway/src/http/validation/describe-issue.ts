@@ -5,7 +5,8 @@ import type { ErrorObject } from 'ajv';
 
 export function describeIssue(error: ErrorObject): Issue {
   const member: unknown = error.params.missingProperty ?? error.params.additionalProperty;
-  const path = typeof member === 'string' ? `${error.instancePath}/${member.slice(0, 80)}` : error.instancePath;
+  const path =
+    typeof member === 'string' ? `${error.instancePath}/${member.slice(0, 80).toWellFormed()}` : error.instancePath;
   return { pointer: `#${path}`, detail: `${fieldName(path)} ${problem(error)}` };
 }
 
