@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { routeOf } from '@eloquentpoll/polls';
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
-import { apiKeyPrefix, hashApiKey, looksLikeApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { apiKeyPrefix, drawOfForm, hashApiKey, looksLikeApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
 
 t.test('[§A6-api-key-form, §5-bearer-prefix] a new key has the documented form and a valid checksum', (t) => {
   const keys = Array.from({ length: 1_000 }, newApiKey);
@@ -37,6 +37,22 @@ t.test('a key says the cell and the account that a router needs to know, and no 
   t.not(routeOf('b', accountId), routeOf('b', randomUUID()));
   t.equal(newApiKey().at(10), '0', 'the first cell, where there is one');
   t.throws(() => newApiKey({ cell: 'u', accountId }), RangeError);
+  t.end();
+});
+
+t.test('a form that is sent twice draws the same bytes, in every release', (t) => {
+  const form = { accountId: 'an account', formId: 'a form' };
+  const drawn = (pepper: string, of: typeof form) => {
+    const draw = drawOfForm(pepper, of);
+    return [draw(5), draw(18)].map((bytes) => bytes.toString('hex'));
+  };
+  t.same(drawn('a pepper', form), ['4114e27a36', '1579eb67eee444ed44df06ff47560a27a50a']);
+  const others = [
+    drawn('another pepper', form),
+    drawn('a pepper', { ...form, accountId: 'another' }),
+    drawn('a pepper', { ...form, formId: 'another' }),
+  ];
+  t.equal(new Set([drawn('a pepper', form), ...others].flat()).size, 8);
   t.end();
 });
 

@@ -42,7 +42,8 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
   const redisKey = (name: string): string => `${prefix}:key:{${name}}`;
 
   function parse(name: string, reply: unknown): KeyOwner | null {
-    const owner = typeof reply === 'string' && reply !== TOMBSTONE ? seal.open(name, reply) : null;
+    // A tombstone is no sealed owner.
+    const owner = typeof reply === 'string' ? seal.open(name, reply) : null;
     if (owner) onUse(owner.keyId);
     return owner;
   }
