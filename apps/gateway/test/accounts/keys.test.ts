@@ -341,7 +341,7 @@ t.test('a key or login that was ended while the body of its call was on the way 
   t.intercept(cache, 'find', { value: (...args: Parameters<typeof find>) => noted(find(...args)) });
   t.intercept(sealer, 'open', { value: (cookie: string) => noted(open(cookie)) });
   const body = JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'] });
-  for (const path of ['/api/polls', '/api/quick-poll', '/api/poll']) {
+  for (const path of ['/api/polls', '/api/quick-poll', '/api/poll', '/api/keys']) {
     const { accountId, bearer } = await keyWith(10);
     const headers = path === '/api/poll' ? await sessionFor(accountId) : bearer;
     isFound = false;
@@ -351,8 +351,10 @@ t.test('a key or login that was ended while the body of its call was on the way 
       call.write(body.slice(0, 1));
       eventually('it was authenticated', () => isFound)
         .then(() => revokeEverything(context, accountId))
-        .then(() => call.end(body.slice(1)), reject);
+        .then(() => call.end(path === '/api/keys' ? '}' : body.slice(1)), reject);
     });
     t.equal(status, 401, path);
+    const open = context.storage.db.selectFrom('api_keys').select('id').where('account_id', '=', accountId);
+    t.same(await open.where('revoked_at', 'is', null).execute(), [], `${path} left no key`);
   }
 });

@@ -132,6 +132,7 @@ export const AREAS: readonly Area[] = [
       gatewayTest('accounts/key-attacks'),
       gatewayTest('accounts/keys'),
       gatewayTest('accounts/restricted-keys'),
+      gatewayTest('pages/key-forms'),
     ],
   },
   {
