@@ -4,6 +4,7 @@ import { checkLedger, createAccount } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { hashApiKey, looksLikeApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { createKey } from '../../src/accounts/keys/issue-key.ts';
 import { revokeEverything } from '../../src/accounts/keys/revoke-everything.ts';
 import { build, PEPPER } from '../fixtures/build.ts';
 
@@ -356,5 +357,23 @@ t.test('a key or login that was ended while the body of its call was on the way 
     t.equal(status, 401, path);
     const open = context.storage.db.selectFrom('api_keys').select('id').where('account_id', '=', accountId);
     t.same(await open.where('revoked_at', 'is', null).execute(), [], `${path} left no key`);
+  }
+});
+
+t.test('a key or login that was ended after its call was authenticated makes no key', async (t) => {
+  const { context, keyWith, sessionFor } = await build(t);
+  const { db } = context.storage;
+  for (const how of ['key', 'login']) {
+    const { accountId } = await keyWith(10);
+    if (how === 'login') await sessionFor(accountId);
+    const ids = (table: 'api_keys' | 'logins') =>
+      db.selectFrom(table).select('id').where('account_id', '=', accountId).executeTakeFirstOrThrow();
+    const by = how === 'key' ? { keyId: (await ids('api_keys')).id } : { loginId: (await ids('logins')).id };
+    const terms = { accountId, label: 'another' };
+    t.equal((await createKey(context, terms, by)).isRepeat, false, how);
+    await revokeEverything(context, accountId);
+    await t.rejects(createKey(context, terms, by), { code: 'authentication_required' }, how);
+    const active = db.selectFrom('api_keys').select('id').where('account_id', '=', accountId);
+    t.same(await active.where('revoked_at', 'is', null).execute(), [], how);
   }
 });
