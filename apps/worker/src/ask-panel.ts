@@ -2,7 +2,7 @@ import type { Vote } from '@eloquentpoll/contracts';
 import { type Moment, type PollOutcome, pollState, runningSnapshot } from '@eloquentpoll/polls';
 import { type Collected, collectVotes } from './collect-votes.ts';
 import type { Context } from './context.ts';
-import { type LeasedPoll, logFields, ownerOf } from './run.ts';
+import { type LeasedPoll, logFields, ownerOf, untilDeadlineMs } from './run.ts';
 import { requestFor } from './vote-request.ts';
 
 /** A panel's votes, and when each arrived; arrivals are empty when an earlier worker received some of the votes. */
@@ -62,11 +62,11 @@ export async function askPanel(
       const snapshot = snapshotOf({ state, received: votes.length, vote });
       const { elapsed_ms: at_ms, confidence, chances, track_record } = snapshot;
       arrivals.push({ at_ms, confidence, ...(chances && { chances }), ...(track_record && { track_record }) });
-      recorded(bus.runs.vote(pollId, epoch, vote, snapshot));
+      recorded(bus.runs.vote(pollId, epoch, vote, snapshot, untilDeadlineMs(claim)));
     },
   });
   // Written once the first calls are sent, so it is off the critical path; none of them can have ended before.
   const opening = snapshotOf({ state, received: earlier.length, vote: null });
-  recorded(bus.runs.open(pollId, epoch, ownerOf(claim), opening));
+  recorded(bus.runs.open(pollId, epoch, ownerOf(claim), opening, untilDeadlineMs(claim)));
   return { ...(await collecting), arrivals: earlier.length === 0 ? arrivals : [] };
 }

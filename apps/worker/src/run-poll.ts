@@ -8,7 +8,7 @@ import { Abandoned } from './collect-votes.ts';
 import type { Context } from './context.ts';
 import { announceEnd, storeResult } from './end-poll.ts';
 import { linkedAbort } from './linked-abort.ts';
-import { type LeasedPoll, logFields } from './run.ts';
+import { type LeasedPoll, logFields, untilDeadlineMs } from './run.ts';
 
 // One poll from claim to stored result. Each step may be the last that this process does: before the result is stored,
 // another worker can repeat everything from the run record; afterwards everything is in Postgres.
@@ -56,7 +56,7 @@ async function recordOf({ polls, log }: Context, claim: Claim): Promise<TrackRec
 async function earlierVotes({ bus, log }: Context, claim: Claim): Promise<Vote[]> {
   const { id: pollId, epoch } = claim;
   try {
-    const votes = await bus.runs.takeOver(pollId, epoch);
+    const votes = await bus.runs.takeOver(pollId, epoch, untilDeadlineMs(claim));
     if (votes === null) throw new Abandoned('a newer worker has the poll');
     return votes.filter((vote) => fits(claim, vote)).toSorted((a, b) => a.seat - b.seat);
   } catch (error) {

@@ -14,6 +14,10 @@ export interface LeasedPoll {
   abandon(reason: Error): void;
 }
 
+/** From its claim to its deadline, all by Postgres' clock. The time that its worker has may end before. */
+export const untilDeadlineMs = ({ createdAt, deadlineAt, ageMs }: Claim): number =>
+  deadlineAt.getTime() - createdAt.getTime() - ageMs;
+
 /** In every log line about a poll; the gateway's lines name the same request. */
 export const logFields = ({ id, requestId }: Claim) => ({ poll_id: id, request_id: requestId });
 

@@ -260,6 +260,37 @@ t.test('SIGTERM in a poll: the next worker asks only the models that have not an
   t.equal((await findPoll(bed.storage, id))?.status, 'completed');
 });
 
+t.test(
+  'votes of a flex poll wait for its next worker until its deadline, those of a standard one for minutes',
+  async (t) => {
+    const bed = await bench(t);
+    const DAY_MS = 86_400_000;
+    const ttlOfInterrupted = async (more: Parameters<typeof bed.accept>[0]) => {
+      const id = await bed.accept(more);
+      const interrupted = async (workerId: string, votes: number) => {
+        const stop = new AbortController();
+        const run = claimAndRun(
+          bed.worker(workerId, ({ seat }, { signal }) => {
+            if (seat < votes) return Promise.resolve(vote(seat));
+            return new Promise((resolve) => signal.addEventListener('abort', () => resolve(vote(seat, null))));
+          }),
+          id,
+          stop.signal,
+        );
+        const arrived = async () => (await bed.bus.runs.votes(id)).length >= votes;
+        await eventually(`${votes} votes are recorded`, arrived);
+        stop.abort();
+        await run;
+        return bed.bus.redis.pttl(`${bed.bus.prefix}:{${id}}:run`);
+      };
+      return [await interrupted('w1', 1), await interrupted('w2', 2)];
+    };
+    for (const ttlMs of await ttlOfInterrupted({ spec: { service_tier: 'flex' }, deadlineMs: DAY_MS }))
+      t.ok(ttlMs > DAY_MS, `${ttlMs}`);
+    for (const ttlMs of await ttlOfInterrupted({})) t.ok(ttlMs > 60_000 && ttlMs <= 600_000, `${ttlMs}`);
+  },
+);
+
 t.test('a worker that lost its lease stores nothing and stops asking', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();

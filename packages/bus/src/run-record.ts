@@ -12,7 +12,9 @@ import { recordScript, runWrites, VOTE } from './run-writes.ts';
 // A running poll in one hash: owner, newest snapshot, its brief, and votes. A worker writes votes, snapshots and messages in
 // one command, fenced by the lease epoch. A worker that takes over reads the votes and asks no model twice.
 
-const RUNNING_TTL_S = 600;
+/** Of a poll whose deadline is near, and of any poll after its deadline: it waits for a worker, or for its end to be stored. */
+const MIN_RUNNING_TTL_S = 600;
+const AFTER_DEADLINE_S = 480;
 const ENDED_TTL_S = 900;
 
 /** In a cluster a channel is of the slot of its poll. */
@@ -63,17 +65,20 @@ export interface RunState {
 }
 
 export interface RunRecord {
-  /** Announces that the poll exists or has a new worker. False when a newer worker has it. */
-  open(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): Promise<boolean>;
+  /**
+   * Announces that the poll exists or has a new worker. False when a newer worker has it. The record is kept until after
+   * the poll's deadline, `leftMs` from now: so long it may wait for its next worker.
+   */
+  open(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot, leftMs?: number): Promise<boolean>;
   /** Logs a vote and announces the snapshot that it led to. False when a newer worker has the poll. */
-  vote(pollId: string, epoch: number, vote: Vote, snapshot: ProgressSnapshot): Promise<boolean>;
+  vote(pollId: string, epoch: number, vote: Vote, snapshot: ProgressSnapshot, leftMs?: number): Promise<boolean>;
   /** Announces the end, with the result; the votes are in Postgres by now and leave Redis. */
   end(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): Promise<boolean>;
   /**
    * What earlier workers logged, in the same command that fences them: a vote is either in this list or refused.
    * Null when a newer worker has the poll.
    */
-  takeOver(pollId: string, epoch: number): Promise<Vote[] | null>;
+  takeOver(pollId: string, epoch: number, leftMs?: number): Promise<Vote[] | null>;
   votes(pollId: string): Promise<Vote[]>;
   read(pollId: string): Promise<RunState | null>;
   /** In the order of the ids; null when there is no record, or none that says who owns it. */
@@ -102,10 +107,10 @@ export function runRecord(
       return [];
     });
   }
-  const writes = runWrites(redis, keys, RUNNING_TTL_S);
+  const writes = runWrites(redis, keys);
   return {
-    open: (id, epoch, owner, snapshot) => writes.add(id, epoch, { owner, snapshot }),
-    vote: (id, epoch, vote, snapshot) => writes.add(id, epoch, { vote, snapshot }),
+    open: (id, epoch, owner, snapshot, leftMs) => writes.add(id, epoch, { owner, snapshot, ttlS: runningTtlS(leftMs) }),
+    vote: (id, epoch, vote, snapshot, leftMs) => writes.add(id, epoch, { vote, snapshot, ttlS: runningTtlS(leftMs) }),
     async end(id, epoch, owner, snapshot) {
       writes.flush(id);
       // The message carries the result to its readers; the record keeps only where to find it.
@@ -122,9 +127,9 @@ export function runRecord(
       const beside = inCluster ? '' : inbox;
       return (await redis.epEnd(key, epoch, kept, channel, ENDED_TTL_S, owner, published, brief, beside)) === 1;
     },
-    async takeOver(id, epoch) {
+    async takeOver(id, epoch, leftMs) {
       writes.flush(id);
-      const flat = await redis.epTakeOver(keys.run(id), epoch, RUNNING_TTL_S);
+      const flat = await redis.epTakeOver(keys.run(id), epoch, runningTtlS(leftMs));
       return flat && votesIn(flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1]!] as const] : [])));
     },
     async votes(id) {
@@ -148,3 +153,5 @@ export function runRecord(
     },
   };
 }
+
+const runningTtlS = (leftMs = 0): number => Math.max(MIN_RUNNING_TTL_S, Math.ceil(leftMs / 1_000) + AFTER_DEADLINE_S);

@@ -10,7 +10,7 @@ import { briefOf } from './run-brief.ts';
 export const VOTE = 'vote:';
 
 // ARGV: epoch, channel, time to live, owner or nothing, brief; then of each entry its seat or nothing, its vote, its
-// snapshot. The time to live is set by the first write of an epoch and outlasts every poll.
+// snapshot. The time to live is set by the first write of an epoch and outlasts the poll.
 export const recordScript = (publish: 'PUBLISH' | 'SPUBLISH'): string => `
 local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
 local epoch, mine = tonumber(known[1] or '0'), tonumber(ARGV[1])
@@ -36,6 +36,7 @@ export interface RunEntry {
   /** What led to the snapshot. */
   vote?: Vote;
   snapshot: ProgressSnapshot;
+  ttlS: number;
 }
 
 export interface RunWrites {
@@ -51,7 +52,7 @@ interface Waiting {
   written: PromiseWithResolvers<boolean>;
 }
 
-export function runWrites(redis: RedisClient, keys: Keys, ttlS: number): RunWrites {
+export function runWrites(redis: RedisClient, keys: Keys): RunWrites {
   const waiting = new Map<string, Waiting>();
 
   function flush(id: string): void {
@@ -65,7 +66,8 @@ export function runWrites(redis: RedisClient, keys: Keys, ttlS: number): RunWrit
       vote ? JSON.stringify(vote) : '',
       JSON.stringify(snapshot),
     ]);
-    const brief = briefOf(entries.at(-1)!.snapshot);
+    const { snapshot, ttlS } = entries.at(-1)!;
+    const brief = briefOf(snapshot);
     redis
       .epRecord(keys.run(id), epoch, keys.channel(id), ttlS, owner, brief, ...said)
       .then((reply) => written.resolve(reply === 1), written.reject);

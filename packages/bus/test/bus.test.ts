@@ -287,6 +287,23 @@ t.test('records are read in brief, in the order of their ids', async (t) => {
   }
 });
 
+t.test('a record outlives the deadline of its poll, near or a day away, whichever write was the first', async (t) => {
+  const { bus: b } = await bus(t);
+  const DAY_MS = 86_400_000;
+  const ttlMs = (id: string) => b.redis.pttl(`${b.prefix}:{${id}}:run`);
+  await b.runs.open('ps_open', 1, 'acc', snapshot(0), DAY_MS);
+  await b.runs.vote('ps_vote', 1, vote(0), snapshot(1), DAY_MS);
+  await b.runs.vote('ps_taken', 1, vote(0), snapshot(1));
+  await b.runs.takeOver('ps_taken', 2, DAY_MS);
+  for (const id of ['ps_open', 'ps_vote', 'ps_taken']) t.ok((await ttlMs(id)) > DAY_MS, id);
+  await b.runs.open('ps_near', 1, 'acc', snapshot(0), 120_000);
+  await b.runs.takeOver('ps_over', 2, -60_000);
+  for (const id of ['ps_near', 'ps_over']) {
+    const left = await ttlMs(id);
+    t.ok(left > 120_000 && left <= 600_000, `${id}: ${left}`);
+  }
+});
+
 t.test('refuses a Redis that evicts', async (t) => {
   const { url } = testRedis(t);
   const admin = new Redis(url);

@@ -44,9 +44,9 @@ export function observedBus(
       }),
     runs: {
       open: (...args) => fenced(runs.open(...args)),
-      vote(pollId, epoch, vote, snapshot) {
+      vote(pollId, epoch, vote, ...rest) {
         countVote(vote);
-        return fenced(runs.vote(pollId, epoch, vote, snapshot));
+        return fenced(runs.vote(pollId, epoch, vote, ...rest));
       },
       end: (...args) => fenced(runs.end(...args)),
       async takeOver(...args) {
