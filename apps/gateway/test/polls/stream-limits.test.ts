@@ -1,5 +1,6 @@
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
+import { streamSlots } from '../../src/http/sse/stream-slots.ts';
 import { build } from '../fixtures/build.ts';
 import { listen, readStream } from '../fixtures/read-stream.ts';
 import { replicaOf } from '../fixtures/replica.ts';
@@ -77,4 +78,29 @@ t.test('streams at all gateways count together; those of a gateway that died do 
   t.ok((await redis.pttl(key)) > 0, 'what is forgotten ends by itself');
   for (const slot of await redis.zrange(key, '0', '-1')) await redis.zadd(key, '1', slot);
   t.equal((await readStream(t, there, bearer)).status, 200, 'slots whose time is over are free');
+});
+
+t.test('a stream that stays open for longer than a slot is counted until it ends', async (t) => {
+  const { bearer, accountId } = await keyWith(100);
+  const slots = streamSlots(context.bus.redis, context.bus.prefix, context.config.streams, 20);
+  const { app: other, context: theirs } = await replicaOf(t, context, { streamSlots: slots });
+  const there = await listen(other);
+  const open = [];
+  for (let i = 0; i < 3; i++) open.push(await readStream(t, there, bearer));
+  t.same(
+    open.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  const { redis, prefix } = theirs.bus;
+  const keys = await redis.keys(`${prefix}:streams:*`);
+  const key = keys.find((each) => each.includes(accountId))!;
+  const isFull = async () => (await redis.zcount(key, Date.now(), '+inf')) === 3;
+  for (const slot of await redis.zrange(key, '0', '-1')) await redis.zadd(key, '1', slot);
+  await eventually('slots whose time was over are renewed', isFull);
+  t.equal((await readStream(t, origin, bearer)).status, 429);
+  await redis.del(key);
+  await eventually('slots that Redis lost are there again', isFull);
+  for (const stream of open) stream.hangUp();
+  await eventually('no slot is left', async () => (await redis.zcard(key)) === 0);
+  t.equal((await readStream(t, origin, bearer)).status, 200);
 });

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { RedisClient } from '@eloquentpoll/bus';
+import { repeat } from '@eloquentpoll/ops';
 import type { FastifyRequest } from 'fastify';
 import type { Result } from 'ioredis';
 import { ApiError } from '../api-error.ts';
 import { principalOf } from '../hooks/rate-limit.ts';
 
 // How many event streams one account, or one network without credentials, may have open at all gateways. Counted before
-// a stream costs anything: each holds a socket, and reads Postgres when it begins. A slot in Redis ends by itself, so a
-// gateway that dies keeps none; while Redis is away each gateway goes by its own streams.
+// a stream costs anything: each holds a socket, and reads Postgres when it begins. A slot in Redis ends by itself unless its
+// gateway renews it, so a gateway that dies keeps none; while Redis is away each gateway goes by its own streams.
 
 export interface StreamLimits {
   perAccount: number;
@@ -20,8 +21,11 @@ export interface StreamSlots {
 }
 
 const RETRY_AFTER_S = 5;
-/** No stream lasts longer: the longest deadline of a poll is two minutes. */
-const MAX_STREAM_MS = 180_000;
+const SLOT_MS = 180_000;
+/** The stream of a flex poll may be open for a day. */
+const RENEW_EVERY_MS = 60_000;
+/** Accounts and networks whose slots are renewed at once. */
+const RENEWED_TOGETHER = 100;
 
 const TAKE = `
 local time = redis.call('TIME')
@@ -32,26 +36,40 @@ redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`;
 
+// Also of slots that Redis has lost, or did not hear of.
+const RENEW = `
+local time = redis.call('TIME')
+local ends = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1]
+for i = 2, #ARGV do redis.call('ZADD', KEYS[1], ends, ARGV[i]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1`;
+
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     epTakeStream(key: string, slot: string, limit: number, ms: number): Result<number, Context>;
+    epRenewStreams(key: string, ms: number, ...slots: string[]): Result<number, Context>;
   }
 }
 
-export function streamSlots(redis: RedisClient, prefix: string, { perAccount, perNetwork }: StreamLimits): StreamSlots {
+export function streamSlots(
+  redis: RedisClient,
+  prefix: string,
+  { perAccount, perNetwork }: StreamLimits,
+  renewEveryMs = RENEW_EVERY_MS,
+): StreamSlots {
   redis.defineCommand('epTakeStream', { numberOfKeys: 1, lua: TAKE });
-  const here = slotsHere();
+  redis.defineCommand('epRenewStreams', { numberOfKeys: 1, lua: RENEW });
+  const here = slotsHere(renewEveryMs, (key, slots) => redis.epRenewStreams(key, SLOT_MS, ...slots));
   const gateway = randomBytes(6).toString('base64url');
   let next = 0;
   return {
     async take(request) {
-      const principal = principalOf(request);
       const limit = request.principal ? perAccount : perNetwork;
-      const key = `${prefix}:streams:{${principal}}`;
+      const key = `${prefix}:streams:{${principalOf(request)}}`;
       const slot = `${gateway}.${next++}`;
-      if (here.of(principal) >= limit) throw tooManyStreams(limit);
-      const giveBack = here.take(principal);
-      const isFree = await redis.epTakeStream(key, slot, limit, MAX_STREAM_MS).catch(() => 1);
+      if (here.of(key) >= limit) throw tooManyStreams(limit);
+      const giveBack = here.take(key, slot);
+      const isFree = await redis.epTakeStream(key, slot, limit, SLOT_MS).catch(() => 1);
       if (isFree === 0) {
         giveBack();
         throw tooManyStreams(limit);
@@ -67,16 +85,32 @@ export function streamSlots(redis: RedisClient, prefix: string, { perAccount, pe
   };
 }
 
-function slotsHere() {
-  const taken = new Map<string, number>();
+/** The slots of this gateway, by their keys. While there are any, they are renewed. */
+function slotsHere(everyMs: number, renew: (key: string, slots: Iterable<string>) => Promise<unknown>) {
+  const taken = new Map<string, Set<string>>();
+  let renewing: AsyncDisposable | null = null;
+
+  async function renewAll(signal: AbortSignal): Promise<void> {
+    const all = [...taken];
+    for (let i = 0; i < all.length && !signal.aborted; i += RENEWED_TOGETHER) {
+      const some = all.slice(i, i + RENEWED_TOGETHER).filter(([, slots]) => slots.size > 0);
+      // One that fails is tried again in the next round; two may fail before a slot ends.
+      await Promise.allSettled(some.map(([key, slots]) => renew(key, slots)));
+    }
+  }
+
   return {
-    of: (principal: string): number => taken.get(principal) ?? 0,
-    take(principal: string): () => void {
-      taken.set(principal, (taken.get(principal) ?? 0) + 1);
+    of: (key: string): number => taken.get(key)?.size ?? 0,
+    take(key: string, slot: string): () => void {
+      const slots = taken.get(key) ?? new Set();
+      taken.set(key, slots.add(slot));
+      renewing ??= repeat(renewAll, { everyMs, onError: () => undefined });
       return () => {
-        const left = taken.get(principal)! - 1;
-        if (left > 0) taken.set(principal, left);
-        else taken.delete(principal);
+        slots.delete(slot);
+        if (slots.size === 0) taken.delete(key);
+        if (taken.size > 0) return;
+        void renewing?.[Symbol.asyncDispose]();
+        renewing = null;
       };
     },
   };
