@@ -1994,6 +1994,8 @@ interface Deadline {
   end(): void;
 }
 
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** A signal that aborts with the caller's or after the timeout, `named` to the caller; `end` releases both. */
 function startDeadline(outer: AbortSignal | undefined, ms: number, named = ms): Deadline {
   const inner = new AbortController();
@@ -2003,7 +2005,14 @@ function startDeadline(outer: AbortSignal | undefined, ms: number, named = ms): 
     code: 'timeout',
     retryable: true,
   });
-  const timer = setTimeout(() => inner.abort(late), ms);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = (leftMs: number) => {
+    if (leftMs === Number.POSITIVE_INFINITY) return;
+    // A longer timer would fire at once.
+    if (leftMs > MAX_TIMER_MS) timer = setTimeout(() => wait(endsAt - performance.now()), MAX_TIMER_MS);
+    else timer = setTimeout(() => inner.abort(late), leftMs);
+  };
+  wait(ms);
   outer?.addEventListener('abort', pass, { once: true });
   if (outer?.aborted) pass();
   return {

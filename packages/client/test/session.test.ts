@@ -1,3 +1,4 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { EloquentPoll, type Progress } from '../src/eloquentpoll.ts';
 import { QUESTION, RESULT, serve, withoutWaiting } from './service.ts';
@@ -24,6 +25,25 @@ t.test('result() waits for the end in one request', async (t) => {
     ['/api/polls', '/api/polls/ps_1/status', '/api/polls/ps_1/result'],
   );
   t.equal(asked[1]?.headers.prefer, 'wait=25');
+});
+
+t.test('a timeout that is longer than timers can be, or that never comes, does not end a call', async (t) => {
+  const MAX_TIMER_MS = 2 ** 31 - 1;
+  const waits = withoutWaiting(t, (ms) => ms === MAX_TIMER_MS);
+  const ended = Promise.withResolvers<void>();
+  const { url } = await serve(t, async ({ path }) => {
+    if (path.endsWith('/result')) return RESULT;
+    await ended.promise;
+    return COMPLETED;
+  });
+  const session = new EloquentPoll({ baseUrl: url }).session('ps_1');
+  const long = session.wait({ timeoutMs: 2 ** 32 });
+  await Promise.race([long, eventually('its timer is set again', () => waits.length > 2)]);
+  ended.resolve();
+  t.same(await long, RESULT);
+  const set = waits.length;
+  t.same(await session.wait({ timeoutMs: Number.POSITIVE_INFINITY }), RESULT);
+  t.equal(waits.length, set, 'no timer for a time that never comes');
 });
 
 t.test('onProgress is called once per vote', async (t) => {
