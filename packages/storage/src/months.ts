@@ -22,14 +22,19 @@ export async function makeMonths({ db }: Queries): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Drops months that are over; returns the steps that were taken. What is in use by others is left for the next time. */
-export async function dropMonths({ db }: Queries): Promise<string[]> {
+/**
+ * Drops months that are over, and reports each step at once: a later one may fail. Returns the steps that were taken. What is
+ * in use by others is left for the next time.
+ */
+export async function dropMonths({ db }: Queries, onStep: (step: string) => void = () => {}): Promise<string[]> {
   const steps: string[] = [];
   for (;;) {
     try {
       const { rows } = await sql<{ step: string | null }>`select drop_month() as step`.execute(db);
-      if (rows[0]!.step === null) return steps;
-      steps.push(rows[0]!.step);
+      const { step } = rows[0]!;
+      if (step === null) return steps;
+      steps.push(step);
+      onStep(step);
     } catch (error) {
       if (error instanceof StorageBusy) return steps;
       throw error;

@@ -9,17 +9,35 @@ const LOCK_TERM_MS = 10_000;
 /** Leaves of one statement: a multiple of the 256 of a page. */
 const MAX_LEAVES = 80 * 256;
 
-/** Seals what is over; returns the days, oldest first. Null when another process is at it. */
-export async function sealReceipts(storage: Storage, maxLeaves = MAX_LEAVES): Promise<StoredReceiptDay[] | null> {
-  const sealed: StoredReceiptDay[] = [];
-  const isOurs = await withLock(storage, 'receipts', LOCK_TERM_MS, async () => {
-    for (;;) {
+/** Less than the term, because the lock is idle meanwhile. */
+const WITHIN_MS = 5_000;
+
+interface Sealing {
+  maxLeaves?: number;
+  lockTermMs?: number;
+  withinMs?: number;
+}
+
+/**
+ * Seals days that are over, oldest first, and reports each at once: what comes later, even the end of the lock, may fail.
+ * `more` when the time was over before the work, `busy` when another process is at it.
+ */
+export async function sealReceipts(
+  storage: Storage,
+  onSealed: (day: StoredReceiptDay) => void,
+  { maxLeaves = MAX_LEAVES, lockTermMs = LOCK_TERM_MS, withinMs = WITHIN_MS }: Sealing = {},
+): Promise<'done' | 'more' | 'busy'> {
+  const until = performance.now() + withinMs;
+  let isDone = false;
+  const isOurs = await withLock(storage, 'receipts', lockTermMs, async () => {
+    do {
       const { rows } = await sql<{ step: 'page' | 'day' | null }>`
         select seal_receipts(${maxLeaves}) as step`.execute(storage.db);
       const { step } = rows[0]!;
-      if (step === null) return;
-      if (step === 'day') sealed.push((await newestReceiptDay(storage))!);
-    }
+      isDone = step === null;
+      if (step === 'day') onSealed((await newestReceiptDay(storage))!);
+    } while (!isDone && performance.now() < until);
   });
-  return isOurs ? sealed : null;
+  if (!isOurs) return 'busy';
+  return isDone ? 'done' : 'more';
 }

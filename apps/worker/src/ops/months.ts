@@ -16,7 +16,7 @@ export const keepMonths = (
     async () => {
       await withMonthsLock(storage, async () => {
         for (const month of await makeMonths(storage)) log.info({ month }, 'month.made');
-        for (const step of await dropMonths(storage)) log.info({ step }, 'month.dropped');
+        await dropMonths(storage, (step) => log.info({ step }, 'month.dropped'));
       });
     },
     { firstMs, everyMs, onError: (err) => log.error({ err }, 'months.keeping_failed') },

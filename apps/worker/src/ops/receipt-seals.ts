@@ -5,6 +5,7 @@ import { type Storage, sealReceipts } from '@eloquentpoll/storage';
 // day that was sealed anew would have another.
 
 const EVERY_MS = 60_000;
+const NEXT_MS = 1_000;
 
 export const keepSealing = (
   storage: Storage,
@@ -13,8 +14,10 @@ export const keepSealing = (
 ): AsyncDisposable =>
   repeat(
     async () => {
-      for (const { day, receipts, root, seal } of (await sealReceipts(storage)) ?? [])
-        log.info({ day, receipts, root: root.toString('hex'), seal: seal.toString('hex') }, 'receipts.day_sealed');
+      const outcome = await sealReceipts(storage, ({ day, receipts, root, seal }) =>
+        log.info({ day, receipts, root: root.toString('hex'), seal: seal.toString('hex') }, 'receipts.day_sealed'),
+      );
+      return outcome === 'more' ? NEXT_MS : everyMs;
     },
     { everyMs, onError: (err) => log.warn({ err }, 'receipts.sealing_failed') },
   );
