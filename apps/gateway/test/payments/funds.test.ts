@@ -100,6 +100,25 @@ async function ownerOf(wallet: HDNodeWallet): Promise<string> {
   return (await admitIdentity(storage, { kind: 'wallet', address })).accountId;
 }
 
+for (const [clock, offByMs] of [
+  ['ten minutes slow', -600_000],
+  ['two hours fast', 7_200_000],
+] as const) {
+  t.test(`a USDC deposit of a browser whose clock is ${clock} is in the balance`, async (t) => {
+    const wallet = Wallet.createRandom();
+    const page = await site.open('/logo.svg');
+    await installWallet(page, wallet);
+    await page.context().addInitScript(`const now = Date.now; Date.now = () => now() + ${offByMs};`);
+    await logIn(site, await ownerOf(wallet), page);
+    await page.goto('/dashboard');
+    await page.getByRole('tab', { name: 'USDC' }).click();
+    await page.getByRole('button', { name: '$5', exact: true }).click();
+    await page.getByRole('button', { name: 'Pay with wallet' }).click();
+    await page.locator('[data-balance]').getByText('$5.00').waitFor();
+    t.ok(await page.getByText('5 USDC are part of your balance.').isVisible());
+  });
+}
+
 t.test(
   '[§4.5-deposit-200, §4.5-deposit-credits] a USDC deposit signed by the browser wallet is in the balance',
   async (t) => {

@@ -1,4 +1,4 @@
-import { ask, sentenceOf } from './ask.ts';
+import { type ApiAnswer, ask, sentenceOf } from './ask.ts';
 import { closePayment, hasWallet, keepOpen, type OpenPayment, openPaymentOf } from './open-payment.ts';
 import { beOn, connect, refusalOf, signTyped } from './wallet.ts';
 
@@ -55,7 +55,7 @@ export async function payWithWallet(payment: Payment, say: (sentence: string) =>
     const terms = (asked.body.accepts as Terms[] | undefined)?.[0];
     if (asked.status !== 402 || !terms) return sentenceOf(asked);
     say(`Sign the payment of ${amountUsd} USDC in the wallet.`);
-    const authorization = authorizationOf(terms, address);
+    const authorization = authorizationOf(terms, address, dateOf(asked));
     const signature = await signTyped(wallet, address, {
       domain: { ...terms.extra, chainId, verifyingContract: terms.asset },
       types: TYPES,
@@ -88,8 +88,14 @@ async function send(payment: OpenPayment, say: (sentence: string) => void): Prom
   return sentenceOf(paid);
 }
 
-function authorizationOf({ payTo, maxAmountRequired, maxTimeoutSeconds }: Terms, from: string) {
-  const now = Math.floor(Date.now() / 1_000);
+/** By the service's clock, which is the one that its terms are about: that of a computer may be wrong by hours. */
+function dateOf({ headers }: ApiAnswer): number {
+  const date = Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(date) ? Date.now() : date;
+}
+
+function authorizationOf({ payTo, maxAmountRequired, maxTimeoutSeconds }: Terms, from: string, date: number) {
+  const now = Math.floor(date / 1_000);
   const nonce = Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, '0'));
   return {
     from,
