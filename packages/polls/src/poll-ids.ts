@@ -12,10 +12,16 @@ export const newPollId = (cell = FIRST_CELL, now = new Date()): string =>
 
 const FIRST_YEAR = 2020;
 
-/** What the ids of all polls of a month begin with. The order of these texts is that of the months, for 85 years. */
+const MAX_MONTH = BASE32.length ** 2 - 1;
+
+/**
+ * What the ids of all polls of a month begin with. The order of these texts is that of the months, for 85 years; those
+ * before and after have the text of the first and of the last.
+ */
 export function pollIdsOfMonth(month: Date): string {
   const months = (month.getUTCFullYear() - FIRST_YEAR) * 12 + month.getUTCMonth();
-  return `ps_${BASE32[(months >> 5) & 31]}${BASE32[months & 31]}`;
+  const known = Math.min(Math.max(months, 0), MAX_MONTH);
+  return `ps_${BASE32[known >> 5]}${BASE32[known & 31]}`;
 }
 
 /** Not before these are ids of polls that were accepted at that time or later, by any of our clocks. */

@@ -1,5 +1,13 @@
 import t from 'tap';
-import { isPollId, isResultId, newPollId, newResultId, pollIdsOfMonth } from '../src/index.ts';
+import {
+  isPollId,
+  isResultId,
+  newPollId,
+  newResultId,
+  pollIdsOfMonth,
+  pollIdsSince,
+  pollIdsUntil,
+} from '../src/index.ts';
 
 // A result id is the permission to read the result, so ids are as random as they look: none comes twice, every character
 // is as likely at every place, and one says nothing about the next.
@@ -63,5 +71,19 @@ t.test('ids of polls begin with their UTC month, in the order of the months', (t
   ))
     t.ok(newPollId('0', month).startsWith(pollIdsOfMonth(month)));
   t.not(pollIdsOfMonth(new Date('2026-10-31T23:59:59.999Z')), pollIdsOfMonth(new Date('2026-11-01T00:00:00Z')));
+  t.end();
+});
+
+t.test('bounds of ids are in the order of their times, whatever the years', (t) => {
+  const times = [0, 1970, 2019, 2020, 2026, 2104, 2105, 2106, 2150, 9999].map((year) => {
+    const at = new Date(0);
+    at.setUTCFullYear(year, 0, 1);
+    return at;
+  });
+  for (const bound of [pollIdsOfMonth, pollIdsSince, pollIdsUntil]) {
+    const bounds = times.map(bound);
+    t.same(bounds.toSorted(), bounds, bound.name);
+    t.match([bounds[0], bounds.at(-1)], ['ps_00', 'ps_zz']);
+  }
   t.end();
 });

@@ -60,6 +60,12 @@ t.test('a key and a login see the polls of the account, newest first, with what 
   ]);
 });
 
+t.test('times long before and after all polls leave none out', async (t) => {
+  const ever = ['1970-01-01', '0001-01-01', '2020-01-01'].map((day) => `?created_after=${day}T00:00:00Z`);
+  const never = ['2110-01-01', '2150-01-01', '9999-12-31'].map((day) => `?created_before=${day}T00:00:00Z`);
+  for (const query of [...ever, ...never]) t.same(idsIn(await list(query)), [split, ...asked], query);
+});
+
 t.test('pages follow each other in both directions, with the filters kept in Link', async (t) => {
   const linkOf = (answer: Awaited<ReturnType<typeof list>>, rel: string): string =>
     new URL(new RegExp(`<([^>]+)>; rel="${rel}"`).exec(String(answer.headers.link))?.[1] ?? 'https://none').search;
