@@ -23,6 +23,7 @@ import { invalid } from '../http/api-error.ts';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
+const FIRST_DAY = '2000-01-01';
 
 export interface UsageTerms extends UsageRange {
   groupBy: UsageGrouping;
@@ -32,6 +33,10 @@ export interface UsageTerms extends UsageRange {
 /** What a valid query string asks for, up to `now`. */
 export function readUsageTerms(query: UsageQuery, now = Date.now()): UsageTerms {
   const { group_by = 'day', key_id, preset, surface } = query;
+  for (const name of ['from', 'to'] as const) {
+    if ((query[name] ?? FIRST_DAY) < FIRST_DAY)
+      throw invalid([{ pointer: `#/${name}`, detail: `${name} must not be before ${FIRST_DAY}` }]);
+  }
   const to = query.to ?? dayOf(now);
   const from = query.from ?? dayBefore(to, DEFAULT_DAYS - 1);
   const days = daysIn({ from, to });

@@ -143,7 +143,9 @@ t.test('once its day is sealed a receipt proves that the day holds it, and the d
     'a day that was sealed anew',
   );
   t.same((await get(`/api/receipts/days?before=${with_.days![0]!.day}`)).json(), { days: [] });
-  t.equal((await get('/api/receipts/days?before=yesterday')).statusCode, 400);
+  for (const query of ['before=yesterday', 'before=0000-01-01', 'day=0000-12-31', 'day=2026-02-30'])
+    t.match((await get(`/api/receipts/days?${query}`)).json(), { code: 'validation_error' }, query);
+  t.same((await get('/api/receipts/days?before=0001-01-01')).json(), { days: [] });
   t.same((await get(`/api/receipts/days?result_id=${poll_id}`)).json().days, with_.days);
   t.equal((await get('/api/receipts/days?result_id=nonsense')).statusCode, 400);
 });

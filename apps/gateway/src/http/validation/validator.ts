@@ -45,10 +45,14 @@ function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): 
   formats.default(ajv);
   // The library takes `urn:uuid:` and leap seconds too; Postgres does not take the one, nor JavaScript the other.
   ajv.addFormat('uuid', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
-  const { validate } = formats.default.get('date-time') as { validate(text: string): boolean };
-  ajv.addFormat('date-time', (text) => validate(text) && !Number.isNaN(Date.parse(text)));
+  ajv.addFormat('date-time', (text) => isOfLibrary('date-time', text) && !Number.isNaN(Date.parse(text)));
+  // Postgres has no year 0.
+  ajv.addFormat('date', (text) => isOfLibrary('date', text) && !text.startsWith('0000'));
   return ajv;
 }
+
+const isOfLibrary = (format: 'date' | 'date-time', text: string): boolean =>
+  (formats.default.get(format) as { validate(text: string): boolean }).validate(text);
 
 /** For Fastify: the validator of one part of a route, compiled at the first request. */
 export function compile({ schema, httpPart }: { schema: object; httpPart?: string | undefined }) {
