@@ -114,7 +114,7 @@ begin
       perform pg_advisory_xact_lock(hashtextextended(v_tenant, 0));
     end if;
     v_first_id := month_ids(now() - interval '3 days');
-    v_next_id := month_ids(now() + interval '1 month 1 day');
+    v_next_id := month_ids(date_trunc('month', now() + interval '1 day', 'UTC') + interval '32 days');
     -- Whether the key has a limit is read after the row of its account was locked, which setting one does too.
     select count(*), count(*) filter (where key_id = v_key_id), count(*) filter (where lease_owner is null),
            exists (select from key_limits where key_id = v_key_id)

@@ -20,7 +20,7 @@ declare
   v_day_cap_u constant bigint := (v_first #>> '{spend,day_cap_u}')::bigint;
   v_some_shard constant smallint := floor(random() * 16);
   v_first_id constant text := month_ids(now() - interval '3 days');
-  v_next_id constant text := month_ids(now() + interval '1 month 1 day');
+  v_next_id constant text := month_ids(date_trunc('month', now() + interval '1 day', 'UTC') + interval '32 days');
   v_keys integer;
   v_hold_u bigint;
   v_reserve_u bigint;

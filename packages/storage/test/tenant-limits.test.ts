@@ -146,3 +146,22 @@ t.test('a poll behind more waiting ones of its tenant than can start in time lea
   t.match(await ask(-1), { kind: 'too_late' });
   t.match(await ask(-1, { idempotency }), { kind: 'joined' });
 });
+
+t.test(
+  'polls that a clock a day ahead made are counted, on every day and in every time zone of a session',
+  async (t) => {
+    const { query } = await open(t);
+    for (const name of ['accept_poll', 'accept_polls']) {
+      const [source] = await query<{ text: string }>('select prosrc as text from pg_proc where proname = $1', [name]);
+      const bound = /v_next_id[^;]*?:= (.*);/.exec(source!.text)![1]!;
+      for (const zone of ['UTC', 'America/New_York', 'Pacific/Kiritimati']) {
+        await query(`set timezone = '${zone}'`);
+        const missed = await query(
+          `select at::text from generate_series(timestamptz '2024-01-01 00:30Z', '2028-01-01 00:00Z', '12 hours') at
+          where ${bound.replaceAll('now()', 'at')} <= month_ids(at + interval '1 day')`,
+        );
+        t.same(missed, [], `${name}, ${zone}`);
+      }
+    }
+  },
+);
