@@ -21,7 +21,7 @@ export function failureOfReply(
   const error = errorIn(body);
   const answered = answerIn(status, error);
   if (answered) return answered;
-  const field = isUnknownModel(status, error) ? 'model' : rejectedField(sent, status, body);
+  const field = rejectedByRoute(sent, status, error) ?? rejectedField(sent, status, body);
   const retryAfterMs = retryAfterIn(headers, now) ?? retryDelayIn(error);
   return { kind: 'status', status: isSpent(status, error) ? 402 : status, retryAfterMs, field };
 }
@@ -101,6 +101,12 @@ function isFilterError(status: number, { code, message, metadata }: JsonObject):
   if (FILTER_CODES.has(code)) return true;
   if (typeof message === 'string' && FILTER_SENTENCES.some((sentence) => message.startsWith(sentence))) return true;
   return status === 403 && isJsonObject(metadata) && Array.isArray(metadata.reasons);
+}
+
+/** The model, or the `provider` that OpenRouter may choose by: no vendor of the model keeps to it. */
+function rejectedByRoute(sent: readonly string[], status: number, error: JsonObject): string | null {
+  if (status === 404 && sent.includes('provider') && String(error.message).startsWith('No endpoints ')) return 'provider';
+  return isUnknownModel(status, error) ? 'model' : null;
 }
 
 /** The name is wrong, or the model has ended: a 404 at most vendors, a 400 at DeepSeek, OpenRouter and, after its end, Groq. */

@@ -115,6 +115,8 @@ export function capabilityFor(field: string, { reasoningField }: Dialect): strin
     case 'thinking':
     case 'chat_template_kwargs':
       return `"reasoning" of the model, or "reasoning_field" (now "${reasoningField}") of the provider`;
+    case 'provider':
+      return '"price" of the model, which no vendor of it may exceed, "extra_body" of the provider, the settings of the account there, or "model"';
     default:
       return '"extra_body" of the provider or the model';
   }

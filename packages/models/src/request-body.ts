@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '@eloquentpoll/contracts';
 import type OpenAI from 'openai';
 import { reasoningFields } from './dialects.ts';
 import { toMessagesBody } from './messages-api.ts';
@@ -32,6 +33,7 @@ export function requestBody(asked: Elicitation): Record<string, unknown> {
     ...provider.extraBody,
     ...model.extraBody,
     ...variant?.extraBody,
+    ...routing(asked),
     model: variant?.model ?? model.name,
     messages,
     // Always set: it is what bounds the cost of a call.
@@ -43,6 +45,21 @@ export function requestBody(asked: Elicitation): Record<string, unknown> {
     ...channel(model, asksRationale(model, style), prompt.shown),
   };
   return takes.api === 'messages' ? toMessagesBody(body) : body;
+}
+
+const MICRO_PER_USD = 1_000_000;
+
+/** Dollars of a price in micro-USD. */
+const usdOf = (priceU: bigint): number => Number(priceU) / MICRO_PER_USD;
+
+/** OpenRouter chooses among vendors whose prices for one model differ several times: it may take none above the roster's. */
+function routing({ model, provider, search }: Elicitation): Record<string, unknown> {
+  if (provider.dialect !== 'openrouter') return {};
+  const extras = [provider.extraBody, model.extraBody, search ? model.search?.extraBody : undefined];
+  const chosen: JsonObject = {};
+  for (const extra of extras) if (isJsonObject(extra?.provider)) Object.assign(chosen, extra.provider);
+  const { input, output } = model.price;
+  return { provider: { ...chosen, max_price: { prompt: usdOf(input), completion: usdOf(output) } } };
 }
 
 function userField({ takes }: Provider, caller: string): Record<string, unknown> {

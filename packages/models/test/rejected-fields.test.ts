@@ -90,6 +90,8 @@ t.test('a model that was taken out of service is named', async (t) => {
   t.match(failureOfReply(reply(404, nowhere), ['model'], 0), { field: 'model' });
   const forbidden = { message: 'No endpoints found matching your data policy (Free model training)', code: 404 };
   t.match(failureOfReply(reply(404, forbidden), ['model'], 0), { field: null }, 'the name is right');
+  for (const error of [nowhere, forbidden])
+    t.match(failureOfReply(reply(404, error), ['model', 'provider'], 0), { field: 'provider' }, 'nobody at our price');
 });
 
 t.test('only names that we sent come out, and only of 400 and 422', async (t) => {
@@ -126,5 +128,5 @@ t.test('every field of a vote has a capability to change', async (t) => {
   const fields =
     'model max_tokens max_completion_tokens temperature seed random_seed user safety_identifier metadata response_format tools tool_choice output_config reasoning_effort reasoning thinking chat_template_kwargs';
   for (const field of fields.split(' ')) t.notMatch(capabilityFor(field, dialectOf('compatible')), /extra_body/, field);
-  t.match(capabilityFor('provider', dialectOf('openrouter')), /extra_body/);
+  t.match(capabilityFor('provider', dialectOf('openrouter')), /"price" of the model.*extra_body/);
 });

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { loadPanels, loadProviders, type Model, RosterFileError } from '../src/panels.ts';
+import { loadPanels, loadProviders, type Model, ROSTERS, RosterFileError } from '../src/panels.ts';
+import { composePrompt } from '../src/prompt.ts';
+import { requestBody } from '../src/request-body.ts';
 import { READY, VENDORS } from './ready-rosters.ts';
 import { vendorPanels } from './vendor-panels.ts';
 import { voteRequest } from './vote-request.ts';
@@ -61,6 +63,33 @@ for (const file of READY)
     t.same(rejected, []);
     t.equal([...fakes.values()].flatMap(({ calls }) => calls).length, panels.models().length * 2);
   });
+
+t.test('OpenRouter may give a model to no vendor that is dearer than the roster says', async (t) => {
+  const panels = loadPanels({ file: 'openrouter' });
+  const roster = ROSTERS.openrouter as { models: { id: string; price: { input: string; output: string } }[] };
+  const prompt = composePrompt(voteRequest());
+  const bodyOf = (model: Model, search: boolean, provider = panels.provider(model.provider)) =>
+    requestBody({ model, provider, prompt, style: 'choice', search, repair: false });
+  for (const { id, price } of roster.models)
+    for (const search of [false, true])
+      t.same(
+        bodyOf(panels.model(id)!, search).provider,
+        {
+          require_parameters: true,
+          data_collection: 'deny',
+          max_price: { prompt: Number(price.input), completion: Number(price.output) },
+        },
+        id,
+      );
+  const model = { ...panels.models()[0]!, extraBody: { provider: { sort: 'latency', data_collection: 'allow' } } };
+  t.match(bodyOf(model, false).provider, {
+    require_parameters: true,
+    data_collection: 'allow',
+    sort: 'latency',
+    max_price: Object,
+  });
+  t.equal(bodyOf(model, false, { ...panels.provider('openrouter'), dialect: 'compatible' }).provider, model.extraBody.provider);
+});
 
 t.test('the table of docs/providers.md says what the rosters hold', async (t) => {
   const text = readFileSync(new URL('../../../docs/providers.md', import.meta.url), 'utf8');
