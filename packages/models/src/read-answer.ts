@@ -31,13 +31,13 @@ export function readAnswer(
   if (!isJsonObject(reply)) return { error: 'provider_error', repair: false };
   const choices = reply.choices;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  if (!isJsonObject(choice) || !isJsonObject(choice.message)) return { error: 'provider_error', repair: false };
-  const message = choice.message;
-  const finish = choice.finish_reason;
+  if (!isJsonObject(choice)) return { error: 'provider_error', repair: false };
+  const { message, finish_reason: finish } = choice;
   if (finish === 'error' || isJsonObject(choice.error)) return { error: 'provider_error', repair: false };
-  // Gemini adds the reason: "content_filter: SAFETY".
-  const filtered = typeof finish === 'string' && finish.startsWith('content_filter');
-  if (filtered || isFilled(message.refusal)) return { error: 'refusal', repair: false };
+  // Gemini adds the reason, "content_filter: SAFETY", and leaves out the message.
+  if (typeof finish === 'string' && finish.startsWith('content_filter')) return { error: 'refusal', repair: false };
+  if (!isJsonObject(message)) return { error: 'provider_error', repair: false };
+  if (isFilled(message.refusal)) return { error: 'refusal', repair: false };
   const text = model.answer === 'tool' ? toolArguments(message) : message.content;
   if (typeof text !== 'string') return { error: 'malformed', repair: finish !== 'length' };
   if (text.length > model.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN) return { error: 'malformed', repair: false };

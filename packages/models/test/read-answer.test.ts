@@ -98,6 +98,9 @@ t.test('refusals, filters and errors inside a reply are told apart', async (t) =
   const read = (reply: unknown) => readAnswer(model('json_schema'), reply, LABELS);
   t.match(read(completion({ refusal: 'I cannot help with that.' })), { error: 'refusal', repair: false });
   t.match(read(withFinish('content_filter', '{"choice":"QJ"}')), { error: 'refusal', repair: false });
+  for (const finish_reason of ['content_filter', 'content_filter: PROHIBITED_CONTENT'])
+    t.match(read({ choices: [{ index: 0, finish_reason }] }), { error: 'refusal', repair: false }, 'without a message');
+  t.match(read({ choices: [{ finish_reason: 'content_filter', error: { code: 502 } }] }), { error: 'provider_error' });
   t.match(read(withFinish('error', '{"choice":"QJ"}')), { error: 'provider_error', repair: false });
   t.match(
     read(withFinish('length', '{"rationale":"and so')),

@@ -43,7 +43,7 @@ export const gemini: Rules = {
   completion(asked, outcome) {
     const reply = chatCompletion(asked, outcome);
     const finish = outcome.end === 'refused' && {
-      choices: [{ index: 0, finish_reason: 'content_filter: SAFETY', message: { role: 'assistant' } }],
+      choices: [{ index: 0, finish_reason: 'content_filter: PROHIBITED_CONTENT' }],
     };
     return { ...reply, ...(outcome.counted && { usage: usageBesideReasoning(outcome) }), ...finish };
   },
