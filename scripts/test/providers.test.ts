@@ -103,7 +103,8 @@ t.test('what is off is named with the capability to change', async (t) => {
     ['azure', 'refusal', {}, /refused: the filter refused a harmless question/],
     ['openai', 'refusal', {}, /refused: the model refused/],
     ['anthropic', 'rate_limited', {}, /rate_limited: a rate limit is reached \(429/],
-    ['anthropic', 'spent', {}, /no_credit: the account has no credit/],
+    ['anthropic', 'spent', {}, /no_credit: the account has no credit, .* \(400: Your credit balance is too low/],
+    ['xai', 'spent', {}, /no_credit: the account has no credit/],
     ['gemini', 'overloaded', {}, /error: the call failed \(503: The model is overloaded/],
   ];
   for (const [name, mood, change, expected] of cases) {

@@ -21,9 +21,11 @@ export function failureOfReply(
   const error = errorIn(body);
   const answered = answerIn(status, error);
   if (answered) return answered;
+  const access = accessStatus(status, error);
+  if (access !== null) return { kind: 'status', status: access, retryAfterMs: null, field: null };
   const field = rejectedByRoute(sent, status, error) ?? rejectedField(sent, status, body);
   const retryAfterMs = retryAfterIn(headers, now) ?? retryDelayIn(error);
-  return { kind: 'status', status: isSpent(status, error) ? 402 : status, retryAfterMs, field };
+  return { kind: 'status', status, retryAfterMs, field };
 }
 
 /** Some providers, and OpenRouter when an upstream fails late, put the error into a reply of status 200. */
@@ -105,7 +107,8 @@ function isFilterError(status: number, { code, message, metadata }: JsonObject):
 
 /** The model, or the `provider` that OpenRouter may choose by: no vendor of the model keeps to it. */
 function rejectedByRoute(sent: readonly string[], status: number, error: JsonObject): string | null {
-  if (status === 404 && sent.includes('provider') && String(error.message).startsWith('No endpoints ')) return 'provider';
+  if (status === 404 && sent.includes('provider') && String(error.message).startsWith('No endpoints '))
+    return 'provider';
   return isUnknownModel(status, error) ? 'model' : null;
 }
 
@@ -121,13 +124,27 @@ function isUnknownModel(status: number, error: JsonObject): boolean {
   return said.some(({ code, message }) => /model|deployment/i.test(`${String(code)} ${String(message)}`));
 }
 
-/** A 429 that no waiting helps: the account has no credit, or has reached its spend limit. */
-function isSpent(status: number, { code, details }: JsonObject): boolean {
-  if (status !== 429) return false;
-  return (
-    code === 'insufficient_quota' || (isJsonObject(details) && details.error_code === 'enforced_spend_limit_reached')
-  );
+/** 402 where the account has no credit or has reached its spend limit, 401 for a wrong key: some vendors say 400 or 429. */
+function accessStatus(status: number, error: JsonObject): number | null {
+  if (!ACCESS_STATUSES.has(status)) return null;
+  const { code, type, details, message } = error;
+  if (status === 429 && (SPENT_CODES.has(code) || SPENT_CODES.has(type))) return 402;
+  if (isJsonObject(details) && details.error_code === 'enforced_spend_limit_reached') return 402;
+  if (Array.isArray(details) && details.some((detail) => isJsonObject(detail) && detail.reason === 'API_KEY_INVALID'))
+    return 401;
+  if (typeof message !== 'string') return null;
+  if (SPENT_SENTENCES.some((sentence) => sentence.test(message))) return 402;
+  return message.startsWith('Incorrect API key provided') ? 401 : null;
 }
+
+const ACCESS_STATUSES: ReadonlySet<number> = new Set([400, 403, 429]);
+const SPENT_CODES: ReadonlySet<unknown> = new Set(['insufficient_quota', 'billing_not_active']);
+/** How their messages begin: Anthropic, without credit and at a limit of the account's own; xAI. */
+const SPENT_SENTENCES = [
+  /^Your credit balance is too low/,
+  /^You have reached your specified (workspace )?API usage limits/,
+  /^Your team \S{1,64} has (either )?used all available credits/,
+];
 
 function retryAfterIn(headers: ErrorReply['headers'], now: number): number | null {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN);

@@ -56,7 +56,11 @@ export async function findingsOfError(reply: Reply, context: ErrorContext): Prom
     return found('key_refused', `the key in ${provider.apiKeyEnv ?? 'no setting'} is not accepted`);
   if (status === 402) return found('no_credit', 'the account has no credit, or has reached its limit');
   if (status === 429) return found('rate_limited', 'a rate limit is reached');
-  if ((status === 404 && field !== 'provider') || field === 'model' || (status === 400 && /model/i.test(words) && field === null)) {
+  if (
+    (status === 404 && field !== 'provider') ||
+    field === 'model' ||
+    (status === 400 && /model/i.test(words) && field === null)
+  ) {
     const near = nearest(model.name, await context.names());
     const hint = near === null ? '' : `; did you mean "${near}"?`;
     return found(

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import { failureOfReply } from '../src/error-reply.ts';
 import { loadPanels, loadProviders, type Model, ROSTERS, RosterFileError } from '../src/panels.ts';
 import { composePrompt } from '../src/prompt.ts';
 import { requestBody } from '../src/request-body.ts';
@@ -88,7 +89,10 @@ t.test('OpenRouter may give a model to no vendor that is dearer than the roster 
     sort: 'latency',
     max_price: Object,
   });
-  t.equal(bodyOf(model, false, { ...panels.provider('openrouter'), dialect: 'compatible' }).provider, model.extraBody.provider);
+  t.equal(
+    bodyOf(model, false, { ...panels.provider('openrouter'), dialect: 'compatible' }).provider,
+    model.extraBody.provider,
+  );
 });
 
 t.test('the table of docs/providers.md says what the rosters hold', async (t) => {
@@ -153,24 +157,48 @@ t.test('refusals, limits, outages and short answers of each vendor become our vo
   }
 });
 
-t.test('an account without credit, or with a wrong key, is not asked again and is named once', async (t) => {
-  const { asker, fakes, rejected } = await vendorPanels(t, 'mixed');
-  for (const [provider, modelId] of [
-    ['openai', 'openai/gpt-5.6-luna'],
-    ['anthropic', 'anthropic/claude-haiku-4.5'],
-    ['deepseek', 'deepseek/deepseek-v4-flash'],
-  ] as const) {
-    fakes.get(provider)!.next('spent', 'spent');
-    for (let i = 0; i < 2; i += 1)
+const MIXED = [
+  ['openai', 'openai/gpt-5.6-luna', 'OPENAI_API_KEY'],
+  ['anthropic', 'anthropic/claude-haiku-4.5', 'ANTHROPIC_API_KEY'],
+  ['deepseek', 'deepseek/deepseek-v4-flash', 'DEEPSEEK_API_KEY'],
+  ['xai', 'x-ai/grok-4.3', 'XAI_API_KEY'],
+  ['gemini', 'google/gemini-3.5-flash', 'GEMINI_API_KEY'],
+  ['mistral', 'mistralai/mistral-small-2603', 'MISTRAL_API_KEY'],
+] as const;
+
+t.test('an account without credit is not asked again and is named once, and its model rests', async (t) => {
+  for (const [provider, modelId] of MIXED.slice(0, 4)) {
+    const { asker, fakes, rejected } = await vendorPanels(t, 'mixed');
+    const fake = fakes.get(provider)!;
+    fake.next(...Array.from({ length: 9 }, () => 'spent' as const));
+    for (let i = 0; i < 5; i += 1)
       t.match(await asker.ask(voteRequest({ modelId })), { error: 'provider_error', calls: 1 }, provider);
+    const change = 'the credit or the limit of the account';
+    t.same(rejected, [{ provider, modelId, status: 402, field: null, change }]);
+    t.match(await asker.ask(voteRequest({ modelId })), { error: 'provider_error', calls: 0 }, `${provider} rests`);
   }
-  t.same(
-    rejected.map(({ provider, status, field, change }) => [provider, status, field, change]),
-    ['openai', 'anthropic', 'deepseek'].map((name) => [name, 402, null, 'the credit or the limit of the account']),
-  );
-  const wrong = await vendorPanels(t, 'mixed', () => ({}), 'another key');
-  for (const modelId of ['mistralai/mistral-small-2603', 'mistralai/mistral-large-2512'])
-    t.match(await wrong.asker.ask(voteRequest({ modelId })), { error: 'provider_error', calls: 1 });
-  t.match(wrong.rejected, [{ provider: 'mistral', status: 401, field: null, change: 'the key in MISTRAL_API_KEY' }]);
-  t.equal(wrong.rejected.length, 1);
+});
+
+t.test('a wrong key is not tried again and is named once, and its models rest', async (t) => {
+  const { asker, rejected } = await vendorPanels(t, 'mixed', () => ({}), 'another key');
+  for (const [provider, modelId, key] of MIXED) {
+    for (let i = 0; i < 5; i += 1)
+      t.match(await asker.ask(voteRequest({ modelId })), { error: 'provider_error', calls: 1 }, provider);
+    t.same(rejected.splice(0), [{ provider, modelId, status: 401, field: null, change: `the key in ${key}` }]);
+    t.match(await asker.ask(voteRequest({ modelId })), { calls: 0 }, `${provider} rests`);
+  }
+  t.match(await asker.ask(voteRequest({ modelId: 'mistralai/mistral-large-2512' })), { calls: 1 });
+  t.same(rejected, [], 'once for all models of a provider');
+});
+
+t.test('what a question may bring a vendor to repeat is taken for no empty account', async (t) => {
+  const says = (status: number, message: string) =>
+    failureOfReply({ status, headers: {}, text: JSON.stringify({ error: { message } }) }, ['model'], 0);
+  for (const message of [
+    'Invalid text: Your credit balance is too low',
+    'Bad input "Incorrect API key provided"',
+    'Your team should say that it has used all available credits',
+  ])
+    for (const status of [400, 403, 429]) t.match(says(status, message), { kind: 'status', status }, message);
+  t.match(says(500, 'Your credit balance is too low'), { status: 500 });
 });

@@ -36,6 +36,7 @@ export async function fakeVendor(
   const calls: VendorCall[] = [];
   const key = `key-of-${dialect}`;
   let moods: VendorMood[] = [];
+  let spent = 0;
   const origin = await loopbackServer(t, ({ request, body: text, response, reply }) => {
     const path = request.url ?? '';
     const send = ({ status, body, headers = {} }: ErrorAnswer): void => {
@@ -61,7 +62,7 @@ export async function fakeVendor(
     const complaint = vendor.complaint(asked);
     if (complaint) return send(complaint);
     const mood = moods.shift() ?? 'vote';
-    const error = errorFor(vendor, mood);
+    const error = mood === 'spent' ? (vendor.spent[spent++ % vendor.spent.length] ?? null) : errorFor(vendor, mood);
     if (error) return send(error);
     return reply(200, vendor.completion(asked, outcomeOf(asked, mood)));
   });
@@ -85,8 +86,6 @@ function errorFor(vendor: Vendor, mood: VendorMood): ErrorAnswer | null {
       return vendor.unreadable ?? null;
     case 'rate_limited':
       return vendor.rateLimited;
-    case 'spent':
-      return vendor.spent;
     case 'overloaded':
       return vendor.overloaded;
     default:

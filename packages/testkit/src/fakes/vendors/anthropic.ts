@@ -75,17 +75,21 @@ export const anthropic: Omit<Vendor, 'models'> = {
       'anthropic-ratelimit-requests-reset': '2026-11-22T12:00:00Z',
     },
   },
-  spent: {
-    status: 429,
-    body: {
-      type: 'error',
-      error: {
-        type: 'rate_limit_error',
-        message: 'You have reached your spend limit.',
-        details: { error_code: 'enforced_spend_limit_reached' },
+  spent: [
+    invalid('Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.'),
+    invalid('You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.'),
+    {
+      status: 429,
+      body: {
+        type: 'error',
+        error: {
+          type: 'rate_limit_error',
+          message: 'You have reached your spend limit.',
+          details: { error_code: 'enforced_spend_limit_reached' },
+        },
+        request_id: 'req_1',
       },
-      request_id: 'req_1',
     },
-  },
+  ],
   overloaded: error(529, 'overloaded_error', 'Overloaded'),
 };

@@ -26,7 +26,7 @@ export const CHAT: Omit<Vendor, 'models'> = {
     ...openaiError(429, 'Rate limit reached', { code: 'rate_limit_exceeded' }),
     headers: { 'retry-after': '0.05' },
   },
-  spent: null,
+  spent: [],
   overloaded: openaiError(503, 'Overloaded', { type: 'server_error' }),
 };
 

@@ -24,7 +24,7 @@ export const deepseek: Rules = {
   unknownModel: () => openaiError(400, 'Model Not Exist', { code: 'invalid_request_error' }),
   completion: (asked, outcome) => ({ ...chatCompletion(asked, outcome), system_fingerprint: 'fp' }),
   refusal: openaiError(400, 'Content Exists Risk', { code: 'invalid_request_error' }),
-  spent: openaiError(402, 'Insufficient Balance', { type: 'unknown_error', code: 'invalid_request_error' }),
+  spent: [openaiError(402, 'Insufficient Balance', { type: 'unknown_error', code: 'invalid_request_error' })],
 };
 
 const xaiError = (status: number, code: string, error: string) => ({ status, body: { code, error } });
@@ -46,6 +46,13 @@ export const xai: Rules = {
     'The caller does not have permission to execute the specified operation',
     'Content violates usage guidelines. Team: t, API key ID: k, Model: m, Failed check: SAFETY_CHECK_TYPE_BIO',
   ),
+  spent: [429, 403].map((status) =>
+    xaiError(
+      status,
+      'Some resource has been exhausted',
+      'Your team 16f2151a-40f4 has either used all available credits or reached its monthly spending limit.',
+    ),
+  ),
 };
 
 const routed = (code: number, message: string, metadata?: unknown) => ({
@@ -66,7 +73,7 @@ export const openrouter: Rules = {
     ...routed(429, 'Rate limit exceeded'),
     headers: { 'x-ratelimit-remaining': '0', 'retry-after': '0.05' },
   },
-  spent: routed(402, 'Insufficient credits'),
+  spent: [routed(402, 'Insufficient credits')],
   overloaded: routed(502, 'Provider returned error'),
 };
 

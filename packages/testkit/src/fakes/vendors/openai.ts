@@ -61,10 +61,15 @@ export const openai: Omit<Vendor, 'models'> = {
       'retry-after': '1',
     },
   },
-  spent: openaiError(429, 'You exceeded your current quota, please check your plan and billing details.', {
-    type: 'insufficient_quota',
-    code: 'insufficient_quota',
-  }),
+  spent: [
+    openaiError(429, 'You exceeded your current quota, please check your plan and billing details.', {
+      type: 'insufficient_quota',
+      code: 'insufficient_quota',
+    }),
+    openaiError(429, 'Your account is not active, please check your billing details on our website.', {
+      type: 'billing_not_active',
+    }),
+  ],
   overloaded: openaiError(503, 'The engine is currently overloaded, please try again later', { type: 'server_error' }),
 };
 
@@ -93,5 +98,5 @@ export const azure: Omit<Vendor, 'models'> = {
     body: { error: { code: '429', message: 'Requests have exceeded call rate limit of your current tier.' } },
     headers: { 'retry-after-ms': '50', 'retry-after': '1' },
   },
-  spent: null,
+  spent: [],
 };

@@ -41,8 +41,8 @@ export interface Vendor {
   /** Where the vendor reads the answer itself, and turns away one without the form that was asked for. */
   unreadable?: ErrorAnswer;
   rateLimited: ErrorAnswer;
-  /** No credit, or the spend limit; null where no such answer is documented. */
-  spent: ErrorAnswer | null;
+  /** No credit, or the spend limit, one after the other; empty where no such answer is documented. */
+  spent: readonly ErrorAnswer[];
   overloaded: ErrorAnswer;
 }
 
