@@ -83,9 +83,12 @@ function unreadable({ message, failed_generation: written = '' }: JsonObject): C
 /** Groq reads the model's answer itself, and turns away what has not the form that was asked for. */
 const UNREADABLE: ReadonlySet<unknown> = new Set(['json_validate_failed', 'tool_use_failed', 'output_parse_failed']);
 
+/** Also as a type, where the code is another or null. */
 const FILTER_CODES: ReadonlySet<unknown> = new Set([
+  'bio_policy',
   'content_filter',
   'content_policy_violation',
+  'cyber_policy',
   'data_inspection_failed',
   'DataInspectionFailed',
   'invalid_prompt',
@@ -99,8 +102,8 @@ const FILTER_SENTENCES = [
 ];
 
 /** Most vendors name the filter in the code or have one sentence for it; OpenRouter lists the reasons of its own. */
-function isFilterError(status: number, { code, message, metadata }: JsonObject): boolean {
-  if (FILTER_CODES.has(code)) return true;
+function isFilterError(status: number, { code, type, message, metadata }: JsonObject): boolean {
+  if (FILTER_CODES.has(code) || FILTER_CODES.has(type)) return true;
   if (typeof message === 'string' && FILTER_SENTENCES.some((sentence) => message.startsWith(sentence))) return true;
   return status === 403 && isJsonObject(metadata) && Array.isArray(metadata.reasons);
 }

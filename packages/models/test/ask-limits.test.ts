@@ -180,6 +180,12 @@ const OPENAI = {
   param: null,
   code: 'invalid_prompt',
 };
+const CYBER = {
+  message: 'This request has been flagged for potentially high-risk cyber activity.',
+  type: 'invalid_request',
+  param: null,
+  code: 'cyber_policy',
+};
 const ANTHROPIC = {
   type: 'error',
   error: { type: 'invalid_request_error', message: 'Output blocked by content filtering policy' },
@@ -206,6 +212,9 @@ const ANSWERS: [string, Behaviour, VoteError][] = [
   ['a filter', json({ error: { code: 'content_filter' } }, 400), 'refusal'],
   ['Alibaba', json({ error: ALIBABA }, 400), 'refusal'],
   ['OpenAI', json({ error: OPENAI }, 400), 'refusal'],
+  ['OpenAI, cyber', json({ error: CYBER }, 400), 'refusal'],
+  ['OpenAI, in the type alone', json({ error: { ...CYBER, type: CYBER.code, code: null } }, 400), 'refusal'],
+  ['Alibaba, in the type alone', json({ error: { ...ALIBABA, code: '400' } }, 400), 'refusal'],
   ['Anthropic', json(ANTHROPIC, 400), 'refusal'],
   ['Alibaba behind OpenRouter', routed(JSON.stringify({ error: ALIBABA })), 'refusal'],
   ['OpenAI behind OpenRouter', routed(JSON.stringify({ error: OPENAI })), 'refusal'],
