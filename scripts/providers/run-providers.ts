@@ -47,7 +47,7 @@ const FIELDS = ['roster', 'models', 'set', 'missing', 'panel'].map((name) => ({ 
 function listRosters(env: NodeJS.ProcessEnv): Record<string, unknown>[] {
   return [...Object.keys(ROSTERS), 'mixed'].map((roster) => {
     const { providers, models } = read(roster);
-    const settings = [...providers.values()].flatMap(settingsOf);
+    const settings = [...new Set([...providers.values()].flatMap(settingsOf))];
     const isSet = (name: string): boolean => Boolean(env[name]?.trim());
     return {
       roster,

@@ -55,8 +55,12 @@ t.test('the field of a provider that says another token or seed field is named',
     ['mixed', 'google/gemini-3.5-flash', { seedField: 'seed' }, 'seed'],
     ['mixed', 'mistralai/mistral-small-2603', { seedField: 'seed' }, 'seed'],
     ['mixed', 'mistralai/mistral-small-2603', { userField: 'user' }, 'user'],
+    ['azure', 'azure/mistral-medium-2505', { maxTokensField: 'max_completion_tokens' }, 'max_completion_tokens'],
+    ['azure', 'azure/mistral-medium-2505', { userField: 'user' }, 'user'],
   ] as const) {
-    const { panels, asker, rejected } = await vendorPanels(t, file, (model) => (model.id === id ? { seed: true } : {}));
+    const { panels, asker, rejected } = await vendorPanels(t, file, (model) =>
+      model.id === id ? { seed: file === 'mixed' } : {},
+    );
     const provider: Provider = panels.provider(panels.model(id)!.provider);
     Object.assign(provider.takes, takes);
     t.match(await asker.ask(voteRequest({ modelId: id, caller: 'c-1' })), { error: 'provider_error', calls: 1 });

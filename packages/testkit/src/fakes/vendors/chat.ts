@@ -11,6 +11,20 @@ export const openaiError = (
   body: { error: { message, type: 'invalid_request_error', param: null, code: null, ...rest } },
 });
 
+/** As Mistral turns a field away, also at Azure. */
+export const forbidden = (name: string, value: unknown) => ({
+  status: 422,
+  body: {
+    object: 'error',
+    message: {
+      detail: [{ type: 'extra_forbidden', loc: ['body', name], msg: 'Extra inputs are not permitted', input: value }],
+    },
+    type: 'invalid_request_error',
+    param: null,
+    code: null,
+  },
+});
+
 export const CHAT_FIELDS =
   'model messages max_tokens max_completion_tokens temperature top_p n stream stop seed user tools tool_choice response_format reasoning_effort';
 

@@ -1,4 +1,4 @@
-import { CHAT, chatCompletion, openaiError } from './chat.ts';
+import { CHAT, chatCompletion, forbidden, openaiError } from './chat.ts';
 import { isObject, type Json, unknownFields, type Vendor } from './vendor.ts';
 
 const FIELDS =
@@ -76,8 +76,13 @@ export const openai: Omit<Vendor, 'models'> = {
 export const azure: Omit<Vendor, 'models'> = {
   ...openai,
   keyHeader: 'api-key',
-  complaint: ({ body, model, labels }) =>
-    model.startsWith('gpt') ? complaint({ body }) : CHAT.complaint({ body, model, labels }),
+  complaint({ body, model }) {
+    if (model.startsWith('gpt')) return complaint({ body });
+    const [unknown] = model.startsWith('mistral')
+      ? ['max_completion_tokens', 'user'].filter((name) => name in body)
+      : [];
+    return unknown === undefined ? null : forbidden(unknown, body[unknown]);
+  },
   completion: chatCompletion,
   unauthorized: {
     status: 401,

@@ -1,4 +1,4 @@
-import { CHAT, CHAT_FIELDS, chatCompletion, openaiError, usageBesideReasoning } from './chat.ts';
+import { CHAT, CHAT_FIELDS, chatCompletion, forbidden, openaiError, usageBesideReasoning } from './chat.ts';
 import { isStrictSchema } from './openai.ts';
 import { type ErrorAnswer, formatOf, unknownFields, type Vendor } from './vendor.ts';
 
@@ -55,19 +55,6 @@ export const gemini: Rules = {
 
 const MISTRAL_FIELDS =
   'model messages max_tokens temperature top_p stream stop random_seed response_format tools tool_choice presence_penalty frequency_penalty n prediction parallel_tool_calls prompt_mode reasoning_effort safe_prompt metadata';
-
-const forbidden = (name: string, value: unknown) => ({
-  status: 422,
-  body: {
-    object: 'error',
-    message: {
-      detail: [{ type: 'extra_forbidden', loc: ['body', name], msg: 'Extra inputs are not permitted', input: value }],
-    },
-    type: 'invalid_request_error',
-    param: null,
-    code: null,
-  },
-});
 
 export const mistral: Rules = {
   ...CHAT,
