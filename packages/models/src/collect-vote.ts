@@ -79,13 +79,23 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     const body = requestBody({ model, provider, prompt, style: request.style, search, repair, caller: request.caller });
     // The process may have been stopped since it was allowed to. From here on nothing else runs until the call is made.
     if (context.isCurrent?.() === false) continue;
-    costs.sent();
-    retries.earn();
-    const called = now();
-    const trace = traceOf(provider, request, costs.calls);
-    const result = await line.complete(body, { timeouts, trace, signal: limit.signal });
-    const callMs = now() - called;
+    const begun = { at: null as number | null };
+    const begin = (): void => {
+      if (begun.at !== null) return;
+      begun.at = now();
+      costs.sent();
+      retries.earn();
+    };
+    const trace = traceOf(provider, request, costs.calls + 1);
+    const result = await line.complete(body, { timeouts, trace, signal: limit.signal, onStart: begin });
     const stopped = limit.error();
+    // It had no connection yet, such as where calls under way have all of ours: the provider was sent nothing.
+    if (stopped && begun.at === null) {
+      breaker.ended(probe);
+      return { error: stopped, blameless: true };
+    }
+    begin();
+    const callMs = now() - begun.at!;
     if ('reply' in result) {
       report(breaker.succeeded(now()));
       const { reply } = result;

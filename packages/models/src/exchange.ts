@@ -16,6 +16,7 @@ export interface Exchanging {
   now(): number;
   /** When it had a connection and began to be written; null before. */
   startedAt: number | null;
+  onStart?(): void;
   /** Its head has arrived. */
   answered: boolean;
 }
@@ -46,8 +47,9 @@ export function exchange(
     pool.dispatch(options, {
       onRequestStart(started) {
         controller = started;
+        if (signal.aborted) return started.abort(new Error('no longer wanted'));
         seen.startedAt = seen.now();
-        if (signal.aborted) started.abort(new Error('no longer wanted'));
+        seen.onStart?.();
       },
       onResponseStart(_controller, statusCode, replyHeaders) {
         // An informational answer is followed by the real one.

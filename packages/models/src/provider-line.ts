@@ -22,6 +22,8 @@ export interface CallSettings {
   /** Headers for our own simulator's log. */
   trace: Record<string, string>;
   signal: AbortSignal;
+  /** Called once it has a connection, before anything is written to it. */
+  onStart(): void;
 }
 
 export interface ProviderLine {
@@ -51,9 +53,9 @@ export function openProviderLine(
 
   async function complete(
     body: Record<string, unknown>,
-    { timeouts, trace, signal }: CallSettings,
+    { timeouts, trace, signal, onStart }: CallSettings,
   ): Promise<CallResult> {
-    const seen: Exchanging = { now, startedAt: null, answered: false };
+    const seen: Exchanging = { now, startedAt: null, onStart, answered: false };
     try {
       const request = {
         method: 'POST',

@@ -144,6 +144,35 @@ t.test('a cost of 0 is believed of a model that is free', async (t) => {
   t.match(await asker.ask(request()), { provider_cost_u: 0, cost: cost(0, 0, 0) });
 });
 
+t.test('a call that waits for one of our connections is none, and is not held against its model', async (t) => {
+  const server = await misbehavingServer(t);
+  let now = 0;
+  const entry = modelEntry(MODEL, { p50_ms: 1, p90_ms: 1, concurrency: 20 });
+  const panels = testPanels(t, { one: server.url }, [entry], { timeouts: {}, connections: 1 });
+  await using asker = openAsker({ panels, now: () => now });
+  server.behave(MODEL, silence, votes());
+  const first = new AbortController();
+  const hangs = asker.ask(request(), { signal: first.signal });
+  await server.called(1);
+  const stop = new AbortController();
+  const seen: Spent[] = [];
+  const options = { signal: stop.signal, onSpent: (spent: Spent) => seen.push(spent) };
+  const waiting = Array.from({ length: 10 }, (_, seat) =>
+    asker.ask(request({ seat, accountId: `a-${seat}` }), options),
+  );
+  const late = asker.ask(request({ deadlineMs: 20 }));
+  t.match(await late, { error: 'timeout', calls: 0, cost: cost(0, 0, 0) });
+  now += 10_000;
+  stop.abort();
+  for (const vote of await Promise.all(waiting))
+    t.match(vote, { error: 'aborted', calls: 0, cost: cost(0, 0, 0), tokens: { prompt: 0 } });
+  t.same(seen, [], 'nor is it counted where its poll stops');
+  first.abort();
+  t.match(await hangs, { calls: 1, cost: cost(100, 1_000, 0) });
+  t.match(await asker.ask(request()), { error: null, calls: 1 }, 'its breaker is closed');
+  t.equal(server.calls.length, 2, 'none of them was sent later');
+});
+
 t.test('a call that is aborted may have cost what a call can', async (t) => {
   const server = await misbehavingServer(t);
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [modelEntry(MODEL)], { timeouts: {} }) });
