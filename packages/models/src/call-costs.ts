@@ -24,8 +24,17 @@ export interface CallCosts extends Spent {
   sent(): void;
   /** Of all calls; null where a provider did not count those of one. */
   tokens(): Usage | null;
+  ended(call: EndedCall): void;
+}
+
+interface EndedCall {
   /** `said` by the provider, `counted` from its tokens; both null where nothing is known. */
-  ended(call: { said: number | null; counted: number | null; usage: Usage | null; byQuestion: boolean }): void;
+  said: number | null;
+  counted: number | null;
+  usage: Usage | null;
+  byQuestion: boolean;
+  /** What it costs where nothing is known; left out, what any call does. */
+  unknown?: CallPrice | undefined;
 }
 
 /**
@@ -55,7 +64,7 @@ export function callCosts({ maxU, typicalU }: CallPrice, onChange: (spent: Spent
       cost.max_u += maxU;
       onChange(costs);
     },
-    ended({ said, counted, usage, byQuestion }) {
+    ended({ said, counted, usage, byQuestion, unknown = { maxU, typicalU } }) {
       if (usage) {
         uncounted -= 1;
         tokens.inputTokens += usage.inputTokens;
@@ -63,9 +72,9 @@ export function callCosts({ maxU, typicalU }: CallPrice, onChange: (spent: Spent
       }
       if (said !== null) costs.providerCostU = (costs.providerCostU ?? 0) + said;
       const knownU = said ?? counted;
-      cost.estimated_u += (knownU ?? typicalU) - typicalU;
-      cost.max_u += (knownU ?? maxU) - maxU;
-      if (byQuestion) cost.fault_u += knownU ?? maxU;
+      cost.estimated_u += (knownU ?? unknown.typicalU) - typicalU;
+      cost.max_u += (knownU ?? unknown.maxU) - maxU;
+      if (byQuestion) cost.fault_u += knownU ?? unknown.maxU;
       onChange(costs);
     },
   };

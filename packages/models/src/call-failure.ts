@@ -9,8 +9,8 @@ export type CallFailure =
   | { kind: 'connect'; timedOut: boolean }
   /** `field` of the request, where the provider turned one away and says which. */
   | { kind: 'status'; status: number; retryAfterMs: number | null; field: string | null }
-  /** The provider's own filter turned the question away. */
-  | { kind: 'refusal' }
+  /** The provider's own filter turned the question away, or what the model had `written`. */
+  | { kind: 'refusal'; written: boolean }
   /** The provider found that the model's answer has not the form that was asked for. `repair`: asking once more may help. */
   | { kind: 'malformed'; repair: boolean; answerBytes: number }
   /** A connection cut while the model worked; a reply that breaks off, is too large, or is no JSON. */

@@ -1,7 +1,7 @@
 import type { VoteError } from '@eloquentpoll/contracts';
 import { believedCost, billedU, costOfUsage, countedUsage, guessedUsage } from './billing.ts';
 import type { Breaker, BreakerChange } from './breaker.ts';
-import type { CallCosts } from './call-costs.ts';
+import type { CallCosts, CallPrice } from './call-costs.ts';
 import {
   type CallFailure,
   isAnswer,
@@ -131,6 +131,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       counted: isFree ? 0 : countedOfFailure(failure, body),
       usage: isFree ? { inputTokens: 0, outputTokens: 0 } : null,
       byQuestion: isAnswer(failure),
+      unknown: isFilteredPrompt(failure) ? promptPrice(JSON.stringify(body)) : undefined,
     });
     const blameless = stopped !== null && callMs < suspectAfterMs(model, stopped);
     if (isAnswer(failure)) report(breaker.succeeded(now()));
@@ -153,6 +154,20 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
   function countedOfFailure(failure: CallFailure, body: object): number | null {
     if (failure.kind !== 'malformed' || !failure.repair) return null;
     return costOfUsage(model, guessedUsage(model, failure.answerBytes, JSON.stringify(body)), search);
+  }
+
+  /** No model can have worked for it, and its vendor charges no more than what was read. */
+  function isFilteredPrompt(failure: CallFailure): boolean {
+    return failure.kind === 'refusal' && !failure.written && provider.takes.filteredCosts === 'prompt';
+  }
+
+  /** A token stands for at least one byte, and usually for a few. */
+  function promptPrice(requestText: string): CallPrice {
+    const found = (search && model.search?.extraInputTokens) || 0;
+    const costOfPrompt = (inputTokens: number): number =>
+      Math.min(request.call.maxU, costOfUsage(model, { inputTokens: inputTokens + found, outputTokens: 0 }, search));
+    const { inputTokens } = guessedUsage(model, 0, requestText);
+    return { typicalU: costOfPrompt(inputTokens), maxU: costOfPrompt(Buffer.byteLength(requestText)) };
   }
 
   function report(change: BreakerChange | null): void {

@@ -43,6 +43,8 @@ export interface Dialect {
   reasoningField: ReasoningField;
   userField: (typeof USER_FIELDS)[number] | null;
   answers: readonly VoteForm[];
+  /** What a question costs that its filter turns away with an error: at most its prompt, or as much as any call. */
+  filteredCosts: 'prompt' | 'call';
 }
 
 const CHAT: Dialect = {
@@ -54,6 +56,7 @@ const CHAT: Dialect = {
   reasoningField: 'reasoning_effort',
   userField: null,
   answers: ['json_schema', 'json_object', 'tool', 'line'],
+  filteredCosts: 'prompt',
 };
 const NO_FORCED_TOOL = ['json_schema', 'json_object', 'line'] as const;
 
@@ -70,6 +73,7 @@ export const DIALECTS = {
     reasoningField: 'adaptive_thinking',
     userField: 'metadata.user_id',
     answers: ['json_schema', 'tool', 'line'],
+    filteredCosts: 'prompt',
   },
   gemini: { ...CHAT, seedField: null, answers: NO_FORCED_TOOL },
   mistral: { ...CHAT, seedField: 'random_seed', reasoningField: 'no_effort', answers: NO_FORCED_TOOL },
@@ -77,9 +81,15 @@ export const DIALECTS = {
   together: { ...CHAT, reasoningField: 'reasoning_enabled' },
   fireworks: CHAT,
   deepseek: { ...CHAT, seedField: null, reasoningField: 'thinking', answers: ['json_object', 'line'] },
-  xai: { ...CHAT, maxTokensField: 'max_completion_tokens', userField: 'user' },
+  xai: { ...CHAT, maxTokensField: 'max_completion_tokens', userField: 'user', filteredCosts: 'call' },
   openrouter: { ...CHAT, reasoningField: 'reasoning', userField: 'user' },
-  azure: { ...CHAT, keyHeader: 'api-key', maxTokensField: 'max_completion_tokens', userField: 'user' },
+  azure: {
+    ...CHAT,
+    keyHeader: 'api-key',
+    maxTokensField: 'max_completion_tokens',
+    userField: 'user',
+    filteredCosts: 'call',
+  },
   bedrock: { ...CHAT, maxTokensField: 'max_completion_tokens' },
   vllm: { ...CHAT, reasoningField: 'enable_thinking' },
   ollama: { ...CHAT, answers: NO_FORCED_TOOL },

@@ -68,7 +68,7 @@ function upstreamError({ metadata }: JsonObject): JsonObject | null {
 function answerIn(status: number, error: JsonObject): CallFailure | null {
   const upstream = upstreamError(error);
   for (const said of upstream ? [error, upstream] : [error]) {
-    if (isFilterError(status, said)) return { kind: 'refusal' };
+    if (isFilterError(status, said)) return { kind: 'refusal', written: String(said.message).startsWith('Output ') };
     if (UNREADABLE.has(said.code)) return unreadable(said);
   }
   return null;

@@ -52,9 +52,14 @@ export function fromMessagesReply(reply: unknown): unknown {
   const finish_reason = FINISH[String(reply.stop_reason)] ?? reply.stop_reason;
   return {
     choices: [{ index: 0, finish_reason, message }],
-    ...(isJsonObject(reply.usage) && { usage: usageOf(reply.usage) }),
+    ...(isJsonObject(reply.usage) && { usage: isUnbilled(reply) ? NO_TOKENS : usageOf(reply.usage) }),
   };
 }
+
+/** Anthropic does not charge for a refusal before the model has written anything; its counts are for information. */
+const isUnbilled = ({ stop_reason, usage }: JsonObject): boolean =>
+  stop_reason === 'refusal' && isJsonObject(usage) && usage.output_tokens === 0;
+const NO_TOKENS = { prompt_tokens: 0, completion_tokens: 0 };
 
 /** Input that was written to or read from a cache is counted apart; it is billed as well. */
 function usageOf(usage: JsonObject): JsonObject {

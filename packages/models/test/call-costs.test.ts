@@ -89,8 +89,8 @@ const CASES: [string, Parameters<Awaited<ReturnType<typeof misbehavingServer>>['
   ],
   ['a refusal', [says({ refusal: 'no' }, said(70))], { error: 'refusal', cost: cost(70, 70, 70) }],
   [
-    'a refusal by a filter, which says nothing of its cost',
-    [json({ error: { code: 'content_filter' } }, 400)],
+    'a filter that turns away what the model wrote, which says nothing of its cost',
+    [json({ error: { message: 'Output blocked by content filtering policy' } }, 400)],
     { error: 'refusal', cost: cost(100, 1_000, 1_000), tokens: undefined },
   ],
   [
@@ -119,6 +119,29 @@ for (const [name, behaviours, expected] of CASES)
     t.match(vote, expected);
     t.ok(vote.billed_u + vote.cost!.fault_u <= 2_500, 'at most the reserve');
   });
+
+const FILTERED = json({ error: { code: 'content_filter' } }, 400);
+
+t.test('a question that a filter turns away by a status costs at most its prompt', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
+  server.behave(MODEL, FILTERED);
+  const vote = await asker.ask(voteRequest());
+  // At one dollar a million prompt tokens.
+  const bytes = Buffer.byteLength(JSON.stringify(server.calls[0]!.body));
+  t.ok(bytes < 5_000, `${bytes} bytes, where a call costs 50,000`);
+  t.match(vote, { error: 'refusal', calls: 1, cost: cost(Math.ceil(bytes / 4), bytes, bytes), tokens: undefined });
+  t.match(await asker.ask(request({ call: { maxU: 100, typicalU: 10 } })), { cost: cost(100, 100, 100) }, 'or a call');
+});
+
+t.test('where a vendor charges for filtered questions like for others, as much as any call', async (t) => {
+  const server = await misbehavingServer(t);
+  for (const dialect of ['azure', 'xai']) {
+    await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [], { dialect }) });
+    server.behave(MODEL, FILTERED);
+    t.match(await asker.ask(request()), { error: 'refusal', cost: cost(100, 1_000, 1_000) }, dialect);
+  }
+});
 
 t.test('a connection that is cut while the model works may have cost a call, and is not repeated', async (t) => {
   const server = await misbehavingServer(t);

@@ -80,6 +80,11 @@ t.test('whatever Messages replies is a completion that can be read, or none', as
     t.match(read(odd), { error: 'provider_error' }, JSON.stringify(odd));
   t.match(read({ content: [null, 7, { type: 'text' }] }), { error: 'malformed' });
   t.equal(readUsage(fromMessagesReply({ content: [], usage: { output_tokens: 5 } })), null);
+  const counted = (stop_reason: string, output_tokens: number) =>
+    readUsage(fromMessagesReply({ content: [], stop_reason, usage: { input_tokens: 400, output_tokens } }));
+  t.same(counted('refusal', 0), { inputTokens: 0, outputTokens: 0 }, 'refused before it wrote anything: not billed');
+  t.same(counted('refusal', 3), { inputTokens: 400, outputTokens: 3 });
+  t.same(counted('end_turn', 0), { inputTokens: 400, outputTokens: 0 });
 });
 
 t.test('reasoning beside the completion counts, a total of nonsense does not', async (t) => {

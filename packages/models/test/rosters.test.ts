@@ -166,6 +166,18 @@ const MIXED = [
   ['mistral', 'mistralai/mistral-small-2603', 'MISTRAL_API_KEY'],
 ] as const;
 
+t.test('what a refusal costs, by vendor', async (t) => {
+  for (const [file, modelId, costs] of [
+    ['mixed', 'anthropic/claude-haiku-4.5', { estimated_u: 0, max_u: 0, fault_u: 0 }],
+    ['mixed', 'x-ai/grok-4.3', { estimated_u: 500, max_u: 50_000, fault_u: 50_000 }],
+    ['azure', 'azure/gpt-5.4', { estimated_u: 500, max_u: 50_000, fault_u: 50_000 }],
+  ] as const) {
+    const { panels, asker, fakes } = await vendorPanels(t, file);
+    fakes.get(panels.model(modelId)!.provider)!.next('refusal');
+    t.match(await asker.ask(voteRequest({ modelId })), { error: 'refusal', calls: 1, cost: costs }, modelId);
+  }
+});
+
 t.test('an account without credit is not asked again and is named once, and its model rests', async (t) => {
   for (const [provider, modelId] of MIXED.slice(0, 4)) {
     const { asker, fakes, rejected } = await vendorPanels(t, 'mixed');

@@ -44,7 +44,10 @@ function completion({ body, model }: { body: Json; model: string }, outcome: Out
     type: 'message',
     role: 'assistant',
     model,
-    content: [...(reasoningTokens > 0 ? [{ type: 'thinking', thinking: '', signature: 'sig' }] : []), ...answer],
+    content: [
+      ...(reasoningTokens > 0 && end !== 'refused' ? [{ type: 'thinking', thinking: '', signature: 'sig' }] : []),
+      ...answer,
+    ],
     stop_reason: called ? 'tool_use' : STOP[end],
     stop_sequence: null,
     ...(outcome.counted && {
@@ -52,7 +55,7 @@ function completion({ body, model }: { body: Json; model: string }, outcome: Out
         input_tokens: inputTokens - 10,
         cache_creation_input_tokens: 0,
         cache_read_input_tokens: 10,
-        output_tokens: outputTokens + reasoningTokens,
+        output_tokens: end === 'refused' ? 0 : outputTokens + reasoningTokens,
       },
     }),
   };
