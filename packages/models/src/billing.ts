@@ -1,14 +1,13 @@
 import type { Model } from './panel-types.ts';
-import { costOf } from './price.ts';
+import { costOf, PPM, withFee } from './price.ts';
 import { readUsage, type Usage } from './read-answer.ts';
 
 /** Bytes that count as one token where a provider does not say: a customary average, in the customer's favour. */
 export const BYTES_PER_TOKEN = 4;
 
-const PPM = 1_000_000n;
-
 /** Ours for something that costs `costU` at the provider. `pricePpm` is the list price by the provider's, in millionths. */
-export const listPrice = (costU: bigint, pricePpm: number): bigint => (costU * BigInt(pricePpm) + PPM - 1n) / PPM;
+export const listPrice = (costU: bigint, pricePpm: number): bigint =>
+  (costU * BigInt(pricePpm) + BigInt(PPM) - 1n) / BigInt(PPM);
 
 /** Times the most that a call can cost: space for reasoning that a provider does not count against what may be answered. */
 const BELIEVABLE = 4;
@@ -41,11 +40,14 @@ export const guessedUsage = (model: Model, bytes: number, requestText: string): 
   outputTokens: Math.min(model.maxOutputTokens, Math.ceil(bytes / BYTES_PER_TOKEN)),
 });
 
-/** What a call costs at the roster's price. */
-export function costOfUsage(model: Model, { inputTokens, outputTokens }: Usage, searched: boolean): number {
-  const fee = searched && model.search ? model.search.feeU : 0n;
-  return Number(costOf(model.price, inputTokens, outputTokens) + fee);
+/** What a call costs at the roster's price, its provider's fee included. */
+export function callCostOf(model: Model, { inputTokens, outputTokens }: Usage, searched: boolean): bigint {
+  const searchU = searched && model.search ? model.search.feeU : 0n;
+  return withFee(costOf(model.price, inputTokens, outputTokens) + searchU, model.feePpm);
 }
+
+export const costOfUsage = (model: Model, usage: Usage, searched: boolean): number =>
+  Number(callCostOf(model, usage, searched));
 
 export interface Bill {
   searched: boolean;

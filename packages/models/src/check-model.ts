@@ -45,6 +45,7 @@ export function checkModel(item: Place, providers: ReadonlyMap<string, Provider>
     family: place.at('family').text(/^[a-z0-9][a-z0-9-]{0,63}$/, 'Write who trained the model, such as "anthropic"'),
     openWeight: place.at('open_weight').flag(),
     price: price(place.at('price')),
+    feePpm: by?.feePpm ?? 0,
     answer: place.at('answer').oneOf(['json_schema', 'json_object', 'tool', 'line']),
     reasoning: reasoning(place),
     temperature: place.at('temperature').flag(true),

@@ -13,6 +13,7 @@ import {
 } from './dialects.ts';
 import type { Place } from './panel-place.ts';
 import { type Provider, TIMEOUT_NAMES, type Timeouts } from './panel-types.ts';
+import { parseUsd } from './price.ts';
 
 const ADDRESS =
   'Write an http or https address that ends before /chat/completions or /messages, such as "https://openrouter.ai/api/v1"';
@@ -32,7 +33,7 @@ export const ADDRESS_SETTING = /\{([A-Z][A-Z0-9_]{0,63})\}/g;
 export function checkProvider(name: string, place: Place): Provider {
   place.fields([
     ...['dialect', 'base_url', 'api_key_env', 'headers', 'extra_body', 'trace_headers', 'reasoning_field'],
-    ...['max_tokens_field', 'seed_field', 'user_field', 'connections', 'timeouts'],
+    ...['max_tokens_field', 'seed_field', 'user_field', 'connections', 'timeouts', 'fee_share'],
   ]);
   const dialect = checkDialect(place.at('dialect'));
   const key = place.at('api_key_env');
@@ -45,6 +46,7 @@ export function checkProvider(name: string, place: Place): Provider {
     keyRequired: !key.isMissing,
     headers: headers(place.at('headers')),
     extraBody: checkExtraBody(place.at('extra_body')),
+    feePpm: feePpm(place.at('fee_share')),
     traceHeaders: place.at('trace_headers').flag(false),
     connections: place.at('connections').whole(1, 1024, 128),
     timeouts: checkTimeouts(place.at('timeouts')),
@@ -82,6 +84,16 @@ function baseUrl(place: Place): string {
     return text.replace(/\/+$/, '');
   place.report(url?.username ? 'carries a user name or password' : place.wrong(), ADDRESS);
   return '';
+}
+
+const MAX_FEE_PPM = 500_000;
+
+function feePpm(place: Place): number {
+  if (place.isMissing) return 0;
+  const ppm = Number(parseUsd(place.value) ?? MAX_FEE_PPM + 1);
+  if (ppm <= MAX_FEE_PPM) return ppm;
+  place.report(place.wrong(), 'Write a share of at most a half as a decimal, such as "0.055" for 5.5 %');
+  return 0;
 }
 
 function headers(place: Place): Record<string, string> {

@@ -106,7 +106,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
         : readAnswer(model, reply, prompt.labels);
       const counted = usage && costOfUsage(model, usage, search);
       costs.ended({
-        said: believedCost(readProviderCost(reply), counted, request.call.maxU),
+        said: believedCost(readProviderCost(reply, model.feePpm), counted, request.call.maxU),
         counted,
         usage,
         byQuestion: 'error' in reading && isByQuestion(reading.error),

@@ -33,6 +33,8 @@ export interface Provider {
   headers: Record<string, string>;
   /** Merged into every request body. */
   extraBody: Record<string, unknown>;
+  /** What a payment to it costs besides, in millionths: it is part of every cost. */
+  feePpm: number;
   /** Whether requests say which poll, seat and attempt they belong to. Only for our own simulator. */
   traceHeaders: boolean;
   /** Open connections per process. */
@@ -64,7 +66,10 @@ export interface Model {
   /** Who trained it: the unit of diversity in a panel. */
   family: string;
   openWeight: boolean;
+  /** As its provider lists it. */
   price: Price;
+  /** Its provider's. */
+  feePpm: number;
   answer: VoteForm;
   reasoning: Reasoning;
   temperature: boolean;

@@ -21,6 +21,12 @@ export function parseUsd(value: unknown): bigint | null {
   return BigInt(match[1]!) * 1_000_000n + BigInt((match[2] ?? '').padEnd(6, '0'));
 }
 
+export const PPM = 1_000_000;
+
+/** A cost with what paying for it costs, such as a fee on credits; in millionths of the cost. */
+export const withFee = (costU: bigint, feePpm: number): bigint =>
+  (costU * BigInt(PPM + feePpm) + BigInt(PPM) - 1n) / BigInt(PPM);
+
 export function costOf(price: Price, inputTokens: number, outputTokens: number): bigint {
   const scaled = price.input * BigInt(inputTokens) + price.output * BigInt(outputTokens);
   return (scaled + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE + price.call;

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type VoteError } from '@eloquentpoll/contracts';
 import type { Model } from './panel-types.ts';
+import { PPM } from './price.ts';
 
 // Reads a provider's reply. Only one thing is a vote: exactly one label of this vote, letter for letter, in the channel
 // that was asked for. Every step is linear in the answer, so no regular expression runs over it.
@@ -129,24 +130,22 @@ function isCount(value: unknown): value is number {
 
 const XAI_TICKS_PER_USD = 10_000_000_000;
 
-/** What the provider says this call cost us, in micro-USD; null where it does not say. */
-export function readProviderCost(reply: unknown): number | null {
+/** What the provider says this call cost us, in micro-USD, with the fee of paying for it; null where it does not say. */
+export function readProviderCost(reply: unknown, feePpm = 0): number | null {
   const usage = isJsonObject(reply) ? reply.usage : undefined;
   if (!isJsonObject(usage)) return null;
-  const ticks = usage.cost_in_usd_ticks;
-  const cost = typeof ticks === 'number' ? ticks / XAI_TICKS_PER_USD : routedCost(usage);
-  if (typeof cost !== 'number' || !(cost >= 0 && cost <= 1000)) return null;
-  return Math.round(cost * 1_000_000);
+  const { cost_in_usd_ticks: ticks, is_byok, cost_details } = usage;
+  const charged = typeof ticks === 'number' ? ticks / XAI_TICKS_PER_USD : usage.cost;
+  // With a key of ours at the vendor, OpenRouter's own cost is its fee alone; the vendor's bill comes on top of it.
+  const upstream = isJsonObject(cost_details) ? cost_details.upstream_inference_cost : null;
+  const billed = is_byok === true ? upstream : 0;
+  if (!isUsd(charged) || !isUsd(billed)) return null;
+  const costU = Math.round(charged * (PPM + feePpm) + billed * PPM);
+  return costU <= MAX_USD * PPM ? costU : null;
 }
 
-/** With a key of ours at the vendor, OpenRouter's own cost is its fee alone; the vendor's bill comes on top of it. */
-function routedCost({ cost, is_byok, cost_details }: JsonObject): unknown {
-  if (is_byok !== true) return cost;
-  const upstream = isJsonObject(cost_details) ? cost_details.upstream_inference_cost : null;
-  return typeof cost === 'number' && typeof upstream === 'number' && cost >= 0 && upstream >= 0
-    ? cost + upstream
-    : null;
-}
+const MAX_USD = 1_000;
+const isUsd = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= MAX_USD;
 
 /** Characters of the answer, for an estimate where the provider counted nothing. */
 export function answerBytes(reply: unknown): number {

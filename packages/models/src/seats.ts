@@ -1,9 +1,8 @@
 import type { Seat } from '@eloquentpoll/contracts';
-import { listPrice } from './billing.ts';
+import { callCostOf, listPrice } from './billing.ts';
 import { voteMaxU } from './call-costs.ts';
 import type { Model, Panel } from './panel-types.ts';
 import { type PollText, promptBytes } from './poll-text.ts';
-import { costOf } from './price.ts';
 import { anyPrompt, type Prompt } from './prompt.ts';
 import { REPAIR } from './prompt-words.ts';
 import type { ModelRecord } from './record.ts';
@@ -33,8 +32,8 @@ function promptTokenBound(model: Model, text: PollText, prompt: Prompt): number 
 }
 
 function callMaxU(model: Model, text: PollText, prompt: Prompt): bigint {
-  const fee = text.search && model.search ? model.search.feeU : 0n;
-  return costOf(model.price, promptTokenBound(model, text, prompt), model.maxOutputTokens) + fee;
+  const usage = { inputTokens: promptTokenBound(model, text, prompt), outputTokens: model.maxOutputTokens };
+  return callCostOf(model, usage, text.search);
 }
 
 /** The most that one call costs us, in micro-USD. */

@@ -1,7 +1,6 @@
-import { BYTES_PER_TOKEN } from './billing.ts';
+import { BYTES_PER_TOKEN, callCostOf } from './billing.ts';
 import type { Model, Panel } from './panel-types.ts';
 import { type PollText, promptBytes } from './poll-text.ts';
-import { costOf } from './price.ts';
 import { anyPrompt } from './prompt.ts';
 import { asksRationale, promptStyle } from './prompt-words.ts';
 
@@ -26,7 +25,7 @@ export function typicalCostsFor(panel: Panel, text: PollText, prompt = anyPrompt
     const found = Math.round((search?.extraInputTokens ?? 0) * SEARCH_SHARE);
     const words = Math.ceil(promptBytes(model, text.style, prompt) / BYTES_PER_TOKEN);
     const input = words + TEMPLATE_TOKENS + found;
-    return costOf(model.price, input, typicalOutput(model, text)) + (search?.feeU ?? 0n);
+    return callCostOf(model, { inputTokens: input, outputTokens: typicalOutput(model, text) }, text.search);
   });
 }
 

@@ -120,6 +120,15 @@ for (const [name, behaviours, expected] of CASES)
     t.ok(vote.billed_u + vote.cost!.fault_u <= 2_500, 'at most the reserve');
   });
 
+t.test('the fee of paying a provider is in what its calls cost, whether it says so or its tokens do', async (t) => {
+  const server = await misbehavingServer(t);
+  const panels = testPanels(t, { one: server.url }, [], { fee_share: '0.05' });
+  await using asker = openAsker({ panels });
+  server.behave(MODEL, votes(0, said(300)), votes());
+  t.match(await asker.ask(request()), { provider_cost_u: 315, cost: cost(315, 315, 0), billed_u: 462 });
+  t.match(await asker.ask(request()), { provider_cost_u: null, cost: cost(462, 462, 0), billed_u: 462 });
+});
+
 const FILTERED = json({ error: { code: 'content_filter' } }, 400);
 
 t.test('a question that a filter turns away by a status costs at most its prompt', async (t) => {

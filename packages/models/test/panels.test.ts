@@ -259,6 +259,12 @@ const faults: [name: string, spoil: (file: Json) => void, path: string, words: R
     /http or https/,
   ],
   [
+    'a fee of more than a half',
+    (f) => Object.assign(providerOf(f), { fee_share: '5.5' }),
+    'providers.one.fee_share',
+    /share of at most a half/,
+  ],
+  [
     'extra body that takes over the vote',
     (f) => Object.assign(modelAt(f, 0), { extra_body: { messages: [] } }),
     'models[0] (t/ash-1).extra_body.messages',

@@ -3,9 +3,9 @@ import t from 'tap';
 import { type Bill, BYTES_PER_TOKEN, billedU, countedUsage, guessedUsage, listPrice } from '../src/billing.ts';
 import { voteMaxU } from '../src/call-costs.ts';
 import { loadPanels, maxCallCostOf, type PollText, promptStyle, seatsFor, typicalCostsFor } from '../src/panels.ts';
-import { costOf, parseUsd } from '../src/price.ts';
+import { costOf, parseUsd, withFee } from '../src/price.ts';
 import { composePrompt } from '../src/prompt.ts';
-import { answerBytes, readUsage } from '../src/read-answer.ts';
+import { answerBytes, readProviderCost, readUsage } from '../src/read-answer.ts';
 import { requestBody } from '../src/request-body.ts';
 import { FORGERIES } from './forgeries.ts';
 import { completion } from './misbehaving-server.ts';
@@ -140,13 +140,32 @@ t.test('without usage a bill is estimated from the bytes and stays below the res
   t.equal(billedU(model, usage, bill({ reserveU: 10 })), 10);
 });
 
+t.test("a provider's fee is in its models' bills, bounds and estimates, once", async (t) => {
+  t.equal(withFee(1_000n, 0), 1_000n);
+  t.equal(withFee(1_000n, 55_000), 1_055n);
+  t.equal(withFee(1n, 55_000), 2n, 'rounded up');
+  const paper: PollText = { question: 'Which?', options: ['a', 'b'], search: true, style: 'choice' };
+  const free = panels.panel('fast').models.map((model) => ({ ...model, feePpm: 0 }));
+  const plain = { ...panels.panel('fast'), models: free };
+  const fee = (costU: number | undefined) => Number(withFee(BigInt(costU!), 55_000));
+  const seats = seatsFor(panels.panel('fast'), paper);
+  for (const [i, seat] of seatsFor(plain, paper).entries()) {
+    t.equal(seats[i]!.call_max_u, fee(seat.call_max_u), seat.model_id);
+    t.equal(seats[i]!.call_typical_u, fee(seat.call_typical_u), seat.model_id);
+  }
+  t.equal(readProviderCost({ usage: { cost: 0.001 } }, 55_000), 1_055);
+  const ownKey = { cost: 0.001, is_byok: true, cost_details: { upstream_inference_cost: 0.01 } };
+  t.equal(readProviderCost({ usage: ownKey }, 55_000), 11_055, 'not of what the vendor itself bills');
+});
+
 t.test('an estimate rounds bytes up to tokens, on both sides', async (t) => {
   const model = panels.model('openai/gpt-5.6-sol')!;
   for (const more of [0, 1, 2, 3]) {
     const asked = 'y'.repeat(4_000 + more);
     const answered = completion({ content: 'x'.repeat(401 + more) }, { usage: undefined });
     const tokens = (bytes: number) => (bytes % BYTES_PER_TOKEN === 0 ? 0 : 1) + Math.trunc(bytes / BYTES_PER_TOKEN);
-    const expected = costOf(model.price, tokens(4_000 + more), tokens(answerBytes(answered)));
+    const listedU = costOf(model.price, tokens(4_000 + more), tokens(answerBytes(answered)));
+    const expected = withFee(listedU, 55_000);
     t.equal(
       billedU(model, guessedUsage(model, answerBytes(answered), asked), bill()),
       Number(expected),
@@ -158,10 +177,10 @@ t.test('an estimate rounds bytes up to tokens, on both sides', async (t) => {
 t.test('a search is billed once, where one was asked for and has a price', async (t) => {
   const model = [...panels.models()].find(({ search }) => search && search.feeU > 0n)!;
   const reply = completion({}, { usage: { prompt_tokens: 1_000, completion_tokens: 10 } });
-  const tokens = Number(costOf(model.price, 1_000, 10));
+  const tokens = costOf(model.price, 1_000, 10);
   const usage = readUsage(reply)!;
-  t.equal(billedU(model, usage, bill()), tokens);
-  t.equal(billedU(model, usage, bill({ searched: true })), tokens + Number(model.search!.feeU));
+  t.equal(billedU(model, usage, bill()), Number(withFee(tokens, 55_000)));
+  t.equal(billedU(model, usage, bill({ searched: true })), Number(withFee(tokens + model.search!.feeU, 55_000)));
 });
 
 t.test('seats carry what the poll needs, in the order of the panel [§1-cost-estimated-usd]', async (t) => {
@@ -188,8 +207,8 @@ t.test('seats carry what the poll needs, in the order of the panel [§1-cost-est
   );
 });
 
-/** What the default settings of the gateway make of 18, 28 and 7 % aborted calls and 32.9 % of fees. */
-const DEFAULT_PPM = { broad: 1_817_455, fast: 2_069_889, strong: 1_602_488 };
+/** What the default settings of the gateway make of 22, 27 and 8 % aborted calls and 5.9 % of fees. */
+const DEFAULT_PPM = { broad: 1_362_435, fast: 1_455_753, strong: 1_155_108 };
 
 t.test('a whole panel of either file fits into the default budget of one dollar', async (t) => {
   const paper: PollText = {

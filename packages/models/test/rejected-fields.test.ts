@@ -95,7 +95,11 @@ t.test('a model that was taken out of service is named', async (t) => {
   const forbidden = { message: 'No endpoints found matching your data policy (Free model training)', code: 404 };
   t.match(failureOfReply(reply(404, forbidden), ['model'], 0), { field: null }, 'the name is right');
   for (const error of [nowhere, forbidden])
-    t.match(failureOfReply(reply(404, error), ['model', 'provider'], 0), { field: 'provider' }, 'no vendor at our price');
+    t.match(
+      failureOfReply(reply(404, error), ['model', 'provider'], 0),
+      { field: 'provider' },
+      'no vendor at our price',
+    );
 });
 
 t.test('only names that we sent come out, and only of 400 and 422', async (t) => {
