@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readConfig } from '@eloquentpoll/gateway/config';
 import { root } from '@eloquentpoll/launch/folders';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import Ajv from 'ajv';
@@ -55,6 +56,25 @@ t.test('a service sets what its process reads, and no secret stands in the file'
       for (const [variable, value] of Object.entries(environment ?? {}))
         t.same(settingProblems(app, variable, `${value}`), [], `${name}: ${variable}`);
     }
+});
+
+const trustedBy = (TRUST_PROXY: string) =>
+  readConfig({ DATABASE_URL: 'postgres://u:p@h/d', REDIS_URL: 'redis://h', KEY_PEPPER: 'x'.repeat(32), TRUST_PROXY })
+    .trustedProxies;
+
+t.test('the gateway is given the address of its proxy; README names exactly the variables that are read', async (t) => {
+  t.equal(compose.services.gateway?.environment?.TRUST_PROXY, `\${TRUST_PROXY:-}`);
+  t.same(trustedBy(''), [], 'not set, it is empty, and nobody is believed');
+  const page = readFileSync(join(root, 'infra/compose/README.md'), 'utf8');
+  const example = /^TRUST_PROXY=(\S+)$/m.exec(page)?.[1] ?? '';
+  t.same(trustedBy(example), [example], 'the example is one that is taken');
+  const files = ['docker-compose.yml', 'infra/compose/real-models.yml'].map((file) =>
+    readFileSync(join(root, file), 'utf8'),
+  );
+  const readThere = files.flatMap((text) => [...text.matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name]) => name!));
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
+  t.same(named.toSorted(), [...new Set(readThere)].toSorted());
 });
 
 t.test('each service mounts only its own secrets, read-only', async (t) => {
