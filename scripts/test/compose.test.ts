@@ -64,7 +64,7 @@ const trustedBy = (TRUST_PROXY: string) =>
 
 t.test('the gateway is given the address of its proxy; README names exactly the variables that are read', async (t) => {
   t.equal(compose.services.gateway?.environment?.TRUST_PROXY, `\${TRUST_PROXY:-}`);
-  t.same(trustedBy(''), [], 'not set, it is empty, and nobody is believed');
+  t.same(trustedBy(''), [], 'not set, it is empty, and no proxy is believed');
   const page = readFileSync(join(root, 'infra/compose/README.md'), 'utf8');
   const example = /^TRUST_PROXY=(\S+)$/m.exec(page)?.[1] ?? '';
   t.same(trustedBy(example), [example], 'the example is one that is taken');

@@ -178,6 +178,20 @@ t.test('KEDA looks at the queue that workers take from', async (t) => {
     );
 });
 
+t.test('what KEDA is given as a secret is made without a newline, and it can be seen whether KEDA works', async (t) => {
+  const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
+  for (const folder of ['base', 'with-operators']) {
+    const { spec } = named(kustomize(`infra/k8s/${folder}`), 'TriggerAuthentication', 'queue');
+    t.equal(spec.secretTargetRef.length, 2);
+    for (const { name, key } of spec.secretTargetRef) {
+      t.match(readme, new RegExp(`^printf %s \\S+ > ${key}$`, 'm'), `${key} is a file without a newline`);
+      t.match(readme, new RegExp(`create secret generic ${name} (?:.*\\\\\n)*.*--from-file=${key}\\b`), `of ${name}`);
+    }
+  }
+  t.ok(readme.includes('`enableTLS: "true"`') && readme.includes('get scaledobject worker'));
+  t.ok(readme.includes(`get hpa keda-hpa-${named(base, 'ScaledObject', 'worker').metadata.name}`));
+});
+
 t.test('workers of an installation follow its own polls, in whichever namespace it is', async (t) => {
   const queryOf = (all: Manifest[]) => named(all, 'ScaledObject', 'worker').spec.triggers[0].metadata.query;
   const counted = (namespace: string) =>

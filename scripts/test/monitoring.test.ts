@@ -129,6 +129,21 @@ t.test('ModelsFail counts every model with traffic, also those that never failed
   t.ok(pages([...failing(7), ...well(13), ...idle]), 'seven of twenty that are asked');
 });
 
+t.test('OneWorkerReady is about one that is left, not about none and not about gateways', async (t) => {
+  const ready = (job: string, ...values: number[]): Sample[] =>
+    values.map((value, i) => ({
+      name: 'eloquentpoll_ready',
+      labels: { namespace: 'eloquentpoll', pod: `${job}-${i}`, job },
+      value,
+    }));
+  const fires = (...workers: number[]) =>
+    evaluate('OneWorkerReady', [...ready('worker', ...workers), ...ready('gateway', 1)]).length > 0;
+  t.ok(fires(1), 'the only one');
+  t.ok(fires(1, 0, 0), 'of which others are not ready');
+  t.notOk(fires(1, 1));
+  t.notOk(fires(0, 0), 'which NoWorkerReady pages for');
+});
+
 const LONGEST = /^a whole number from \d+ to (\d+)$/;
 
 t.test('no setting that is allowed makes an alarm fire all the time', async (t) => {
