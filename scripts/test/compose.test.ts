@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '@eloquentpoll/gateway/config';
 import { root } from '@eloquentpoll/launch/folders';
@@ -75,6 +75,42 @@ t.test('the gateway is given the address of its proxy; README names exactly the 
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
   const named = rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
   t.same(named.toSorted(), [...new Set(readThere)].toSorted());
+});
+
+t.test('dump and restore run in the stack as the owner of the database, of the one that is named', async (t) => {
+  const { backup, postgres } = compose.services;
+  t.equal(backup?.image, postgres?.image, 'by programs of the version of the server');
+  t.same([backup?.profiles, backup?.restart, backup?.networks], [['backup'], 'no', ['inside']]);
+  const mounts = new Map(backup?.volumes?.map((volume) => volume.split(/:(?=\/)/) as [string, string]));
+  t.equal(mounts.get('secrets-migrate'), '/run/secrets:ro');
+  t.equal(mounts.get('./infra/backup'), '/scripts:ro');
+  t.equal(mounts.get(`\${BACKUP_FOLDER:-./backups}`), '/backups');
+  const folder = t.testdir({
+    migrate_database_url: 'postgres://eloquentpoll:secret@postgres:5432/eloquentpoll\n',
+    'dump.sh': 'echo "$0 $* $DATABASE_URL"\n',
+  });
+  const [shell = '', ...args] = ((backup?.entrypoint ?? []) as string[]).map((part) =>
+    part.replaceAll('$$', '$').replaceAll(/\/run\/secrets|\/scripts/g, folder),
+  );
+  const run = (env: NodeJS.ProcessEnv) => runProgram(shell, [...args, ...(backup?.command ?? [])], { env }, 10_000);
+  const { PATH } = process.env;
+  const said = (database: string) =>
+    `${folder}/dump.sh /backups postgres://eloquentpoll:secret@postgres:5432/${database}`;
+  t.equal((await run({ PATH })).output.trim(), said('eloquentpoll'));
+  t.equal((await run({ PATH, DATABASE: 'scratch' })).output.trim(), said('scratch'));
+
+  const page = readFileSync(join(root, 'infra/backup/README.md'), 'utf8');
+  const commands = [...page.matchAll(/^docker compose (?:run|exec|stop) .*$/gm)].map(([line]) => line);
+  t.ok(commands.length >= 10);
+  for (const line of commands) {
+    const named = line
+      .replace(/ (?:--rm|-T|-e \w+=\w+)(?= )/g, '')
+      .split(' ')
+      .slice(3, line.includes(' stop ') ? 5 : 4);
+    for (const name of named) t.ok(compose.services[name], line);
+    const [, script] = / backup (\S+) \/backups/.exec(line) ?? [];
+    if (named[0] === 'backup') t.ok(existsSync(join(root, 'infra/backup', script ?? 'none')), line);
+  }
 });
 
 t.test('each service mounts only its own secrets, read-only', async (t) => {

@@ -17,7 +17,16 @@ t.test('a dump of a database with an extension of the superuser is restored by a
   const done = await backUpAndRestore(stores);
   // The next test needs no client of Postgres.
   if (typeof done === 'string') t.comment(done);
-  else t.match(done, { said: 'restored: 0 polls, 0 transfers, the books balance' });
+  else
+    t.match(done, {
+      said: 'restored: 0 polls, 0 transfers, the books balance',
+      isReadableBefore: false,
+      violations: 0,
+    });
+  const page = readFileSync(join(root, 'infra/backup/README.md'), 'utf8');
+  const [, steps = ''] = page.split('## Restoring after a loss');
+  const places = ['`migrate.js`', '`check-ledger.js --full`', 'start workers'].map((what) => steps.indexOf(what));
+  t.ok(places[0]! > 0 && places[0]! < places[1]! && places[1]! < places[2]!, 'and the page has this order');
 });
 
 const ENTRIES = `;

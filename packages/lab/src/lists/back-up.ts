@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { asRole, createDatabase, createRole, queryOnce } from '@eloquentpoll/services/databases';
 import { pathWithClient } from '@eloquentpoll/services/postgres-client';
 import { runProgram } from '@eloquentpoll/services/run-program';
+import { checkWholeLedger, GATEWAY_ROLE, migrate, openStorage, StorageRefused } from '@eloquentpoll/storage';
 import type { Stores } from '../fixture/stores.ts';
 
 // The documented commands of infra/backup, as on a server of infra/postgres: its superuser has put an extension into the
-// database, who restores owns a database and is no superuser, and the server ends its statements early.
+// database, who restores owns a database and is no superuser, and the server ends its statements early. Then what follows a
+// restore: the migration, which grants the apps' roles what they may do, and the whole ledger as the gateways' role reads it.
 
 export interface BackedUp {
   readonly dumpS: number;
@@ -15,9 +17,14 @@ export interface BackedUp {
   readonly bytes: number;
   /** What restore.sh says when the books balance. */
   readonly said: string;
+  /** Before the migration; no privileges are restored. */
+  readonly isReadableBefore: boolean;
+  /** Rules that the whole ledger violates, after it. */
+  readonly violations: number;
 }
 
 const HOUR_MS = 3_600_000;
+const PERMISSION_DENIED = '42501';
 const RESTORER = 'eloquentpoll_restorer';
 const script = (name: string): string => new URL(`../../../../infra/backup/${name}`, import.meta.url).pathname;
 
@@ -45,11 +52,35 @@ export async function backUpAndRestore({
       const restoring = { ...env, DATABASE_URL: asRole(scratch.url, RESTORER) };
       said = await mustRun(script('restore.sh'), [join(folder, file)], restoring);
     });
+    const isReadableBefore = (await checkAsGateway(scratch.url).catch(refused)) !== null;
+    await queryOnce(databaseUrl, `alter role ${RESTORER} reset statement_timeout`);
+    await migrate(asRole(scratch.url, RESTORER));
+    const violations = await checkAsGateway(scratch.url);
     const { size } = await stat(join(folder, file));
-    return { dumpS: Math.round(dumpMs / 1_000), restoreS: Math.round(restoreMs / 1_000), bytes: size, said };
+    const took = { dumpS: Math.round(dumpMs / 1_000), restoreS: Math.round(restoreMs / 1_000) };
+    return { ...took, bytes: size, said, isReadableBefore, violations };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** As `check-ledger.js --full` does. */
+async function checkAsGateway(url: string): Promise<number> {
+  await using storage = openStorage({
+    databaseUrl: asRole(url, GATEWAY_ROLE),
+    maxConnections: 1,
+    statementTimeoutMs: 120_000,
+  });
+  const steps = checkWholeLedger(storage);
+  for (;;) {
+    const { done, value } = await steps.next();
+    if (done) return value.length;
+  }
+}
+
+function refused(error: unknown): null {
+  if (error instanceof StorageRefused && error.code === PERMISSION_DENIED) return null;
+  throw error;
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
