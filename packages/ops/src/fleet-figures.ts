@@ -34,7 +34,6 @@ export interface StoreFigures {
 export interface MoneyFigures {
   misfits: Record<MoneySource, number>;
   lostDeposits: number;
-  reconciledAt: Record<MoneySource, Date | null>;
   negative: { accounts: number; owedU: bigint };
   worstCaller: { refusals: number; otherFailures: number; unpaidU: bigint };
 }
@@ -118,13 +117,6 @@ function moneyFigures(metrics: Metrics, { money }: FleetSource): void {
     return MONEY_SOURCES.map((source) => [[source], misfits[source]] as const);
   });
   metrics.reading('eloquentpoll_lost_deposits', async () => (await money()).lostDeposits);
-  metrics.reading('eloquentpoll_money_reconciled_timestamp_seconds', async () => {
-    const { reconciledAt } = await money();
-    return MONEY_SOURCES.flatMap((source) => {
-      const at = reconciledAt[source];
-      return at ? [[[source], at.getTime() / 1_000] as const] : [];
-    });
-  });
   metrics.reading('eloquentpoll_worst_caller_failures', async () => {
     const { refusals, otherFailures } = (await money()).worstCaller;
     return [

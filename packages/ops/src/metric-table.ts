@@ -437,9 +437,9 @@ export const METRICS = {
   },
   eloquentpoll_money_reconciled_timestamp_seconds: {
     type: 'gauge',
-    on: BOTH,
+    on: GATEWAY,
     labels: ['source'],
-    help: 'Up to when every movement at the processor, or on the chain, was compared with our rows and adds up.',
+    help: 'Up to when every movement at the processor, or on the chain, was compared with our rows and adds up; of what its settings have it compare.',
   },
   eloquentpoll_negative_balances: {
     type: 'gauge',

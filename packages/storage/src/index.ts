@@ -282,7 +282,7 @@ export {
   type VotedPoll,
 } from './model-evidence.ts';
 export { type MoneyInFigures, readMoneyFigures } from './money-figures.ts';
-export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan } from './money-scans.ts';
+export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan, scanReachedAt } from './money-scans.ts';
 export { dropMonths, makeMonths, withMonthsLock } from './months.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';

@@ -9,8 +9,6 @@ export interface MoneyInFigures {
   misfits: Record<MoneySource, number>;
   /** Credited deposits whose transfer the chain has dropped. */
   lostDeposits: number;
-  /** Up to when all movements were proved; null where none are compared. */
-  reconciledAt: Record<MoneySource, Date | null>;
   /** Accounts that owe us after a reversal, and how much together. */
   negative: { accounts: number; owedU: bigint };
   /** Of the caller whose questions made most calls fail today, beyond what is usual; the console says which. */
@@ -22,17 +20,14 @@ const USUAL = { failuresPerPoll: 0.5, shareOfPaid: 0.05 };
 /** Of callers below both nothing is looked up. */
 const [FEW_FAILURES, LITTLE_U] = [100, 100_000];
 
-/** Found by indexes of what is open, so that it stays cheap. A comparison that no process took up for a week is over. */
+/** Found by indexes of what is open, so that it stays cheap. */
 export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures> {
   const { rows } = await sql<Row>`
-    select m.chain, m.card, m.lost, s.chain_at, s.card_at, n.accounts, n.owed_u, w.refusals, w.other_failures, w.unpaid_u
+    select m.chain, m.card, m.lost, n.accounts, n.owed_u, w.refusals, w.other_failures, w.unpaid_u
       from (select count(*) filter (where source = 'chain' and reason <> 'lost_transfer')::integer as chain,
                    count(*) filter (where source = 'card')::integer as card,
                    count(*) filter (where reason = 'lost_transfer')::integer as lost
               from misfits where closed_at is null) m
-     cross join (select min(coalesce(reached_at, created_at)) filter (where name like 'chain %') as chain_at,
-                        min(coalesce(reached_at, created_at)) filter (where name like 'card %') as card_at
-                   from money_scans where due_at > now() - interval '7 days') s
      cross join (select count(*)::integer as accounts, coalesce(sum(held_u - posted_u), 0)::bigint as owed_u
                    from balances where allow_negative and posted_u < held_u) n
      cross join (select greatest(max(c.refusals - u.failures), 0)::integer as refusals,
@@ -46,11 +41,10 @@ export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures>
                     and (c.refusals + c.other_failures >= ${FEW_FAILURES} or c.fault_u - c.charged_u >= ${LITTLE_U})) w`.execute(
     db,
   );
-  const { chain, card, lost, chain_at, card_at, accounts, owed_u, refusals, other_failures, unpaid_u } = rows[0]!;
+  const { chain, card, lost, accounts, owed_u, refusals, other_failures, unpaid_u } = rows[0]!;
   return {
     misfits: { chain, card },
     lostDeposits: lost,
-    reconciledAt: { chain: chain_at, card: card_at },
     negative: { accounts, owedU: owed_u },
     worstCaller: { refusals, otherFailures: other_failures, unpaidU: unpaid_u },
   };
@@ -60,8 +54,6 @@ interface Row {
   chain: number;
   card: number;
   lost: number;
-  chain_at: Date | null;
-  card_at: Date | null;
   accounts: number;
   owed_u: bigint;
   refusals: number;

@@ -92,6 +92,16 @@ export async function rewindScan({ db }: Queries, scan: MoneyScan): Promise<void
     .execute();
 }
 
+/** Up to when everything was compared and adds up; of a scan that was never proved, since when it is there. */
+export async function scanReachedAt({ db }: Queries, name: string): Promise<Date | null> {
+  const row = await db
+    .selectFrom('money_scans')
+    .select(['reached_at', 'created_at'])
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return row ? (row.reached_at ?? row.created_at) : null;
+}
+
 const inSeconds = (seconds: number) => sql<Date>`now() + ${seconds} * interval '1 second'`;
 
 interface Row {

@@ -16,6 +16,7 @@ import { findPoll, type Replica, readFleetFigures, readMoneyFigures } from '@elo
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 import { READ_FROM } from '../http/lagging-reads.ts';
+import { reconciledAt } from '../payments/reconciled-at.ts';
 import { REFUSALS } from '../polls/run/refusals.ts';
 import { consoleHandler } from './console/handler.ts';
 import type { OperatorsContext } from './context.ts';
@@ -52,6 +53,9 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   metrics.reading('eloquentpoll_sse_streams_blocked', () => streams.blocked());
   metrics.reading('eloquentpoll_polls_watched', () => bus.watched());
   metrics.reading('eloquentpoll_http_connections', () => connectionsOf(app));
+  metrics.reading('eloquentpoll_money_reconciled_timestamp_seconds', async () =>
+    (await reconciledAt(context)).map(({ source, at }) => [[source], at.getTime() / 1_000] as const),
+  );
   const { replica } = lists;
   metrics.reading('eloquentpoll_replica_lag_seconds', () => secondsBehind(replica));
   for (const answered of READ_FROM) metrics.counter('eloquentpoll_lagging_reads_total', answered);

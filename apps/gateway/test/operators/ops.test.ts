@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { METRICS, openLog } from '@eloquentpoll/ops';
 import { checkLedgerInTurn, claimScan } from '@eloquentpoll/storage';
+import { fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import t, { type Test } from 'tap';
 import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
 import { openOps } from '../../src/operators/open-ops.ts';
+import { movementsScan } from '../../src/payments/card/compare-movements.ts';
 import { build } from '../fixtures/build.ts';
 import { plantAudits } from '../fixtures/planted-audits.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
@@ -66,11 +68,12 @@ t.test('requests are counted by operation, status and error code', async (t) => 
 });
 
 t.test('/metrics contains every gateway metric of the table', async (t) => {
-  const { app, context, get } = await withOps(t);
+  const { settings: checkout } = await fakeStripe(t);
+  const { app, context, get } = await withOps(t, { checkout });
   openLog(context.metrics, 'silent');
   await using _ = keepBatchesRunning(context);
   await checkLedgerInTurn(context.storage, 60_000);
-  await claimScan(context.storage, 'chain of a test', async () => 1n);
+  await claimScan(context.storage, movementsScan(context.config), async () => 1n);
   await app.inject({ url: '/api/no-such-page' });
   const { body } = await get('/metrics');
   t.same(context.metrics.unused(), []);

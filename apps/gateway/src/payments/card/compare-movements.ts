@@ -23,6 +23,8 @@ const DAY_S = 86_400;
 const LAG_S = 300;
 const BATCH_SIZE = 100;
 
+export const movementsScan = ({ baseUrl }: PaymentsContext['config']): string => `card ${baseUrl}`;
+
 export async function compareMovements(
   context: PaymentsContext,
   processor: Processor,
@@ -30,7 +32,7 @@ export async function compareMovements(
 ): Promise<void> {
   const { storage, config } = context;
   const nowS = BigInt(Math.floor((await storageTime(storage)) / 1_000));
-  const claimed = await claimScan(storage, `card ${config.baseUrl}`, async () => nowS - BigInt(DAYS * DAY_S));
+  const claimed = await claimScan(storage, movementsScan(config), async () => nowS - BigInt(DAYS * DAY_S));
   if (!claimed) return;
   const scan = await readMovements(context, processor, { scan: claimed, end: nowS - BigInt(LAG_S), signal });
   if (!scan) return;

@@ -19,6 +19,9 @@ import type { FinalBlock } from './token-node.ts';
 /** On Base half an hour: an authorization may have been used before its proof reached us. */
 const BLOCKS_BEFORE = 1_000n;
 
+export const transfersScan = ({ chainId, asset, payTo }: DepositService['settings']): string =>
+  `chain ${chainId} ${asset} ${payTo}`;
+
 export async function scanTransfers(
   context: PaymentsContext,
   deposits: DepositService,
@@ -26,14 +29,13 @@ export async function scanTransfers(
 ): Promise<void> {
   const { storage, config } = context;
   const { settings, transfers } = deposits;
-  const name = `chain ${settings.chainId} ${settings.asset} ${settings.payTo}`;
   const start = async () => {
     const [asset, payTo] = [hexBytes(settings.asset), hexBytes(settings.payTo)];
     const first = await firstDepositBlock(storage, { chainId: settings.chainId, asset, payTo });
     if (first === null) return (await requireFinal(deposits)).number + 1n;
     return first > BLOCKS_BEFORE ? first - BLOCKS_BEFORE : 0n;
   };
-  let scan = await claimScan(storage, name, start);
+  let scan = await claimScan(storage, transfersScan(settings), start);
   if (!scan) return;
   const end = await requireFinal(deposits);
   let failures = 0;
