@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
 import { freePort } from '@eloquentpoll/services/free-port';
 import { testDatabase } from '@eloquentpoll/testkit/database';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
+import { parse } from 'yaml';
 import { seedLocalAccount } from '../seed.ts';
 import { type Sandboxed, sandbox } from './sandbox.ts';
 
@@ -61,6 +63,30 @@ t.test('Node refuses it too, before the system does', async (t) => {
     run_shell: refused,
     read_passwords: refused,
   });
+});
+
+t.test('a heap snapshot is taken as the runbook says, and the process lives on', async (t) => {
+  const page = readFileSync(join(root, 'infra/runbooks/process-overloaded.md'), 'utf8');
+  const [, patch = ''] = /--patch '\n([^']+)'\n/.exec(page) ?? [];
+  const { containers, volumes } = parse(patch).spec.template.spec;
+  const [{ args, volumeMounts }] = containers;
+  t.equal(volumeMounts[0].name, volumes[0].name);
+  const heap = t.testdir();
+  chmodSync(heap, 0o777);
+  const port = await freePort('127.0.0.1');
+  const simulator = sandbox({
+    ...{ bubblewrap, imageRoot: join(images, 'simulator'), args: [...flags, ...args] },
+    env: { ...SETTINGS, PORT: String(port) },
+    volumes: { [volumeMounts[0].mountPath]: heap },
+  });
+  t.teardown(() => simulator.kill());
+  await simulator.says('"ready"');
+  process.kill(await simulator.pid, 'SIGUSR2');
+  await eventually('a snapshot', () => readdirSync(heap).some((name) => name.endsWith('.heapsnapshot')), READY_MS);
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/models`, { signal: AbortSignal.timeout(READY_MS) });
+  t.equal(answer.status, 200, 'after it was written it answers as before');
+  const [name = ''] = readdirSync(heap);
+  t.match(JSON.parse(readFileSync(join(heap, name), 'utf8')), { snapshot: { node_count: Number } });
 });
 
 t.test('polls run from request to stored result; SIGTERM ends every process in order', async (t) => {

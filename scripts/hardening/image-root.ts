@@ -7,7 +7,8 @@ import { runProgram } from '@eloquentpoll/services/run-program';
 // nothing else.
 
 export async function makeImageRoot(folder: string, bundles: string): Promise<void> {
-  for (const name of ['usr/bin', 'app', 'proc', 'dev', 'tmp', 'etc', 'run/secrets'])
+  // An engine makes the folders of volumes itself, as /heap.
+  for (const name of ['usr/bin', 'app', 'proc', 'dev', 'tmp', 'etc', 'run/secrets', 'heap'])
     mkdirSync(join(folder, name), { recursive: true });
   copyFileSync(process.execPath, join(folder, 'usr/bin/node'));
   chmodSync(join(folder, 'usr/bin/node'), 0o755);

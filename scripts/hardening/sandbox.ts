@@ -24,9 +24,11 @@ export interface SandboxOptions {
   imageRoot: string;
   args: string[];
   env: Record<string, string>;
+  /** Folders of this machine by where they are mounted. */
+  volumes?: Record<string, string>;
 }
 
-export function sandbox({ bubblewrap, imageRoot, args, env }: SandboxOptions): Sandboxed {
+export function sandbox({ bubblewrap, imageRoot, args, env, volumes = {} }: SandboxOptions): Sandboxed {
   const settings = Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]);
   const child = spawn(
     bubblewrap,
@@ -34,6 +36,7 @@ export function sandbox({ bubblewrap, imageRoot, args, env }: SandboxOptions): S
       ...['--unshare-all', '--share-net', '--die-with-parent', '--new-session', '--as-pid-1', '--info-fd', '3'],
       ...['--uid', `${UNPRIVILEGED_UID}`, '--gid', `${UNPRIVILEGED_UID}`, '--cap-drop', 'ALL', '--hostname', 'sandbox'],
       ...['--ro-bind', imageRoot, '/', '--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev', '--tmpfs', '/tmp'],
+      ...Object.entries(volumes).flatMap(([target, folder]) => ['--bind', folder, target]),
       ...['--chdir', '/app', '--clearenv', ...settings, '--', '/usr/bin/node', ...args],
     ],
     // Root starts it as an unprivileged user, so that it is one outside of its namespace too.
