@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { openBus } from '@eloquentpoll/bus';
+import { GATEWAY_SETTINGS } from '@eloquentpoll/gateway/settings';
 import { root } from '@eloquentpoll/launch/folders';
 import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
 import { runProgram } from '@eloquentpoll/services/run-program';
@@ -18,6 +19,7 @@ import { kustomize, type Manifest, named, schemaOf } from './infra/manifests.ts'
 
 const manifests = kustomize('infra/k8s/example');
 const base = kustomize('infra/k8s/base');
+const withOperators = kustomize('infra/k8s/with-operators');
 const workloads = manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
 
 t.test('every manifest has what its schema asks for', async (t) => {
@@ -113,7 +115,7 @@ const checkRestricted = (t: Test, pod: Manifest['spec'], container: Manifest['sp
 };
 
 t.test('the namespace takes every pod that the manifests bring, those of the Redis operator too', async (t) => {
-  const all = kustomize('infra/k8s/with-operators');
+  const all = withOperators;
   const [namespace] = all.filter(({ kind }) => kind === 'Namespace');
   t.equal(namespace?.metadata.labels?.['pod-security.kubernetes.io/enforce'], 'restricted');
   // Poolers have a template too, whose security is CloudNativePG's.
@@ -178,10 +180,45 @@ t.test('KEDA looks at the queue that workers take from', async (t) => {
     );
 });
 
+t.test('at their most, in a release, processes have no more connections than Postgres or a pooler takes', async (t) => {
+  const auditor = readFileSync(join(root, 'apps/worker/src/ops/ledger-watch.ts'), 'utf8');
+  const auditors = Number(/maxConnections: (\d+)/.exec(auditor)?.[1]);
+  t.equal(auditors, 2);
+  function connectionsOf(all: Manifest[]) {
+    const processes = (name: string, most: number) => {
+      const { strategy, template } = named(all, 'Deployment', name).spec;
+      const [{ env, envFrom }] = template.spec.containers;
+      const shared = named(all, 'ConfigMap', envFrom[0].configMapRef.name).data ?? {};
+      const own = env.find((one: { name: string }) => one.name === 'DATABASE_POOL');
+      const pool = Number(own?.value ?? shared.DATABASE_POOL ?? GATEWAY_SETTINGS.DATABASE_POOL.byDefault);
+      return { pool, count: most + Math.ceil((most * Number.parseInt(strategy.rollingUpdate.maxSurge, 10)) / 100) };
+    };
+    const gateways = processes('gateway', named(all, 'HorizontalPodAutoscaler', 'gateway').spec.maxReplicas);
+    const workers = processes('worker', named(all, 'ScaledObject', 'worker').spec.maxReplicaCount);
+    const ofGateways = gateways.count * gateways.pool;
+    return { ofGateways, together: ofGateways + workers.count * (workers.pool + auditors) };
+  }
+  /** For the superuser, the migration, backups and an operator. */
+  const KEPT_FREE = 20;
+  const settings = readFileSync(join(root, 'infra/postgres/postgresql.conf'), 'utf8');
+  const carried = Number(/^max_connections = (\d+)$/m.exec(settings)?.[1]) - KEPT_FREE;
+  for (const all of [base, manifests]) {
+    const { together } = connectionsOf(all);
+    t.ok(together > 100 && together <= carried, `${together} of ${carried}`);
+  }
+  const { ofGateways, together } = connectionsOf(withOperators);
+  const clients = Number(named(withOperators, 'Pooler').spec.pgbouncer.parameters.max_client_conn);
+  t.ok(together > carried && together <= clients, `${together} of ${clients}, while one pooler is away`);
+  const onReplica = Number(named(withOperators, 'Cluster').spec.postgresql.parameters.max_connections) - KEPT_FREE;
+  t.ok(ofGateways <= onReplica, `${ofGateways} of ${onReplica}, while one replica is away`);
+  const capacity = readFileSync(join(root, 'infra/capacity.md'), 'utf8');
+  t.ok(capacity.includes(`DATABASE_POOL * gateways + (DATABASE_POOL + ${auditors}) * workers`));
+});
+
 t.test('what KEDA is given as a secret is made without a newline, and it can be seen whether KEDA works', async (t) => {
   const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
-  for (const folder of ['base', 'with-operators']) {
-    const { spec } = named(kustomize(`infra/k8s/${folder}`), 'TriggerAuthentication', 'queue');
+  for (const all of [base, withOperators]) {
+    const { spec } = named(all, 'TriggerAuthentication', 'queue');
     t.equal(spec.secretTargetRef.length, 2);
     for (const { name, key } of spec.secretTargetRef) {
       t.match(readme, new RegExp(`^printf %s \\S+ > ${key}$`, 'm'), `${key} is a file without a newline`);
@@ -242,7 +279,7 @@ t.test('what a process may ask of a database in the namespace, the database may 
 });
 
 t.test('databases by operators: what they are called and hold is what the processes are given', async (t) => {
-  const all = kustomize('infra/k8s/with-operators');
+  const all = withOperators;
   const own = all.filter(({ apiVersion }) => !apiVersion.startsWith('redis.redis.opstreelabs.in/'));
   for (const manifest of own) {
     const { [manifest.kind]: Kind } = await import(schemaOf(manifest));

@@ -34,6 +34,9 @@ export const MEMORY = {
   redisKbPerPoll: 20,
 };
 
+/** DATABASE_POOL as it is unless set; a worker checks the ledger on two more. */
+export const CONNECTIONS = { gateway: 10, worker: 12 };
+
 /** Calls per poll before a poll may stop, and the share of them that stopping early saves at a threshold of .95. */
 export const CALLS = { asked: 7, saved: 0.3 };
 

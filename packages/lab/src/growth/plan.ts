@@ -1,5 +1,5 @@
 import { chance } from '../terminal/chance.ts';
-import { CALLS, MEMORY, type PollCosts, PRICES } from './costs.ts';
+import { CALLS, CONNECTIONS, MEMORY, type PollCosts, PRICES } from './costs.ts';
 import { waitForSlots } from './wait-for-slots.ts';
 
 // What a rate of polls needs: processes, databases, cells, calls to providers and dollars, and which part fills first.
@@ -31,7 +31,14 @@ export interface LoadedPart {
 
 export interface GrowthPlan {
   cells: number;
-  perCell: { perSecond: number; gateways: number; workers: number; redisMasters: number; postgresCores: number };
+  perCell: {
+    perSecond: number;
+    gateways: number;
+    workers: number;
+    redisMasters: number;
+    postgresCores: number;
+    connections: number;
+  };
   /** Of a cell, the fullest first. */
   parts: LoadedPart[];
   /** 99 % of polls wait for a slot for less than this, also while one worker of the cell is away. */
@@ -79,6 +86,7 @@ export function planFor(terms: PlanTerms): GrowthPlan {
       workers,
       redisMasters: inCell * costs.redisUs > busy * US ? redisMasters : 1,
       postgresCores: Math.max(2, Math.ceil(cores(costs.postgresUs))),
+      connections: gateways * CONNECTIONS.gateway + workers * CONNECTIONS.worker,
     },
     parts,
     waitMs: waitOf(terms, inCell, workers),

@@ -11,6 +11,7 @@ export function growthReport(plans: readonly { perSecond: number; plan: GrowthPl
     String(plan.perCell.workers),
     String(plan.perCell.redisMasters),
     String(plan.perCell.postgresCores),
+    String(plan.perCell.connections),
     `${plan.waitMs.toFixed(0)} ms`,
     plan.parts
       .slice(0, 2)
@@ -29,6 +30,7 @@ export function growthReport(plans: readonly { perSecond: number; plan: GrowthPl
     'workers',
     'Redis masters',
     'Postgres cores',
+    'connections',
     'wait p99',
     'fullest, of what it can carry',
     'model calls/s',
@@ -36,7 +38,7 @@ export function growthReport(plans: readonly { perSecond: number; plan: GrowthPl
     'stored a day',
     'a month',
   ];
-  return `${tableLines(head, rows, [8]).join('\n')}\n\nGateways to Postgres cores are those of one cell. Dollars are list prices of clouds for machines and disks, without models.\n`;
+  return `${tableLines(head, rows, [9]).join('\n')}\n\nGateways to connections are those of one cell; above 180 connections a pooler stands before Postgres. Dollars are list prices of clouds for machines and disks, without models.\n`;
 }
 
 const count = (value: number): string =>
