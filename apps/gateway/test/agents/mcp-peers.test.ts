@@ -1,12 +1,12 @@
-import { balanceOf, findPoll } from '@eloquentpoll/storage';
+import { balanceOf, findPoll, wasCanceled } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
-import { PEERS, type PeerStep } from '../fixtures/mcp-peers.ts';
+import { newPeer, PEERS, type PeerStep } from '../fixtures/mcp-peers.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
-// slow: 3 s
+// slow: 5 s
 
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 const gateway = await build(t);
@@ -162,25 +162,73 @@ for (const { era, revision, connect } of PEERS) {
     );
   });
 
-  t.test(`${era} disconnects: the poll goes on, and the gateway stops following it`, async (t) => {
-    const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    const slow = await build(t);
-    const { ran } = await standInWorker(t, slow.context, { holdUntil: held });
-    const there = new URL('/api/mcp', await slow.app.listen({ host: '127.0.0.1', port: 0 }));
-    const { bearer } = await slow.keyWith(5);
-    const peer = await connect(t, there, bearer);
-    // The client reconnects after a disconnect without sending a request; close would wait for that connection.
-    t.teardown(() => slow.app.server.closeAllConnections());
-    const call = peer.call('poll_question', POLL).catch((error: unknown) => error);
-    await eventually('the request waits for its poll', () => slow.context.bus.watched() === 1);
-    await peer.hangUp();
-    t.ok((await call) instanceof Error);
-    await eventually('nothing waits for the poll', () => slow.context.bus.watched() === 0);
-    release();
-    await eventually('one poll was run', () => ran.length === 1);
-    t.equal((await findPoll(slow.context.storage, ran[0]!))?.status, 'completed');
-  });
+  for (const [how, key, isCanceled] of [
+    ['without a key', {}, revision === '2026-07-28'],
+    ['with a key', { idempotency_key: 'k' }, false],
+  ] as const)
+    t.test(
+      `${era} disconnects ${how}: the poll ${isCanceled ? 'is canceled' : 'goes on'}, and the gateway stops following it`,
+      async (t) => {
+        const { promise: held, resolve: release } = Promise.withResolvers<void>();
+        const slow = await build(t);
+        const { storage, bus } = slow.context;
+        const heard: string[] = [];
+        bus.onCancel((pollId) => heard.push(pollId));
+        const { ran } = await standInWorker(t, slow.context, { holdUntil: held });
+        const there = new URL('/api/mcp', await slow.app.listen({ host: '127.0.0.1', port: 0 }));
+        const peer = await connect(t, there, (await slow.keyWith(5)).bearer);
+        // The client reconnects after a disconnect without sending a request; close would wait for that connection.
+        t.teardown(() => slow.app.server.closeAllConnections());
+        const call = peer.call('poll_question', { ...POLL, ...key }).catch((error: unknown) => error);
+        await eventually('the request waits for its poll', () => bus.watched() === 1);
+        const { id } = await eventually('a worker has the poll', () =>
+          storage.db.selectFrom('polls').select('id').where('lease_owner', 'is not', null).executeTakeFirst(),
+        );
+        await peer.hangUp();
+        t.ok((await call) instanceof Error);
+        await eventually('nothing waits for the poll', () => bus.watched() === 0);
+        if (isCanceled) await eventually('its worker hears of it', () => heard.includes(id));
+        release();
+        await eventually('one poll was run', () => ran.length === 1);
+        t.equal((await findPoll(storage, id))?.status, 'completed');
+        t.equal(await wasCanceled(storage, id), isCanceled);
+      },
+    );
 }
+
+t.test('a client of 2026-07-28 that leaves a poll which no worker has pays nothing', async (t) => {
+  const idle = await build(t);
+  const there = new URL('/api/mcp', await idle.app.listen({ host: '127.0.0.1', port: 0 }));
+  const { bearer, accountId } = await idle.keyWith(5);
+  const peer = await newPeer(t, there, bearer);
+  t.teardown(() => idle.app.server.closeAllConnections());
+  const call = peer.call('poll_question', POLL).catch((error: unknown) => error);
+  await eventually('the request waits for its poll', () => idle.context.bus.watched() === 1);
+  await peer.hangUp();
+  t.ok((await call) instanceof Error);
+  const { db } = idle.context.storage;
+  const ended = await eventually('the poll has ended', () =>
+    db.selectFrom('polls').select(['status', 'canceled_at']).where('finished_at', 'is not', null).executeTakeFirst(),
+  );
+  t.match(ended, { status: 'failed', canceled_at: Date });
+  t.match(await balanceOf(idle.context.storage, accountId), { usageU: 0n, heldU: 0n });
+});
+
+t.test('a gateway that ends cancels no poll', async (t) => {
+  const ending = await build(t);
+  const there = new URL('/api/mcp', await ending.app.listen({ host: '127.0.0.1', port: 0 }));
+  const peer = await newPeer(t, there, (await ending.keyWith(5)).bearer);
+  t.teardown(() => ending.app.server.closeAllConnections());
+  const call = peer.call('poll_question', POLL).catch((error: unknown) => error);
+  const { db } = ending.context.storage;
+  const states = () => db.selectFrom('polls').select(['status', 'canceled_at']).execute();
+  await eventually('the poll is stored', async () => (await states()).length === 1);
+  ending.context.shutdown.end();
+  await peer.hangUp();
+  await call;
+  await eventually('nothing waits for the poll', () => ending.context.bus.watched() === 0);
+  t.match(await states(), [{ status: 'running', canceled_at: null }]);
+});
 
 t.test('a poll without valid votes is an error with its poll_id', async (t) => {
   const lost = await build(t);

@@ -59,6 +59,8 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
         request,
         input: params.arguments ?? {},
         gone: AbortSignal.any([gone, mcpReq.signal]),
+        // Since 2026-07-28, whose every request has an envelope; before, a client may resume or ask again.
+        cancelsWhenGone: mcpReq.envelope !== undefined,
         progress(step) {
           if (token === undefined) return;
           const params = { progressToken: token, ...step };

@@ -11,6 +11,8 @@ export interface ToolCall {
   input: Record<string, unknown>;
   /** Aborts when the client disconnects. */
   gone: AbortSignal;
+  /** By the revision that the client speaks, disconnecting cancels the call. */
+  cancelsWhenGone: boolean;
   /** Sends a progress notification if the caller sent a progress token. */
   progress(step: { progress: number; total: number; message: string }): void;
 }

@@ -47,7 +47,7 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   },
   'POST /api/polls/{id}/cancel': {
     use: 'A poll is no longer wanted: nothing more is asked, and what was answered is stored and charged.',
-    not: 'You only stop waiting: hang up, and the poll goes on by itself.',
+    not: 'You only stop waiting: hang up, and the poll goes on by itself (MCP since 2026-07-28: only with `idempotency_key`, or as a task).',
     effects: ['ends the poll'],
   },
   'DELETE /api/account': {

@@ -30,7 +30,8 @@ const input: TSchema = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'A retry with the same key within 24 hours gets the first result and pays nothing.',
+      description:
+        'A retry with the same key within 24 hours gets the first result and pays nothing; with a key the poll goes on when the call is canceled or its connection breaks.',
     }),
   ),
 });

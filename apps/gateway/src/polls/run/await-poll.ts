@@ -2,6 +2,7 @@ import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { whyWithoutResult } from '../read/why-failed.ts';
+import { requestCancel } from './cancel-run.ts';
 import { knownOf, outcomeUnknown } from './outcome-unknown.ts';
 import { END_GRACE_MS, type PollEnd, PollFollower } from './poll-follower.ts';
 import { readOutcome } from './read-outcome.ts';
@@ -15,12 +16,19 @@ export interface EndedPoll {
   joined: boolean;
 }
 
-/** Runs a poll while its caller waits. `onSnapshot` hears its progress until the end, or until the caller is gone. */
+interface Waiting {
+  /** Hears the progress until the end, or until the caller is gone. */
+  onSnapshot?: (snapshot: ProgressSnapshot) => void;
+  /** A caller who leaves cancels the poll, unless a repeat of the request would find it by its key. */
+  cancelsWhenGone?: boolean;
+}
+
+/** Runs a poll while its caller waits. */
 export async function awaitPoll(
   context: PollsContext,
   submission: Submission,
   gone: AbortSignal,
-  onSnapshot?: (snapshot: ProgressSnapshot) => void,
+  { onSnapshot, cancelsWhenGone = false }: Waiting = {},
 ): Promise<EndedPoll> {
   using follower = new PollFollower(context, onSnapshot ? 'snapshots' : 'end');
   const { pollId, deadlineMs, joined } = await submitPoll(context, submission, follower);
@@ -28,6 +36,9 @@ export async function awaitPoll(
   follower.follow(pollId, { onSnapshot, onEnd }, { catchUp: joined !== null });
   const made = { pollId, accountId: submission.accountId };
   const heard = await settleWithin(ended, deadlineMs + END_GRACE_MS, gone, context.shutdown.ending);
+  // A gateway that ends is no caller that leaves.
+  if (heard === 'aborted' && cancelsWhenGone && !context.shutdown.ending.aborted)
+    await cancelUnkeyed(context, submission, pollId);
   if (heard === 'aborted') throw outcomeUnknown(made, { detail: RESTARTING, retryAfterSeconds: 1 });
   if (heard === 'timeout' && !(await follower.readLast())) throw outcomeUnknown(made);
   const end = heard === 'timeout' ? await ended : heard;
@@ -37,6 +48,19 @@ export async function awaitPoll(
     return stored;
   });
   return { pollId, result, joined: joined !== null };
+}
+
+async function cancelUnkeyed(
+  context: PollsContext,
+  { accountId, idempotency }: Submission,
+  pollId: string,
+): Promise<void> {
+  if (accountId === null || idempotency) return;
+  try {
+    await requestCancel(context, accountId, pollId);
+  } catch (error) {
+    context.log.warn({ poll_id: pollId, err: error }, 'poll.cancel_failed');
+  }
 }
 
 const RESTARTING = 'The service is restarting; the poll goes on, and the same Idempotency-Key finds its result.';

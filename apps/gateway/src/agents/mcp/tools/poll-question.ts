@@ -10,15 +10,16 @@ import { type Submission, submitPoll } from '../../../polls/run/submit-poll.ts';
 import { progressSentence } from '../../progress-sentence.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 
-/** POST /api/poll as a tool. A poll whose client disconnects goes on and its result is stored. */
+/** POST /api/poll as a tool. Whether a client that disconnects cancels it is up to the revision that it speaks. */
 export const pollQuestion: Tool = {
   definition: POLL_TOOL,
   operation: 'poll',
   spends: true,
   async run(call): Promise<PollResponse> {
-    const { context, gone, progress } = call;
+    const { context, gone, cancelsWhenGone, progress } = call;
     const submission = submissionIn(call);
-    const { result } = await awaitPoll(context, submission, gone, relay(progress, submission.order.options));
+    const onSnapshot = relay(progress, submission.order.options);
+    const { result } = await awaitPoll(context, submission, gone, { onSnapshot, cancelsWhenGone });
     return unlessFailed(result);
   },
   /** The id of the poll, which goes on by itself. */
