@@ -246,6 +246,20 @@ t.test('[§4.6-a2a-parts] the first part with a poll is used, whatever other par
   }
 });
 
+t.test('[§4.6-a2a-parts] a member of the poll that is null is one that was left out', async (t) => {
+  const { bearer } = await keyWith(5);
+  const nulls = { preset: null, profile: null, models: null, metadata: null, max_cost_usd: null, prompt: null };
+  const tasks = [];
+  for (const data of [POLL, { ...POLL, ...nulls }])
+    for (const part of [{ data }, { text: JSON.stringify(data) }]) {
+      const params = { id: 'nulls', message: { role: 'user', parts: [part] } };
+      const answer = await send(rpc('tasks/send', params), bearer);
+      t.equal(answer.statusCode, 200, answer.body);
+      tasks.push(answer.json().result);
+    }
+  for (const task of tasks) t.same(task, tasks[0]);
+});
+
 t.test('application/a2a+json is accepted here, and is a 415 elsewhere', async (t) => {
   const { bearer } = await keyWith(5);
   const headers = { ...bearer, 'content-type': 'application/a2a+json', 'a2a-version': '1.0' };

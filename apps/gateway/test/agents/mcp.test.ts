@@ -214,6 +214,25 @@ t.test('[§A6-mcp-revisions] every revision of the card is negotiated as asked',
   t.match([later.statusCode, later.json().error.code], [400, -32_022]);
 });
 
+t.test('an argument that is null is one that was left out', async (t) => {
+  await standInWorker(t, context);
+  for (const { name, inputSchema } of messageIn(await post(rpc('tools/list'))).result.tools) {
+    const { properties, required = [] } = inputSchema as { properties: object; required?: string[] };
+    const optional = Object.keys(properties).filter((member) => !required.includes(member));
+    const nulls = Object.fromEntries(optional.map((member) => [member, null]));
+    const key = { ...bearer, 'idempotency-key': `nulls of ${name}`.replaceAll(' ', '-') };
+    const { result: polled } = messageIn(await post(callOf('poll_question', POLL), key));
+    const inputs: Record<string, object> = {
+      poll_question: POLL,
+      get_poll_result: { result_id: polled.structuredContent.poll_id },
+    };
+    const needed = inputs[name];
+    const without = messageIn(await post(callOf(name, needed), key)).result;
+    t.notOk(without.isError, `${name} ${without.content[0].text}`);
+    t.same(messageIn(await post(callOf(name, { ...nulls, ...needed }), key)).result, without, name);
+  }
+});
+
 t.test('a subscription is acknowledged and its stream ends at once', async (t) => {
   const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
   const answer = await post(listen, { ...MODERN, 'mcp-method': 'subscriptions/listen' });

@@ -1,6 +1,7 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import { ApiError, invalid } from '../../http/api-error.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
+import { withoutNull } from '../without-null.ts';
 import { A2A_ERRORS } from './methods.ts';
 import { RpcProtocolError } from './read-call.ts';
 
@@ -21,7 +22,7 @@ export function pollOfMessage(params: Record<string, unknown>): Record<string, u
   }
   const issue = uncleanIn(found);
   if (issue) throw invalid([issue]);
-  return found;
+  return withoutNull(found);
 }
 
 /** Version 0.3 has `file`, version 1.0 `raw` and `url`. */

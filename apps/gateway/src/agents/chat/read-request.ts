@@ -5,6 +5,7 @@ import { readPollOrder } from '../../polls/order/poll-order.ts';
 import { readShortOrder } from '../../polls/order/short-order.ts';
 import type { CallerKind } from '../../polls/order/themes.ts';
 import { refuseDryRun } from '../../polls/order/wants-dry-run.ts';
+import { withoutNull } from '../without-null.ts';
 import { type AnswerForm, type ChatChoice, readChoice } from './choice.ts';
 import { readMessages } from './messages.ts';
 import { isFreeModel, panelOfModel } from './models.ts';
@@ -47,9 +48,6 @@ export function readChatRequest(body: unknown, caller: CallerKind): AskedByChat 
 }
 
 const MAX_ISSUES = 20;
-
-const withoutNull = (members: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
 
 function streamIssues({ stream, stream_options: options }: Record<string, unknown>): Issue[] {
   const isMissing = (value: unknown): boolean => value === undefined || value === null;

@@ -5,6 +5,7 @@ import { accountOf, type Principal, requireWriting } from '../../http/access.ts'
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { cancelRun } from '../../polls/run/cancel-run.ts';
+import { withoutNull } from '../without-null.ts';
 import { callTool } from './call-tool.ts';
 import { findTaskPoll, readPollTask, startTask, TASKS_EXTENSION } from './poll-tasks.ts';
 import { PROMPTS, promptText } from './prompts.ts';
@@ -57,7 +58,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
       const call: ToolCall = {
         context,
         request,
-        input: params.arguments ?? {},
+        input: withoutNull(params.arguments ?? {}),
         gone: AbortSignal.any([gone, mcpReq.signal]),
         // Since 2026-07-28, whose every request has an envelope; before, a client may resume or ask again.
         cancelsWhenGone: mcpReq.envelope !== undefined,
