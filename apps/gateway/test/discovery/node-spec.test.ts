@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import t from 'tap';
+import { readPollOrder } from '../../src/polls/order/poll-order.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
@@ -67,4 +68,25 @@ t.test('what goes in and comes out of a real poll is what the schemas say', asyn
   t.notOk(output({ ...answer.json(), votes: [{}] }), 'the shape of a vote is part of it');
   for (const wrong of [{}, { ...good, question: undefined }, { ...good, options: ['A'] }, { ...good, preset: 'free' }])
     t.notOk(input(JSON.parse(JSON.stringify(wrong))));
+});
+
+t.test('who fills in every default of the schemas orders the same poll', (t) => {
+  for (const { properties } of [spec.json_schema.input, spec.tool_spec.mcp.inputSchema] as {
+    properties: Record<string, object>;
+  }[]) {
+    const defaults = Object.fromEntries(
+      Object.entries(properties).flatMap(([name, member]) => ('default' in member ? [[name, member.default]] : [])),
+    );
+    for (const named of [
+      { profile: 'quick' },
+      { profile: 'conservative' },
+      { models: ['one', 'two', 'three'] },
+      { panel: 'mine' },
+      {},
+    ]) {
+      const asked = { question: 'Which of these is the best choice?', options: ['A', 'B'], ...named };
+      t.same(readPollOrder({ ...defaults, ...asked }), readPollOrder(asked), JSON.stringify(named));
+    }
+  }
+  t.end();
 });

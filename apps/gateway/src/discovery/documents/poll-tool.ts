@@ -1,4 +1,4 @@
-import { PollRequest, PollResponse } from '@eloquentpoll/contracts';
+import { LIMITS, PollRequest, PollResponse } from '@eloquentpoll/contracts';
 import { type TSchema, Type } from '@sinclair/typebox';
 import { PROFILES } from '../../polls/order/profiles.ts';
 import { inlined } from './inlined.ts';
@@ -8,16 +8,33 @@ import { inlined } from './inlined.ts';
 const { question, options, poll_type, preset, models, panel } = PollRequest.properties;
 const { confidence_threshold, max_cost_usd, profile, reasons, metadata, expires_in } = PollRequest.properties;
 
+/** Some callers fill in each default of a schema: beside `profile`, `models` or `panel` these would change the order. */
+function withoutDefault<T extends TSchema>(schema: T, description: string): T {
+  const said = { ...schema, description };
+  delete said.default;
+  return said;
+}
+const unlessProfile = (value: number): string => `${value} without it, unless \`profile\` has another.`;
+
 /** Without aliases, because readers of the schema do not need them. */
 const poll = {
   question: { ...Type.Required(Type.Object({ question })).properties.question, description: 'What the models decide.' },
   options: { ...options, description: 'The answers to choose from.' },
   poll_type,
-  preset,
+  preset: withoutDefault(
+    preset,
+    `${preset.description} Without it, and without \`profile\`, \`models\` and \`panel\`: \`${preset.default}\`.`,
+  ),
   models,
   panel,
-  confidence_threshold,
-  max_cost_usd,
+  confidence_threshold: withoutDefault(
+    confidence_threshold,
+    `${confidence_threshold.description} ${unlessProfile(LIMITS.confidence_threshold.default)}`,
+  ),
+  max_cost_usd: withoutDefault(
+    max_cost_usd,
+    `The most that the poll may cost, in US dollars. ${unlessProfile(LIMITS.max_cost_usd.default)}`,
+  ),
   reasons,
   metadata,
   expires_in,
