@@ -59,3 +59,20 @@ t.test('links never follow the Host header', async (t) => {
     t.notMatch(answer.body + JSON.stringify(answer.headers), /evil/, url);
   }
 });
+
+t.test(
+  'a page of another origin may pay as the x402 client does, and reads what the clients of chat go by',
+  async (t) => {
+    const asked = 'payment-signature,access-control-expose-headers,content-type';
+    const origin = 'https://elsewhere.example';
+    const preflight = await app.inject({
+      method: 'OPTIONS',
+      url: '/api/deposit',
+      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': asked },
+    });
+    const accepted = String(preflight.headers['access-control-allow-headers']).toLowerCase().split(', ');
+    for (const name of asked.split(',')) t.ok(accepted.includes(name), name);
+    const { headers } = await app.inject({ url: '/v1/models', headers: { origin } });
+    t.ok(String(headers['access-control-expose-headers']).split(', ').includes('x-should-retry'));
+  },
+);

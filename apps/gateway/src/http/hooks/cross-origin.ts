@@ -23,11 +23,14 @@ const EXPOSED = [
   'X-PAYMENT-RESPONSE',
   'X-Request-Id',
   'x-markdown-tokens',
+  'x-should-retry',
 ].join(', ');
 
 const ACCEPTED = [
   'A2A-Version',
   'Accept',
+  // The x402 client sends the name of this header of answers with its payment.
+  'Access-Control-Expose-Headers',
   'Authorization',
   'Content-Type',
   'Deposit-Secret',
