@@ -6,6 +6,7 @@ import t from 'tap';
 import { REVISIONS } from '../../src/agents/mcp/revisions.ts';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
+import { takePoll } from '../fixtures/hand-worker.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // Raw HTTP requests, including ones that no client library would send.
@@ -407,3 +408,41 @@ t.test(
     t.same(plain.structuredContent, done.result.structuredContent, 'without the extension the same call waits');
   },
 );
+
+t.test('a task that is canceled is cancelled without a vote, and completed with the votes that it has', async (t) => {
+  const ours = await build(t);
+  const { bearer: owner } = await ours.keyWith(5);
+  const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+  const _meta = { ...META, 'io.modelcontextprotocol/clientCapabilities': TASKS };
+  const ask = async (method: string, params: Record<string, unknown>) => {
+    const name = String(params.name ?? params.taskId);
+    const headers = { ...owner, 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': name };
+    return messageIn(await post(rpc(method, { ...params, _meta }), headers, ours)).result;
+  };
+  const begin = async () => (await ask('tools/call', { name: 'poll_question', arguments: POLL })).taskId as string;
+  const cancelled = { status: 'cancelled', statusMessage: /canceled before a model had voted/ };
+
+  const waiting = await begin();
+  await ask('tasks/cancel', { taskId: waiting });
+  const ended = await ask('tasks/get', { taskId: waiting });
+  t.match(ended, cancelled, 'no worker had it');
+  t.notOk('result' in ended);
+
+  const unvoted = await begin();
+  const idle = await takePoll(ours.context, unvoted);
+  await ask('tasks/cancel', { taskId: unvoted });
+  await idle.vote(null, 'aborted');
+  await idle.end();
+  t.match(await ask('tasks/get', { taskId: unvoted }), cancelled, 'a worker had it, and no vote');
+
+  const voted = await begin();
+  const worker = await takePoll(ours.context, voted);
+  await worker.vote();
+  await ask('tasks/cancel', { taskId: voted });
+  await worker.vote(null, 'aborted');
+  await worker.end();
+  t.match(await ask('tasks/get', { taskId: voted }), {
+    status: 'completed',
+    result: { structuredContent: { winning_option: 'A' } },
+  });
+});

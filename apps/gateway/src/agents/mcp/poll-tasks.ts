@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { accountOf } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
-import { whyWithoutResult } from '../../polls/read/why-failed.ts';
+import { whyFailed, whyWithoutResult } from '../../polls/read/why-failed.ts';
 import { knownOf } from '../../polls/run/outcome-unknown.ts';
 import { progressSentence } from '../progress-sentence.ts';
 import { refuseSpending, type ToolResult, toolResult } from './call-tool.ts';
@@ -21,7 +21,7 @@ const POLL_INTERVAL_MS = 1_000;
 /** A type alias, because an interface has no implicit index signature, which the library requires. */
 export type PollTask = {
   taskId: string;
-  status: 'working' | 'completed';
+  status: 'working' | 'completed' | 'cancelled';
   statusMessage?: string;
   createdAt: string;
   lastUpdatedAt: string;
@@ -75,12 +75,17 @@ export async function readPollTask(context: PollsContext, request: FastifyReques
   // Where the storage is away, this call fails and is repeated: an error as its result would be the end of the task.
   const stored = await findResultOfPoll(context.storage, poll.id);
   const why = stored ? null : await whyWithoutResult(context, poll.id, 'poll_execution_failed');
+  const failure = stored?.detail.status === 'failed' ? whyFailed(stored.detail) : why;
+  // Votes that it had are a result, which its caller paid: such a task is completed.
+  if (failure?.code === 'poll_canceled') return { ...stateOf(poll), status: 'cancelled', statusMessage: CANCELED };
   const result = await toolResult({ context, request }, async () => {
     if (!stored) throw new ApiError(why!.code);
     return unlessFailed(stored.detail);
   });
   return { ...stateOf(poll), status: 'completed', result };
 }
+
+const CANCELED = 'The poll was canceled before a model had voted.';
 
 const stateOf = ({ id, createdAt, finishedAt }: Poll): PollTask => ({
   taskId: id,
