@@ -1,4 +1,5 @@
 import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
+import { loadPanels } from '@eloquentpoll/models/panels';
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { readGrantRequest } from '../../src/accounts/keys/key-grant.ts';
@@ -65,13 +66,15 @@ const TEXTS: Record<string, (text: string) => unknown> = {
   'task id': (text) => readName(text, 'id'),
 };
 
+const panels = loadPanels({ file: 'simulator' });
+
 const BODIES: Record<string, (body: unknown) => unknown> = {
   'order of a poll': (body) => readAnyOrder(body, 'anonymous'),
   'order of an account': (body) => readAnyOrder(body, 'known'),
   'message of A2A': readCall,
   'id of a message': rpcIdOf,
   'input of a task': (body) => pollOfMessage(Object(body) as Record<string, unknown>),
-  'chat request': (body) => readChatRequest(body, 'known'),
+  'chat request': (body) => readChatRequest({ panels }, body, 'known'),
   'messages of a chat': (messages) => readMessages(messages),
   'schema of a chat': readSchema,
   'operation of MCP': (body) => operationOf({ body } as Parameters<typeof operationOf>[0]),

@@ -77,3 +77,27 @@ t.test('where no free polls run, a quick poll is described as one that is paid f
   t.equal(refused.statusCode, 401);
   t.notMatch(refused.body, 'quick-poll');
 });
+
+t.test('where no free polls run, no chat model is free', async (t) => {
+  const { app, keyWith } = await build(t, { models: { file: ROSTERS } });
+  const { bearer } = await keyWith(1);
+  const messages = [{ role: 'user', content: 'Which is larger? [A, B]' }];
+  const complete = (headers: object, model: unknown) =>
+    app.inject({ method: 'POST', url: '/v1/chat/completions', headers: { ...headers }, payload: { model, messages } });
+  const unknown = [
+    await app.inject({ url: '/v1/models/eloquentpoll%2Ffree' }),
+    await app.inject({ url: '/v1/models/eloquentpoll/free' }),
+    await complete({}, 'eloquentpoll/free'),
+    await complete(bearer, 'eloquentpoll/free'),
+    await complete(bearer, 'gpt-4o'),
+  ];
+  for (const { statusCode, body } of unknown) {
+    t.match([statusCode, JSON.parse(body).error.code], [404, 'model_not_found']);
+    t.match(body, 'eloquentpoll/broad');
+    t.notMatch(body, 'eloquentpoll/free');
+  }
+  const wrong = await complete(bearer, 7);
+  t.equal(wrong.statusCode, 400);
+  t.match(wrong.body, 'eloquentpoll/broad');
+  t.notMatch(wrong.body, 'eloquentpoll/free');
+});

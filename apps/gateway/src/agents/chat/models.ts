@@ -1,5 +1,7 @@
 import { CHAT_MODELS, type ChatModel, type PanelName } from '@eloquentpoll/contracts';
 import { ApiError, invalid } from '../../http/api-error.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 
 // One model per panel. Ids have the form of routers, vendor and name.
 
@@ -15,7 +17,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 /** When the first of them came up, as the vendor's clients expect a time: 2026-01-01. */
 const CREATED_S = 1_767_225_600;
 
-export const chatModels: readonly ChatModel[] = CHAT_MODELS.map((id) => ({
+const chatModels: readonly ChatModel[] = CHAT_MODELS.map((id) => ({
   id,
   object: 'model',
   created: CREATED_S,
@@ -23,19 +25,25 @@ export const chatModels: readonly ChatModel[] = CHAT_MODELS.map((id) => ({
   description: DESCRIPTIONS[id.slice(PREFIX.length)] ?? id,
 }));
 
-export function chatModelNamed(id: string): ChatModel {
-  const model = chatModels.find((one) => one.id === id);
+/** What this installation runs. */
+export const offeredModels = (context: Pick<PollsContext, 'panels'>): readonly ChatModel[] =>
+  chatModels.filter(({ id }) => runsFreePolls(context) || !isFreeModel(id));
+
+export function chatModelNamed(offered: readonly ChatModel[], id: string): ChatModel {
+  const model = offered.find((one) => one.id === id);
   if (model) return model;
   throw new ApiError('model_not_found', {
-    detail: `No model has this id; there are ${CHAT_MODELS.join(', ')}.`,
+    detail: `No model has this id; there are ${listOf(offered)}.`,
     issues: [{ pointer: '#/model', detail: 'unknown' }],
   });
 }
 
-export function panelOfModel(model: unknown): PanelName {
-  if (typeof model === 'string') return chatModelNamed(model).id.slice(PREFIX.length) as PanelName;
-  throw invalid([{ pointer: '#/model', detail: `model must be one of ${CHAT_MODELS.join(', ')}` }]);
+export function panelOfModel(offered: readonly ChatModel[], model: unknown): PanelName {
+  if (typeof model === 'string') return chatModelNamed(offered, model).id.slice(PREFIX.length) as PanelName;
+  throw invalid([{ pointer: '#/model', detail: `model must be one of ${listOf(offered)}` }]);
 }
+
+const listOf = (offered: readonly ChatModel[]): string => offered.map(({ id }) => id).join(', ');
 
 /** For any body, valid or not. */
 export const isFreeModel = (model: unknown): boolean => model === `${PREFIX}free`;

@@ -1,6 +1,7 @@
 import { type Issue, isJsonObject } from '@eloquentpoll/contracts';
 import type { PollOrder } from '@eloquentpoll/polls';
 import { ApiError, invalid } from '../../http/api-error.ts';
+import type { PollsContext } from '../../polls/context.ts';
 import { readPollOrder } from '../../polls/order/poll-order.ts';
 import { readShortOrder } from '../../polls/order/short-order.ts';
 import type { CallerKind } from '../../polls/order/themes.ts';
@@ -8,7 +9,7 @@ import { refuseDryRun } from '../../polls/order/wants-dry-run.ts';
 import { withoutNull } from '../without-null.ts';
 import { type AnswerForm, type ChatChoice, readChoice } from './choice.ts';
 import { readMessages } from './messages.ts';
-import { isFreeModel, panelOfModel } from './models.ts';
+import { isFreeModel, offeredModels, panelOfModel } from './models.ts';
 import { parameterIssues } from './parameters.ts';
 
 // From a chat request to the order of a poll, read as any other order is; its issues are said of the caller's members.
@@ -21,12 +22,12 @@ export interface AskedByChat {
   stream: { includeUsage: boolean } | null;
 }
 
-export function readChatRequest(body: unknown, caller: CallerKind): AskedByChat {
+export function readChatRequest(context: Pick<PollsContext, 'panels'>, body: unknown, caller: CallerKind): AskedByChat {
   if (!isJsonObject(body)) throw invalid([{ pointer: '#', detail: 'the request must be an object' }]);
   refuseDryRun(body);
   const issues = [...parameterIssues(body), ...streamIssues(body)];
   if (issues.length > 0) throw invalid(issues.slice(0, MAX_ISSUES));
-  const panel = panelOfModel(body.model);
+  const panel = panelOfModel(offeredModels(context), body.model);
   const choice = readChoice(body, readMessages(body.messages));
   const { confidence_threshold, max_cost_usd, reasons, metadata, expires_in } = withoutNull(body);
   const { question, options } = choice;

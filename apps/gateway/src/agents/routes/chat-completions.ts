@@ -36,7 +36,7 @@ export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext
   app.post(
     '/v1/chat/completions',
     {
-      config: { operation: budgetOf, idempotent: true },
+      config: { operation: budgetIn(context), idempotent: true },
       validatorCompiler: compileExceptBody,
       schema: {
         operationId: 'createChatCompletion',
@@ -89,16 +89,22 @@ const modelOf = ({ body }: FastifyRequest): unknown =>
 const needsKey = (request: FastifyRequest, caller: CallerKind): boolean =>
   caller === 'anonymous' && isPaidModel(modelOf(request));
 
-function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
-  if (needsKey(request, caller)) return 'read';
-  request.chatReading = readAny(request, caller);
-  if ('refusal' in request.chatReading) return 'compute';
-  return isFreeModel(modelOf(request)) ? 'free_poll' : 'poll';
-}
+const budgetIn =
+  (context: PollsContext) =>
+  (request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName => {
+    if (needsKey(request, caller)) return 'read';
+    request.chatReading = readAny(context, request, caller);
+    if ('refusal' in request.chatReading) return 'compute';
+    return isFreeModel(modelOf(request)) ? 'free_poll' : 'poll';
+  };
 
-function readAny({ body }: FastifyRequest, caller: CallerKind): NonNullable<FastifyRequest['chatReading']> {
+function readAny(
+  context: PollsContext,
+  { body }: FastifyRequest,
+  caller: CallerKind,
+): NonNullable<FastifyRequest['chatReading']> {
   try {
-    return { asked: readChatRequest(body, caller) };
+    return { asked: readChatRequest(context, body, caller) };
   } catch (error) {
     if (error instanceof ApiError) return { refusal: error };
     throw error;

@@ -5,14 +5,13 @@ import { access } from '../../http/access.ts';
 import { jsonAnswer } from '../../http/answers.ts';
 import { chatErrors } from '../../http/chat-errors.ts';
 import type { PollsContext } from '../../polls/context.ts';
-import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
-import { chatModelNamed, chatModels, isFreeModel } from '../chat/models.ts';
+import { chatModelNamed, offeredModels } from '../chat/models.ts';
 
 const Params = Type.Object({ model: Type.String({ description: 'An id, with its slash as `%2F`.' }) });
 
 /** GET /v1/models and GET /v1/models/{model}: the panels as models of the OpenAI API. */
 export function chatModelRoutes(app: FastifyInstance, context: Pick<PollsContext, 'panels'>): void {
-  const data = chatModels.filter(({ id }) => runsFreePolls(context) || !isFreeModel(id));
+  const data = offeredModels(context);
   app.get(
     '/v1/models',
     {
@@ -26,7 +25,7 @@ export function chatModelRoutes(app: FastifyInstance, context: Pick<PollsContext
         response: { 200: jsonAnswer('The models.', ChatModelList), ...chatErrors() },
       },
     },
-    async (): Promise<ChatModelList> => ({ object: 'list', data }),
+    async (): Promise<ChatModelList> => ({ object: 'list', data: [...data] }),
   );
 
   const found = { 200: jsonAnswer('The model.', ChatModel), ...chatErrors('model_not_found') };
@@ -44,13 +43,13 @@ export function chatModelRoutes(app: FastifyInstance, context: Pick<PollsContext
         response: found,
       },
     },
-    async ({ params }): Promise<ChatModel> => chatModelNamed(params.model),
+    async ({ params }): Promise<ChatModel> => chatModelNamed(data, params.model),
   );
 
   // Some clients leave the slash of the id as it is.
   app.get<{ Params: { owner: string; name: string } }>(
     '/v1/models/:owner/:name',
     { config: { operation: 'read' }, schema: { hide: true, security: access.none, response: found } },
-    async ({ params }): Promise<ChatModel> => chatModelNamed(`${params.owner}/${params.name}`),
+    async ({ params }): Promise<ChatModel> => chatModelNamed(data, `${params.owner}/${params.name}`),
   );
 }
