@@ -10,8 +10,8 @@ interface Circumstances {
   headers?: Record<string, string>;
   /** Members that another protocol expects at the top of the body, in both of its forms. */
   members?: Readonly<Record<string, unknown>>;
-  /** A poll of this request was made and goes on, or has ended. */
-  leavesPoll?: boolean;
+  /** The poll of this request, which was made and goes on, or has ended. */
+  leavesPoll?: string;
   cause?: unknown;
 }
 

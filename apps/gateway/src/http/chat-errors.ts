@@ -19,4 +19,4 @@ export const chatErrors = (...codes: readonly ErrorCode[]): Record<number, Answe
 
 /** These clients repeat a 5xx by themselves. Without a key that would be a second poll beside one that goes on. */
 export const isRetriedAtACost = ({ code, circumstances }: ApiError, idempotencyKey: string | null): boolean =>
-  (code === 'poll_execution_failed' || circumstances.leavesPoll === true) && idempotencyKey === null;
+  (code === 'poll_execution_failed' || circumstances.leavesPoll !== undefined) && idempotencyKey === null;

@@ -11,6 +11,7 @@ import { endStream, readOutcomeUntil } from '../../polls/run/read-outcome.ts';
 import { refuseWhileClosing } from '../../polls/run/stream-poll.ts';
 import { type Submission, submitPoll } from '../../polls/run/submit-poll.ts';
 import { type ChunkedCompletion, errorChunk, firstChunk, lastChunks } from './completion-chunks.ts';
+import { noteLeftPoll } from './left-polls.ts';
 
 /** Runs a poll, or joins one, and answers with its completion in chunks. A caller who disconnects does not end the poll. */
 export async function streamCompletion(
@@ -24,7 +25,12 @@ export async function streamCompletion(
   using opened = new DisposableStack();
   opened.defer(await context.streamSlots.take(request));
   const follower = opened.use(new PollFollower(context, 'end'));
-  const { pollId, joined, deadlineMs } = await submitPoll(context, submission, follower);
+  const { pollId, joined, deadlineMs } = await submitPoll(context, submission, follower).catch(
+    async (error: unknown) => {
+      await noteLeftPoll(context, submission, error);
+      throw error;
+    },
+  );
   if (joined) markReplayed(reply);
   const stream = openEventStream(context.streams, request, reply, deadlineMs + END_GRACE_MS);
   if (!stream) return;
@@ -74,22 +80,24 @@ class CompletionEvents implements PollListener, StreamSource {
   }
 
   async #giveUp(): Promise<void> {
-    if (!(await this.#follower.readLast())) this.#failUnknown();
+    if (!(await this.#follower.readLast())) await this.#failUnknown();
   }
 
   async #finish(end: PollEnd): Promise<void> {
     const { pollId } = this.#completion;
     const { idempotency } = this.#submission;
     const result = await readOutcomeUntil(this.#context, pollId, end, idempotency, () => this.#stream.closed);
-    if (result === undefined) return this.#failUnknown();
+    if (result === undefined) return await this.#failUnknown();
     if (result === null) return this.#fail({ code: 'poll_execution_failed' });
     if (result.status === 'failed') return this.#fail(whyFailed(result));
     this.#stream.end(lastChunks(this.#context.config, this.#completion, result));
   }
 
-  #failUnknown(): void {
+  async #failUnknown(): Promise<void> {
     const { pollId } = this.#completion;
-    const { code, circumstances } = outcomeUnknown({ pollId, accountId: this.#submission.accountId });
+    const unknown = outcomeUnknown({ pollId, accountId: this.#submission.accountId });
+    const { code, circumstances } = unknown;
+    await noteLeftPoll(this.#context, this.#submission, unknown);
     this.#fail({ code, detail: circumstances.detail, members: circumstances.members });
   }
 

@@ -16,6 +16,7 @@ import { whyFailed } from '../../polls/read/why-failed.ts';
 import { awaitPoll } from '../../polls/run/await-poll.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
 import { toCompletion } from '../chat/completion.ts';
+import { joiningLeftPoll, noteLeftPoll } from '../chat/left-polls.ts';
 import { isFreeModel, isPaidModel } from '../chat/models.ts';
 import { type AskedByChat, readChatRequest } from '../chat/read-request.ts';
 import { streamCompletion } from '../chat/stream-completion.ts';
@@ -69,9 +70,14 @@ export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext
     async (request, reply): Promise<ChatCompletion | undefined> => {
       if (needsKey(request, callerOf(request))) throw keyMissing(context);
       const { model, order, form, stream } = askedIn(request);
-      const submission = submissionOf(context, request, 'chat', { order });
+      const submission = await joiningLeftPoll(context, submissionOf(context, request, 'chat', { order }));
       if (stream) return streamCompletion(context, request, reply, submission, { model, form, ...stream });
-      const ended = await awaitPoll(context, submission, goneSignal(reply));
+      const gone = goneSignal(reply);
+      const ended = await awaitPoll(context, submission, gone).catch(async (error: unknown) => {
+        // A caller who left has no answer to repeat the request for, unless it repeated one before.
+        if (!gone.aborted || submission.joins !== undefined) await noteLeftPoll(context, submission, error);
+        throw error;
+      });
       if (ended.joined) markReplayed(reply);
       if (ended.result.status === 'failed') {
         const { code, detail } = whyFailed(ended.result);

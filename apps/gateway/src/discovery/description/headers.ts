@@ -17,7 +17,10 @@ const HEADERS = {
   'Retry-After': count('Seconds after which the same request can succeed.', 5),
   'X-Request-Id': text('Names the request to the operator of the service.', 'req_0123456789abcdef01234567'),
   'Idempotency-Key': text('The key of the request, as it was sent.', '"8e03978e-40d5-43e8-bc93-6894a57f9324"'),
-  'Idempotent-Replayed': text('`true`: an earlier request with the same key had this result.', 'true'),
+  'Idempotent-Replayed': text(
+    '`true`: an earlier request with the same key had this result, or at chat completions an equal one whose answer was an error.',
+    'true',
+  ),
   ETag: text('For `If-None-Match` of the next request.', '"3f2b8c"'),
   'WWW-Authenticate': text('How to authenticate, and where the authorization server is described.', 'Bearer'),
 } as const;

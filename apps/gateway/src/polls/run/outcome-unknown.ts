@@ -23,7 +23,7 @@ export const outcomeUnknown = (
     detail: UNKNOWN,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     ...more,
-    leavesPoll: true,
+    leavesPoll: pollId,
     ...(accountId !== null && { members: { session_id: pollId } }),
   });
 

@@ -1,7 +1,13 @@
 import type { Bus } from '@eloquentpoll/bus';
 import type { PollSpec, ServiceTier } from '@eloquentpoll/contracts';
 import { isFree, laneOf, newPollId, type PollOrder } from '@eloquentpoll/polls';
-import { type Acceptance, forgetPollKey, type IdempotencyKey, type TenantLimits } from '@eloquentpoll/storage';
+import {
+  type Acceptance,
+  findPoll,
+  forgetPollKey,
+  type IdempotencyKey,
+  type TenantLimits,
+} from '@eloquentpoll/storage';
 import { accountFrozen } from '../../accounts/frozen.ts';
 import { prepareAccountEndpoint } from '../../accounts/webhooks/webhooks.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -11,6 +17,7 @@ import type { RunView } from '../read/run-view.ts';
 import { ceilingFor } from './ceiling-for.ts';
 import { insufficientFunds } from './insufficient-funds.ts';
 import { keyBudgetReached } from './key-budget-reached.ts';
+import { knownOf } from './outcome-unknown.ts';
 import type { PollFollower } from './poll-follower.ts';
 import { preparePoll } from './prepare-poll.ts';
 import { MAX_HELD_RETRY_S, reasonOfRefusal } from './refusals.ts';
@@ -34,6 +41,8 @@ export interface Submission {
   requestId: string;
   traceparent?: string | undefined;
   idempotency?: IdempotencyKey | undefined;
+  /** A poll of the account, of the same order, whose caller has no answer yet. */
+  joins?: string | undefined;
   /** What its caller calls the key, where it is not the header. */
   keyName?: string | undefined;
   /** What the caller of an agent's task groups it by. */
@@ -51,18 +60,36 @@ export interface Submitted {
   deadlineMs: number;
 }
 
-/** Makes a poll, or joins the one that its Idempotency-Key stands for. The follower misses nothing of it. */
+/** Makes a poll, or joins the one that is to be joined or that its Idempotency-Key stands for. The follower misses nothing of it. */
 export async function submitPoll(
   context: PollsContext,
   submission: Submission,
   follower?: PollFollower,
 ): Promise<Submitted> {
+  const left = await joinLeft(context, submission, follower);
+  if (left) return left;
   const submitted = await submitOnce(context, submission, follower);
   const { joined, pollId } = submitted;
   if (joined?.status !== 'failed' || joined.resultId !== null || !submission.idempotency) return submitted;
   // A poll that was given up cost nothing: its key is free again, and the retry makes a new poll.
   await forgetPollKey(context.storage, submission.idempotency, pollId);
   return submitOnce(context, submission, follower);
+}
+
+/** Null without such a poll, or where it ended without a result. */
+async function joinLeft(
+  context: PollsContext,
+  { accountId, joins }: Submission,
+  follower?: PollFollower,
+): Promise<Submitted | null> {
+  if (joins === undefined) return null;
+  return knownOf({ pollId: joins, accountId }, async () => {
+    const poll = await findPoll(context.storage, joins);
+    const joined = poll?.accountId === accountId ? await readRun(context, joins) : null;
+    if (!poll || !joined || (joined.status === 'failed' && joined.resultId === null)) return null;
+    await follower?.subscribe(joins);
+    return { pollId: joins, resultId: poll.resultId, joined, spec: poll.spec, deadlineMs: poll.remainingMs };
+  });
 }
 
 async function submitOnce(context: PollsContext, submission: Submission, follower?: PollFollower): Promise<Submitted> {
