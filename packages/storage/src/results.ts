@@ -86,11 +86,12 @@ interface HistoryTerms {
 }
 
 async function historyOf({ db }: Queries, { accountId, limit, offset, since }: HistoryTerms): Promise<ResultLine[]> {
-  // What is skipped is skipped in the index alone: of each row that is looked at, the whole answer would be read.
+  // By their ids: of each row that is skipped, the whole answer would be read.
   const page = db
     .selectFrom('results')
     .select('poll_id')
     .where('account_id', '=', accountId)
+    .where(isResultInTime)
     .$if(since !== undefined, (results) => results.where('poll_id', '>=', pollIdsSince(since!)))
     .orderBy('created_at', 'desc')
     .orderBy('poll_id')
@@ -118,7 +119,6 @@ async function historyOf({ db }: Queries, { accountId, limit, offset, since }: H
       sql<Record<string, number>>`detail->'tally'`.as('tally'),
       wasCanceledByCaller.as('is_canceled'),
     ])
-    .where(isResultInTime)
     .$if(since !== undefined, (results) => results.where('results.poll_id', '>=', pollIdsSince(since!)))
     .orderBy('created_at', 'desc')
     .orderBy('results.poll_id')

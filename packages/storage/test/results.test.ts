@@ -21,7 +21,7 @@ async function ended(storage: Storage, accountId: string) {
   return request.poll;
 }
 
-const { storage } = await open(t, { maxConnections: 10 });
+const { storage, query } = await open(t, { maxConnections: 10 });
 
 t.test('history: own results, newest first, in pages', async (t) => {
   const [owner, other] = [await funded(storage, 99n * USD), await funded(storage, 99n * USD)];
@@ -51,6 +51,20 @@ t.test('history: own results, newest first, in pages', async (t) => {
     totalMs: 720,
     createdAt: Date,
   });
+});
+
+t.test('results whose time is over take no place of a page', async (t) => {
+  const owner = await funded(storage, 99n * USD);
+  const kept: string[] = [];
+  for (let index = 0; index < 3; index++) kept.unshift((await ended(storage, owner)).resultId);
+  for (let index = 0; index < 5; index++) {
+    const { id } = await ended(storage, owner);
+    await query('update results set expires_at = now() where poll_id = $1', [id]);
+  }
+  const ids = (lines: { resultId: string }[]) => lines.map(({ resultId }) => resultId);
+  t.same(ids(await readHistory(storage, owner, 3, 0)), kept);
+  t.same(ids(await readHistory(storage, owner, 2, 1)), kept.slice(1));
+  t.same(ids(await readRecentResults(storage, owner)), kept);
 });
 
 t.test('a result is found by its id and by its poll, a running poll has none', async (t) => {
