@@ -234,6 +234,20 @@ t.test(
   },
 );
 
+t.test('the target of a move that failed among its tables says of no limit that it is not what was used', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const { accountId } = await richAccount(a);
+  await endedBatch(a, accountId);
+  await b.query(`create function fail() returns trigger language plpgsql as $$ begin raise exception 'full'; end $$`);
+  await b.query('create trigger fails before insert on batch_rows for each row execute function fail()');
+  await t.rejects(move(accountId, a, b), { name: 'StorageRefused', cause: { message: 'full' } });
+  t.match(await b.query('select count(*)::int as keys from api_keys'), [{ keys: 1 }]);
+  t.same(await checkLedger(b.storage), []);
+  await b.query('drop trigger fails on batch_rows');
+  await move(accountId, a, b);
+  await clean(t, 'there', a, b);
+});
+
 t.test('a move waits for changes that had begun before the account was frozen, and takes them along', async (t) => {
   const { a, b, move } = await twoCells(t);
   const { accountId } = await richAccount(a);

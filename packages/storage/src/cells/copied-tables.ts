@@ -24,7 +24,6 @@ const OF_BATCHES = 't.batch_id = any(array(select id from batches where account_
 export const TABLES_OF_ACCOUNT: readonly CopiedTable[] = [
   { name: 'identities', where: OF_ACCOUNT },
   { name: 'api_keys', where: OF_ACCOUNT },
-  { name: 'key_limits', where: OF_ACCOUNT },
   { name: 'logins', where: OF_ACCOUNT },
   { name: 'saved_panels', where: OF_ACCOUNT },
   { name: 'webhook_endpoints', where: `${OF_ACCOUNT} and t.removed_at is null` },
@@ -34,6 +33,8 @@ export const TABLES_OF_ACCOUNT: readonly CopiedTable[] = [
   { name: 'idempotency', where: 't.principal = $account::text' },
   { name: 'caller_days', where: 't.caller = $account::text' },
   { name: 'usage_days', where: OF_ACCOUNT },
+  // What they say is spent is compared with the days, also where the move is killed in between.
+  { name: 'key_limits', where: OF_ACCOUNT },
   { name: 'usage_labels', where: OF_ACCOUNT },
   // Sums of months are made anew.
   { name: 'usage_names', where: OF_ACCOUNT, instead: { summed: 'false' } },
