@@ -42,14 +42,7 @@ begin
   perform from usage_names where account_id = v_id order by day, name for update;
   delete from usage_label_months where account_id = v_id;
   update usage_names set summed = false where account_id = v_id and summed;
-  -- What this ledger has of its captures, when it has lived here before, is not elsewhere.
-  delete from moved_usage where account_id = v_id;
-  insert into moved_usage (account_id, day, cost_u)
-  select v_id, day, u.cost_u - coalesce(t.cost_u, 0)
-    from (select day, sum(cost_u)::bigint as cost_u from usage_days where account_id = v_id group by day) u
-    left join (select (r.created_at at time zone 'utc')::date as day, sum(r.amount_u)::bigint as cost_u
-                 from transfers h join transfers r on r.pending_id = h.id and r.kind = 'post'
-                where h.debit = v_id and h.kind = 'hold' and h.poll_id is not null group by 1) t using (day);
+  perform count_elsewhere(v_id);
 
   update balances
      set used_elsewhere_u = (v_facts ->> 'used_u')::bigint - used_u, used_on = (v_facts ->> 'used_on')::date,

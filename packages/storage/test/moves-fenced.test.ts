@@ -92,6 +92,27 @@ t.test('a move is given up only with its own target, and not after it has left',
   t.same(await owned(b, accountId), before);
 });
 
+t.test('a move that is given up when all was copied leaves the books of its target whole', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const rich = await richAccount(a);
+  const { accountId } = rich;
+  const giveUp = async (from: TestCell, to: TestCell) => {
+    await t.rejects(move(accountId, from, to, { stopAfter: 'copied_all' }), { message: 'killed after copied_all' });
+    await abandonMove(from.cell.storage, to.cell, (await findOpenMove(from.storage, accountId))!);
+  };
+  await giveUp(a, b);
+  await clean(t, 'where it never lived', a, b);
+  t.same(await b.query('select account_id from usage_days union select account_id from moved_usage'), []);
+  await move(accountId, a, b);
+  await endedPoll(b, accountId, rich.keyId);
+  await giveUp(b, a);
+  await clean(t, 'where it has lived', a, b);
+  const before = await seen(b, rich);
+  await move(accountId, b, a);
+  t.same(await seen(a, rich), before);
+  await clean(t, 'back', a, b);
+});
+
 t.test('a move that was killed while it was given up goes on, and nothing of it is emptied', async (t) => {
   const { a, b, move } = await twoCells(t);
   const rich = await richAccount(a);

@@ -191,6 +191,11 @@ function forgetCopied(to: Storage, accountId: string): Promise<void> {
     for (const table of ['logins', 'identities', 'api_keys', 'saved_panels', 'webhook_endpoints'] as const)
       await db.deleteFrom(table).where('account_id', '=', accountId).execute();
     await sql`delete from idempotency where principal = ${accountId}`.execute(db);
+    // Its days stay where it has lived: they are compared with what the ledger captured there.
+    await sql`
+      delete from usage_days where account_id = ${accountId}
+         and not exists (select from account_moves where account_id = ${accountId})`.execute(db);
+    await sql`select count_elsewhere(${accountId})`.execute(db);
     await sql`
       update accounts set keep_until = now() where id = ${accountId} and moved_to is not null and moving_at is null`.execute(
       db,
