@@ -59,7 +59,7 @@ begin
   -- Polls that are being accepted lock their key before the account: they are not waited for, and their keys expire.
   delete from idempotency where ctid = any(array(
     select ctid from idempotency where principal = v_move.account_id::text for update skip locked));
-  delete from caller_days where account_id = v_move.account_id;
+  delete from caller_days where caller = v_move.account_id::text;
 
   update accounts
      set deleted_at = v_now, moving_at = null, moved_to = v_move.to_cell, keep_until = v_now + p_keep, email = null

@@ -53,8 +53,9 @@ export interface AccountClosing {
 }
 
 /**
- * Forgets who the account belongs to: identities, keys, logins, e-mail address, kept answers. Its results cannot be read
- * from then on; `emptyClosedAccounts` deletes them in steps. Null when there is no such account.
+ * Forgets who the account belongs to: identities, keys, logins, e-mail address. Its results cannot be read from then on;
+ * `emptyClosedAccounts` deletes them in steps, and its idempotency keys, which a poll that is being accepted locks before
+ * the account. Null when there is no such account.
  */
 export function closeAccount(
   storage: Storage,
@@ -63,10 +64,7 @@ export function closeAccount(
 ): Promise<Shut | null> {
   return inTransaction(storage, async (tx) => {
     const { db } = tx;
-    // Idempotency keys before the account: polls that are being accepted lock them in this order.
-    await sql`
-      select from idempotency where principal = ${accountId} order by entry_point, key for update`.execute(db);
-    // Payments too, as where they are credited: one that is credited meanwhile is seen below.
+    // Payments before the account, as where they are credited: one that is credited meanwhile is seen below.
     await sql`select from checkouts where account_id = ${accountId} order by id for update`.execute(db);
     if (!(await lockOpen(tx, accountId))) return null;
     const keys = await activeKeys(tx, accountId);
@@ -89,12 +87,8 @@ export function closeAccount(
     await db.deleteFrom('api_keys').where('account_id', '=', accountId).execute();
     await db.deleteFrom('saved_panels').where('account_id', '=', accountId).execute();
     await sql`select remove_webhook_endpoints(${accountId}, null)`.execute(db);
-    // What is locked now belongs to a request that waits for the account: it will be refused, or its poll takes the key along.
-    await sql`
-      delete from idempotency where ctid = any(array(
-        select ctid from idempotency where principal = ${accountId} for update skip locked))`.execute(db);
     await db.deleteFrom('feedback').where('account_id', '=', accountId).execute();
-    await db.deleteFrom('caller_days').where('account_id', '=', accountId).execute();
+    await db.deleteFrom('caller_days').where('caller', '=', accountId).execute();
     await db.updateTable('checkouts').set({ url: null }).where('account_id', '=', accountId).execute();
     await db
       .updateTable('deposits')

@@ -30,6 +30,7 @@ export function forgetClosedAccounts(storage: Storage, limit: number): Promise<n
   return inSteps([
     () => untilShort(limit, BATCHES_AT_ONCE, (atOnce) => deleteBatches(storage, atOnce)),
     () => forgetWebhooks(storage, limit),
+    () => forgetKeys(storage, limit),
     // Labels are what its owner wrote; sums per day belong to the books. Names first: what has no name is not summed any more.
     async () => {
       let done = 0;
@@ -45,6 +46,13 @@ export function forgetClosedAccounts(storage: Storage, limit: number): Promise<n
 function forgetWebhooks({ db }: Queries, limit: number): Promise<number> {
   return untilShort(limit, ROWS_AT_ONCE, async (atOnce) => {
     const { rows } = await sql<{ forgotten: number }>`select forget_webhooks(${atOnce}) as forgotten`.execute(db);
+    return rows[0]!.forgotten;
+  });
+}
+
+function forgetKeys({ db }: Queries, limit: number): Promise<number> {
+  return untilShort(limit, ROWS_AT_ONCE, async (atOnce) => {
+    const { rows } = await sql<{ forgotten: number }>`select forget_keys(${atOnce}) as forgotten`.execute(db);
     return rows[0]!.forgotten;
   });
 }
@@ -87,6 +95,7 @@ async function noteEmptied({ db }: Queries): Promise<number> {
        and not exists (select from webhook_endpoints e where e.account_id = a.id)
        and not exists (select from usage_names u where u.account_id = a.id)
        and not exists (select from usage_labels u where u.account_id = a.id)
-       and not exists (select from usage_label_months u where u.account_id = a.id)`.execute(db);
+       and not exists (select from usage_label_months u where u.account_id = a.id)
+       and not has_keys(a.id)`.execute(db);
   return Number(numAffectedRows);
 }

@@ -99,6 +99,8 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   resend_webhook_delivery: ['gateway'],
   test_webhook_endpoint: ['gateway'],
   forget_webhooks: ['gateway', 'worker'],
+  forget_keys: ['gateway', 'worker'],
+  has_keys: ['gateway', 'worker'],
   delete_deliveries: [],
   keep_months: ['worker'],
   drop_month: ['worker'],

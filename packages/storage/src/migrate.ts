@@ -64,15 +64,22 @@ async function takeTurn(client: pg.Client): Promise<void> {
 }
 
 async function apply(client: pg.Client, step: Migration, waitMs: number): Promise<void> {
-  for (const { sql, isOnline } of step.prepare?.() ?? []) {
-    if (isOnline) await client.query(sql);
-    else await underShortLocks(client, waitMs, () => client.query(sql));
+  for (const { sql, isOnline, forEach } of step.prepare?.() ?? []) {
+    for (const text of forEach ? await textsFor(client, sql, forEach) : [sql]) {
+      if (isOnline) await client.query(text);
+      else await underShortLocks(client, waitMs, () => client.query(text));
+    }
   }
   const values = [step.name, tablesHash(step)];
   await underShortLocks(client, waitMs, async () => {
     await client.query(step.sql());
     await client.query('insert into schema_migrations (name, tables_sha256) values ($1, $2)', values);
   });
+}
+
+async function textsFor(client: pg.Client, sql: string, names: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(names);
+  return rows.map(({ name }) => sql.replaceAll('%I', name));
 }
 
 /** While a statement waits for a lock, all that come after it wait behind it: so long, and then it is tried again. */

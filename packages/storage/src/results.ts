@@ -85,9 +85,9 @@ interface HistoryTerms {
   since?: Date;
 }
 
-async function historyOf({ db }: Queries, { accountId, limit, offset, since }: HistoryTerms): Promise<ResultLine[]> {
-  // By their ids: of each row that is skipped, the whole answer would be read.
-  const page = db
+/** The polls of one page. What is not of it is passed over in the index: of each row that is looked at, much would be read. */
+export const pageOfHistory = ({ db }: Queries, { accountId, limit, offset, since }: HistoryTerms) =>
+  db
     .selectFrom('results')
     .select('poll_id')
     .where('account_id', '=', accountId)
@@ -96,9 +96,12 @@ async function historyOf({ db }: Queries, { accountId, limit, offset, since }: H
     .orderBy('created_at', 'desc')
     .orderBy('poll_id')
     .limit(limit)
-    .offset(offset)
-    .as('page');
-  const rows = await db
+    .offset(offset);
+
+async function historyOf(queries: Queries, terms: HistoryTerms): Promise<ResultLine[]> {
+  const { since } = terms;
+  const page = pageOfHistory(queries, terms).as('page');
+  const rows = await queries.db
     .selectFrom('results')
     .innerJoin(page, 'page.poll_id', 'results.poll_id')
     .select([

@@ -98,6 +98,35 @@ t.test('polls are accepted, claimed and ended between the steps that load their 
   t.same((await client.query('select * from check_ledger()')).rows, []);
 });
 
+t.test('an index of a table by month is built for each month, and a repeat builds what is missing', async (t) => {
+  const { url, client } = await emptyDatabase(t);
+  const names = migrations.map(({ name }) => name);
+  await migrate(url, { without: names.slice(names.indexOf('0033-indexes-of-accounts')) });
+  // The first attempt was broken off, and a month has come since.
+  await client.query(`create index results_history on only results (account_id, created_at desc, poll_id)
+                        include (expires_at) where account_id is not null`);
+  await client.query('select keep_months(3)');
+  await client.query('create index results_first_history on results_first (account_id)');
+  await client.query(`update pg_index set indisvalid = false where indexrelid = 'results_first_history'::regclass`);
+  await migrate(url);
+  const { rows: indexes } = await client.query(`
+    select c.oid::regclass::text as name, count(*) filter (where p.inhrelid is not null)::int as attached,
+           bool_and(coalesce(x.indisvalid, false)) as valid
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      left join pg_index x on x.indrelid = c.oid and pg_get_indexdef(x.indexrelid) like '% INCLUDE (expires_at)%'
+      left join pg_inherits p on p.inhrelid = x.indexrelid and p.inhparent = 'results_history'::regclass
+     where i.inhparent = 'results'::regclass group by 1`);
+  t.ok(indexes.length > 3);
+  for (const { name, attached, valid } of indexes) t.same([attached, valid], [1, true], name);
+  const { rows } = await client.query(`
+    select indexrelid::regclass::text as name, indisvalid as valid from pg_index
+     where indexrelid::regclass::text in ('results_history', 'results_account', 'deposits_account') order by 1`);
+  t.same(rows, [
+    { name: 'deposits_account', valid: true },
+    { name: 'results_history', valid: true },
+  ]);
+});
+
 t.test('deposits that were credited before their final blocks were noted count as met', async (t) => {
   const { url, client } = await emptyDatabase(t);
   const names = migrations.map(({ name }) => name);

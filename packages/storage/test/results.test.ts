@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import t from 'tap';
 import {
   acceptPoll,
@@ -12,7 +13,9 @@ import {
   type Storage,
   storeFeedback,
 } from '../src/index.ts';
+import { pageOfHistory } from '../src/results.ts';
 import { acceptance, finished, funded, open, spec, USD } from './fixtures.ts';
+import { executedNodes, rowsRead } from './query-plan.ts';
 
 async function ended(storage: Storage, accountId: string) {
   const request = acceptance(accountId);
@@ -65,6 +68,28 @@ t.test('results whose time is over take no place of a page', async (t) => {
   t.same(ids(await readHistory(storage, owner, 3, 0)), kept);
   t.same(ids(await readHistory(storage, owner, 2, 1)), kept.slice(1));
   t.same(ids(await readRecentResults(storage, owner)), kept);
+});
+
+t.test('a page of results is found in its index, past thousands that are deleted and not emptied yet', async (t) => {
+  const [owner, other] = [await funded(storage, 0n), await funded(storage, 0n)];
+  await query(
+    `insert into results (poll_id, result_id, account_id, status, panel_name, entry_point, simulated, is_tie, early_terminated,
+                          models_requested, models_succeeded, models_failed, models_skipped, total_cost_u, gather_ms, total_ms,
+                          detail, created_at, expires_at)
+     select month_ids(now()) || lpad(i::text, 22, '0'), 'EP-' || i, case when i % 2 = 0 then $1 else $2 end::uuid, 'success', 'broad',
+            'rest', true, true, false, 2, 2, 0, 0, 0, 1, 1, '{}', now() - i * interval '1 second', case when i < 5000 then now() end
+       from generate_series(1, 10000) i`,
+    [owner, other],
+  );
+  await query('vacuum analyze results');
+  const terms = { accountId: owner, limit: 20, offset: 10 };
+  t.equal((await readHistory(storage, owner, terms.limit, terms.offset))[0]?.resultId, 'EP-5020');
+  const scans = (await executedNodes(storage, sql`${pageOfHistory(storage, terms)}`)).filter((node) =>
+    node['Relation Name']?.startsWith('results'),
+  );
+  t.same(new Set(scans.map((node) => node['Node Type'])), new Set(['Index Only Scan']));
+  const read = scans.reduce((sum, node) => sum + rowsRead(node), 0);
+  t.ok(read < 2_600, `${read}`);
 });
 
 t.test('a result is found by its id and by its poll, a running poll has none', async (t) => {

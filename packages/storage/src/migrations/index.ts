@@ -29,6 +29,7 @@ import { batchEvents } from './0028-batch-events.ts';
 import { finalDeposits } from './0029-final-deposits.ts';
 import { actsBeginOnce } from './0030-acts-begin-once.ts';
 import { removedEndpoints } from './0032-removed-endpoints.ts';
+import { indexesOfAccounts } from './0033-indexes-of-accounts.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -65,4 +66,5 @@ export const migrations: readonly Migration[] = [
   finalDeposits,
   actsBeginOnce,
   removedEndpoints,
+  indexesOfAccounts,
 ];

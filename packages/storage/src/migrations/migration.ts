@@ -11,4 +11,6 @@ export interface Preparation {
   readonly sql: string;
   /** Readers and writers go on beside it, however long it takes. Others need a moment without them, and are tried again. */
   readonly isOnline?: true;
+  /** A query of names, read when it is its turn: it is made for each of them, in place of %I. */
+  readonly forEach?: string;
 }
