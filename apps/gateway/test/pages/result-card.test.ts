@@ -1,8 +1,8 @@
 import { inflateSync } from 'node:zlib';
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
-import { houseCard, resultCard } from '../../src/pages/card/result-card.ts';
-import { drawable, fitted, lines, widthOf } from '../../src/pages/card/set-text.ts';
+import { drawnNames, houseCard, resultCard } from '../../src/pages/card/result-card.ts';
+import { drawable, fitted, lines, mostlyDrawable, widthOf } from '../../src/pages/card/set-text.ts';
 import { madeUpResult } from '../fixtures/made-up-result.ts';
 
 // The picture of a link: a PNG that others can read, whatever the texts are.
@@ -44,6 +44,33 @@ t.test('any text is drawn, cut or left out', async (t) => {
       t.ok(made.length <= 3 && made.every((line) => widthOf(line, 'strong') <= width));
       t.ok(widthOf(fitted(plain, 'plain', width), 'plain') <= width);
     }),
+    { numRuns: 300 },
+  );
+});
+
+t.test('an option is drawn whole or has its number, and no two are drawn alike', async (t) => {
+  t.equal(drawable('A♭ minor', 'strong'), null);
+  t.equal(drawable('x 😀', 'plain'), null);
+  t.equal(drawable(' A\u200b\tminor\n', 'plain'), 'A minor', 'what one does not see is no other text');
+  t.equal(mostlyDrawable('Is it A♭♭ minor?', 'plain'), 'Is it A… minor?');
+  t.equal(mostlyDrawable('你认为哪一个更好?', 'plain'), null);
+  t.same(drawnNames(['A♭ minor', 'A minor']), ['Option 1', 'A minor']);
+  t.same(drawnNames(['a b', 'a  b', 'c']), ['Option 1', 'Option 2', 'c']);
+  t.same(drawnNames(['♭', 'b', 'Option 1']), ['Option 1', 'b', 'Option 3']);
+  const long = 'Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore';
+  t.same(drawnNames([`${long} one`, `${long} two`]), ['Option 1', 'Option 2'], 'both would be cut before they differ');
+  const character = fc.constantFrom('A', 'a', '♭', ' ', 'Option 1', 'Option 2', '\u200b', 'é', 'W'.repeat(60));
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.array(character).map((parts) => parts.join('')),
+        { minLength: 2, maxLength: 10 },
+      ),
+      (options) => {
+        const drawn = drawnNames(options).map((name) => fitted(name, 'plain', 848));
+        t.equal(new Set(drawn).size, options.length);
+      },
+    ),
     { numRuns: 300 },
   );
 });

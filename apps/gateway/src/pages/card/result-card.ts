@@ -3,7 +3,7 @@ import { endedVerdict } from '@eloquentpoll/polls';
 import { headlineText, type Verdict } from '@eloquentpoll/voting/verdict';
 import { pictureOf } from '../result-picture.ts';
 import { Raster } from './raster.ts';
-import { drawable, fitted, lines, widthOf } from './set-text.ts';
+import { drawable, fitted, lines, mostlyDrawable, widthOf } from './set-text.ts';
 
 // The preview image (og:image): of a result its question and tally, of any other page the service.
 
@@ -37,20 +37,23 @@ const [TEXT, MUTED, ACCENT, TRACK, BAR, LEAD, MARK, MARK_SOFT, WARN] = INKS.map(
 ];
 
 const MAX_ROWS = 3;
+/** Of an option beside its votes. */
+const NAME_WIDTH = INNER_WIDTH - 200;
 
 /** The verdict is what one reads first; the question and the bars, on the scale of the whole panel, say what it is about. */
 export function resultCard(result: ResultDetail): Promise<Buffer> {
   const picture = framed();
   const { options, tally, panelSize } = pictureOf(result);
   const verdict = endedVerdict(result);
-  const asked = drawable(result.question ?? '', 'plain') ?? 'A question to several AI models';
+  const names = drawnNames(options);
+  const asked = mostlyDrawable(result.question ?? '', 'plain') ?? 'A question to several AI models';
   for (const [i, line] of lines(asked, 'plain', INNER_WIDTH, 2).entries())
     picture.text(EDGE, 172 + 38 * i, line, 'plain', MUTED);
-  for (const [i, line] of lines(headlineOf(verdict, options), 'strong', INNER_WIDTH, 2).entries())
+  for (const [i, line] of lines(headlineText(verdict.headlineParts, names), 'strong', INNER_WIDTH, 2).entries())
     picture.text(EDGE, 272 + 54 * i, line, 'strong', TEXT);
   const rows = options
-    .map((option, i) => ({
-      name: drawable(option, 'plain') ?? `Option ${i + 1}`,
+    .map((_, i) => ({
+      name: fitted(names[i]!, 'plain', NAME_WIDTH),
       count: tally[i]!,
       leads: i === verdict.leader,
     }))
@@ -60,7 +63,7 @@ export function resultCard(result: ResultDetail): Promise<Buffer> {
     const y = 394 + 58 * i;
     const votes = `${count} of ${panelSize}`;
     const ink = leads ? TEXT : MUTED;
-    picture.text(EDGE, y, fitted(name, 'plain', INNER_WIDTH - 200), 'plain', ink);
+    picture.text(EDGE, y, name, 'plain', ink);
     picture.text(WIDTH - EDGE - widthOf(votes, 'plain'), y, votes, 'plain', ink);
     picture.box(EDGE, y + 12, INNER_WIDTH, 14, TRACK, 7);
     if (count > 0)
@@ -70,12 +73,21 @@ export function resultCard(result: ResultDetail): Promise<Buffer> {
   return picture.png();
 }
 
-/** An option in letters that are not drawn has its number for a name. */
-const headlineOf = ({ headlineParts }: Verdict, options: readonly string[]): string =>
-  headlineText(
-    headlineParts,
-    options.map((option, i) => drawable(option, 'strong') ?? `Option ${i + 1}`),
-  );
+/** An option that cannot be drawn, or looks like another one where it is cut, has its number for a name. */
+export function drawnNames(options: readonly string[]): string[] {
+  const names = options.map((option, i) => drawable(option, 'plain') ?? numbered(i));
+  for (;;) {
+    const shown = names.map((name) => fitted(name, 'plain', NAME_WIDTH));
+    const alike = names.flatMap((name, i) =>
+      name !== numbered(i) && shown.filter((other) => other === shown[i]).length > 1 ? [i] : [],
+    );
+    if (alike.length === 0) return names;
+    // A number may be what another option is called.
+    for (const i of alike) names[i] = numbered(i);
+  }
+}
+
+const numbered = (option: number): string => `Option ${option + 1}`;
 
 function footOf(
   { simulated, models_requested: asked, models_skipped: skipped }: ResultDetail,

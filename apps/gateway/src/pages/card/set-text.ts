@@ -2,18 +2,34 @@ import { type Face, glyphs } from './glyphs.ts';
 
 // Text for pictures: only characters that have glyphs, cut to the available width.
 
-/** One line without characters that have no glyph; null if most would be missing. */
+/** One line; null where a character that one sees has no glyph: without it the text may be another one. */
 export function drawable(text: string, face: Face): string | null {
   const known = glyphs().faces[face].glyphs;
-  const characters = [
-    ...text
-      .normalize('NFC')
-      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-      .trim(),
-  ];
-  const kept = characters.filter((character) => known.has(character));
-  return kept.length === 0 || kept.length < characters.length * 0.7 ? null : kept.join('');
+  const line = oneLine(text);
+  return line !== '' && [...line].every((character) => known.has(character)) ? line : null;
 }
+
+/** One line with an ellipsis for what has no glyph; null if that is most of it. */
+export function mostlyDrawable(text: string, face: Face): string | null {
+  const known = glyphs().faces[face].glyphs;
+  const characters = [...oneLine(text)];
+  const drawn = characters.filter((character) => known.has(character)).length;
+  if (drawn === 0 || drawn < characters.length * 0.7) return null;
+  return characters
+    .map((character) => (known.has(character) ? character : LEFT_OUT))
+    .join('')
+    .replace(/…{2,}/gu, LEFT_OUT);
+}
+
+const LEFT_OUT = '…';
+
+/** Without what is not shown. */
+const oneLine = (text: string): string =>
+  text
+    .normalize('NFC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim();
 
 export function widthOf(text: string, face: Face): number {
   const known = glyphs().faces[face].glyphs;
