@@ -21,8 +21,10 @@ export interface ListedOutcome {
   counts: readonly number[];
   /** Votes of each option, in their order; empty without a result. */
   votes: readonly number[];
-  modelsRequested: number;
-  modelsSucceeded: number;
+  panelSize: number;
+  /** Null without a result. */
+  modelsAsked: number | null;
+  modelsFailed: number;
   isCanceled: boolean;
   totalMs: number | null;
 }
@@ -38,7 +40,8 @@ export async function readOutcomes({ db }: Queries, pollIds: readonly string[]):
       'polls.id',
       'polls.result_id',
       'results.status',
-      'results.models_succeeded',
+      'results.models_requested',
+      'results.models_failed',
       'results.total_ms',
       sql<string[]>`polls.spec -> 'options'`.as('options'),
       sql<number>`(polls.spec ->> 'confidence_threshold')::float8`.as('confidence_threshold'),
@@ -64,8 +67,9 @@ export async function readOutcomes({ db }: Queries, pollIds: readonly string[]):
         status: row.status,
         counts: countsOf(row.tally),
         votes: votesOf(row.options, row.tally),
-        modelsRequested: row.seats,
-        modelsSucceeded: row.models_succeeded ?? 0,
+        panelSize: row.seats,
+        modelsAsked: row.models_requested,
+        modelsFailed: row.models_failed ?? 0,
         isCanceled: row.is_canceled,
         totalMs: row.total_ms,
       },

@@ -1,3 +1,4 @@
+import type { TerminationReason } from '@eloquentpoll/contracts';
 import { pollIdsOfMonth } from '@eloquentpoll/polls';
 import { savePanel } from '@eloquentpoll/storage';
 import t from 'tap';
@@ -31,6 +32,7 @@ const linkOn = (body: string, rel: string): string =>
   new RegExp(`rel="${rel}" href="([^"]+)"`).exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
 
 // Before there is a worker.
+const [stopped, stoppedExport] = await stoppedPolls();
 const [shownRunning, followed] = await runningPolls();
 
 await standInWorker(t, context, {
@@ -303,6 +305,18 @@ t.test('running polls stand on top with their votes, and one is canceled by its 
   t.same(followed, { canceled: 'failed', statuses: [303, 401, 403], running: 0, focused: 'q', checked: 2 });
 });
 
+t.test('models that were not asked are not said to have failed, and the export has how many were asked', async (t) => {
+  t.match(stopped, />1:1 tied <span class="badge" data-tone="warn">7 not asked</);
+  t.match(stopped, />2:1 split <span class="badge" data-tone="warn">1 failed</);
+  t.notMatch(stopped, /[2-9] failed</);
+  t.same(stoppedExport, {
+    'Which has a low limit?': 2,
+    'Which is clear early?': 4,
+    'Which has a faulty model?': 4,
+    'Which is given up?': null,
+  });
+});
+
 async function sessionIdOf(resultId: string, headers: Record<string, string>): Promise<string> {
   const { polls } = (await app.inject({ url: '/api/polls', headers })).json();
   return polls.find((poll: { result_id: string }) => poll.result_id === resultId).session_id;
@@ -352,4 +366,30 @@ async function runningPolls(): Promise<[string, object]> {
       checked,
     },
   ];
+}
+
+/** Polls that end with models left. Resolves to their history, and to what its export says of them. */
+async function stoppedPolls(): Promise<[string, object]> {
+  const other = await site.keyWith(5);
+  const headers = await site.sessionFor(other.accountId);
+  const begin = async (question: string) => {
+    const payload = { ...POLL, question };
+    const begun = await app.inject({ method: 'POST', url: '/api/polls', headers: other.bearer, payload });
+    return takePoll(context, begun.json().session_id);
+  };
+  const ends: [question: string, votes: (number | null)[], reason: TerminationReason][] = [
+    ['Which has a low limit?', [0, 1], 'budget'],
+    ['Which is clear early?', [0, 0, 0, 0], 'confidence'],
+    ['Which has a faulty model?', [0, 1, 0, null], 'budget'],
+  ];
+  for (const [question, votes, reason] of ends) {
+    const worker = await begin(question);
+    for (const option of votes) await worker.vote(option);
+    await worker.end({ reason });
+  }
+  await (await begin('Which is given up?')).bury();
+  const read = async (path: string) => (await app.inject({ url: `/dashboard/polls${path}`, headers })).body;
+  const lines = (await read('/export?format=jsonl')).trimEnd().split('\n');
+  const asked = lines.map((line) => JSON.parse(line)).map(({ question, models_asked }) => [question, models_asked]);
+  return [await read(''), Object.fromEntries(asked)];
 }

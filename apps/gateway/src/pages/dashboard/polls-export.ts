@@ -21,7 +21,7 @@ const exported = (row: HistoryRow) => ({
   ...toListedPoll(row),
   options: row.outcome.options,
   votes: row.outcome.votes,
-  models_asked: row.outcome.modelsRequested,
+  models_asked: row.outcome.modelsAsked,
   took_ms: row.outcome.totalMs,
 });
 

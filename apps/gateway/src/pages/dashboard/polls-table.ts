@@ -69,13 +69,17 @@ function winnerOf({ status, winningOption, isTie, outcome: { counts } }: History
 
 /** How close it was. Only what is not as one expects is marked. */
 export function agreement({ status: pollStatus, outcome }: HistoryRow): Html {
-  const { status, counts, isCanceled, modelsRequested, modelsSucceeded } = outcome;
+  const { status, counts, isCanceled } = outcome;
   if (pollStatus === 'running') return badge('Running', 'accent');
   const band = bandOf(counts);
   const shares = counts.length === 1 ? `${counts[0]}:0` : counts.join(':');
   const words = counts.length === 0 ? '' : `${shares}${band ? ` ${band}` : ''}`;
   if (isCanceled) return html`${words} ${badge('Canceled', 'warn')}`;
   if (pollStatus === 'failed' || status === 'failed') return badge('No answer', 'bad');
-  if (status === 'partial') return html`${words} ${badge(`${modelsRequested - modelsSucceeded} failed`, 'warn')}`;
+  if (status === 'partial') return html`${words} ${badge(missing(outcome), 'warn')}`;
   return band === 'split' || band === 'tied' ? badge(words, 'accent') : html`${words}`;
 }
+
+/** A model that was not asked has not failed. */
+const missing = ({ panelSize, modelsAsked, modelsFailed }: HistoryRow['outcome']): string =>
+  modelsFailed > 0 ? `${modelsFailed} failed` : `${panelSize - (modelsAsked ?? 0)} not asked`;

@@ -28,8 +28,8 @@ ${table(
 </section>`
   }</div>`;
 
-function progressOf({ progress, outcome: { modelsRequested } }: HistoryRow): Html {
+function progressOf({ progress, outcome: { panelSize } }: HistoryRow): Html {
   if (!progress) return html`<span class="muted">waiting</span>`;
-  const share = (100 * progress.received) / Math.max(1, modelsRequested);
-  return html`${progress.received} of ${modelsRequested}<svg class="bar accent" aria-hidden="true"><rect width="${share.toFixed(1)}%" height="100%"/></svg>`;
+  const share = (100 * progress.received) / Math.max(1, panelSize);
+  return html`${progress.received} of ${panelSize}<svg class="bar accent" aria-hidden="true"><rect width="${share.toFixed(1)}%" height="100%"/></svg>`;
 }
