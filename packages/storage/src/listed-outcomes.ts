@@ -15,6 +15,10 @@ export interface ListedOutcome {
   savedPanel: string | null;
   /** Null where it was asked of a preset or a saved panel. */
   namedModels: readonly string[] | null;
+  /** Its models were to search the web. */
+  search: boolean;
+  /** They were asked for a sentence with their votes. */
+  reasons: boolean;
   /** Null until it has ended with a result. */
   status: ResultStatus | null;
   /** Votes of each option that has any, the most first. */
@@ -48,6 +52,8 @@ export async function readOutcomes({ db }: Queries, pollIds: readonly string[]):
       sql<number>`(polls.spec ->> 'max_cost_u')::float8`.as('max_cost_u'),
       sql<string | null>`polls.spec ->> 'saved_panel'`.as('saved_panel'),
       namedModels.as('named_models'),
+      sql<boolean>`coalesce((polls.spec -> 'search')::boolean, false)`.as('search'),
+      sql<boolean>`coalesce((polls.spec -> 'reasons')::boolean, false)`.as('reasons'),
       sql<number>`jsonb_array_length(polls.spec -> 'seats')`.as('seats'),
       sql<Record<string, number> | null>`detail -> 'tally'`.as('tally'),
       wasCanceledByCaller.as('is_canceled'),
@@ -64,6 +70,8 @@ export async function readOutcomes({ db }: Queries, pollIds: readonly string[]):
         maxCostUsd: row.max_cost_u / 1_000_000,
         savedPanel: row.saved_panel,
         namedModels: row.named_models,
+        search: row.search,
+        reasons: row.reasons,
         status: row.status,
         counts: countsOf(row.tally),
         votes: votesOf(row.options, row.tally),

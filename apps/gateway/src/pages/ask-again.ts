@@ -4,6 +4,7 @@ import type { Advice } from '@eloquentpoll/voting/verdict';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { aboutUsd } from '../discovery/documents/poll-figures.ts';
 import { NAMED, SAVED } from './browser/panel-choice.ts';
+import type { FreePoll } from './free-poll-form.ts';
 import { type Html, html } from './html.ts';
 
 // Links from a result to its next poll. Each opens a form with its fields filled in; nothing is asked before it is sent.
@@ -16,7 +17,15 @@ export type AskedPoll = Pick<
   saved_panel?: string;
   /** Of a panel whose models were named one by one. */
   models?: readonly string[];
-};
+} & Extras;
+
+/** What a poll asks of its models beside a vote. The form has a box for each, where the poll before it had it. */
+export interface Extras {
+  /** They search the web. */
+  search: boolean;
+  /** One sentence each. */
+  reasons: boolean;
+}
 
 /** A result, or a session of the reader, which the form is filled from. */
 interface Source {
@@ -33,9 +42,11 @@ interface Changed {
 }
 
 /** With a poll of ours, which is short. Others go by their id: an address holds 16 KiB at most. */
-export function freePollLink({ question, options }: { question: string; options: readonly string[] }): string {
+export function freePollLink({ question, options, search, reasons }: FreePoll): string {
   const query = new URLSearchParams({ question });
   for (const option of options) query.append('option', option);
+  if (search) query.set('search', 'true');
+  if (reasons) query.set('reasons', 'true');
   return `/playground?${query}`;
 }
 
@@ -55,7 +66,7 @@ export function publicModels({ preset, votes }: ResultDetail): string[] | null {
 const isPreset = (name: string | undefined): name is Preset => PRESETS.some((preset) => preset === name);
 
 /** What the form of a paid poll is filled with. */
-export interface FilledPoll {
+export interface FilledPoll extends Extras {
   question: string;
   options: readonly string[];
   /** Of the field of the panel. */
@@ -70,6 +81,8 @@ export const filledFrom = (asked: AskedPoll): FilledPoll => ({
   choice: panelOf(asked),
   threshold: asked.confidence_threshold ?? LIMITS.confidence_threshold.default,
   limitUsd: (isFree(asked.preset) ? undefined : asked.max_cost_usd) ?? LIMITS.max_cost_usd.default,
+  search: asked.search,
+  reasons: asked.reasons,
 });
 
 /** The address has the id of the poll, and what is to differ from it. */

@@ -1,8 +1,8 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
 import { isPollId, isResultId } from '@eloquentpoll/polls';
-import { findResult } from '@eloquentpoll/storage';
+import { findResult, readOutcomes } from '@eloquentpoll/storage';
 import { toResultDetail } from '../polls/read/public-result.ts';
-import { type AskedPoll, publicModels } from './ask-again.ts';
+import { type AskedPoll, type Extras, publicModels } from './ask-again.ts';
 import type { PagesContext } from './context.ts';
 import { type HistoryRow, historyRows } from './dashboard/read-polls.ts';
 
@@ -20,7 +20,7 @@ export async function askedBefore(
   if (!result) return null;
   const isOwn = accountId !== null && result.accountId === accountId;
   const own = isOwn ? await ownPoll(context, accountId, result.pollId) : null;
-  return own ?? publicPoll(toResultDetail(result));
+  return own ?? publicPoll(toResultDetail(result), await extrasOf(context, result.pollId));
 }
 
 async function ownPoll(context: PagesContext, accountId: string, pollId: string): Promise<AskedPoll | null> {
@@ -29,15 +29,22 @@ async function ownPoll(context: PagesContext, accountId: string, pollId: string)
 }
 
 function askedOf({ question, panelName: preset, outcome }: HistoryRow): AskedPoll {
-  const { options, confidenceThreshold, maxCostUsd, savedPanel, namedModels } = outcome;
+  const { options, confidenceThreshold, maxCostUsd, savedPanel, namedModels, search, reasons } = outcome;
   return {
     ...{ question, options: [...options], preset, confidence_threshold: confidenceThreshold, max_cost_usd: maxCostUsd },
+    ...{ search, reasons },
     ...(savedPanel !== null && { saved_panel: savedPanel }),
     ...(namedModels && { models: namedModels }),
   };
 }
 
-function publicPoll(detail: ResultDetail): AskedPoll {
+function publicPoll(detail: ResultDetail, extras: Extras): AskedPoll {
   const models = publicModels(detail);
-  return { ...detail, ...(models && { models }) };
+  return { ...detail, ...extras, ...(models && { models }) };
+}
+
+/** A result does not say whether its models were to search. */
+async function extrasOf({ storage }: PagesContext, pollId: string): Promise<Extras> {
+  const outcome = (await readOutcomes(storage, [pollId])).get(pollId);
+  return { search: outcome?.search ?? false, reasons: outcome?.reasons ?? false };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Extras } from './ask-again.ts';
 import { type Html, html } from './html.ts';
 
 // Form fields with their labels.
@@ -15,6 +16,14 @@ ${choices.map(
   ({ value, label }) => html`<option value="${value}"${value === chosen ? html` selected` : html``}>${label}</option>
 `,
 )}</select></p>`;
+
+/** What a poll that is asked again asked of its models; a box that is unchecked is not sent. */
+export const extraBoxes = ({ search = false, reasons = false }: Partial<Extras>): Html =>
+  html`${search ? box('search', 'The models search the web') : ''}${reasons ? box('reasons', 'Each model gives its reason') : ''}`;
+
+const box = (name: string, label: string): Html =>
+  html`<p class="field check"><label><input type="checkbox" name="${name}" value="true" checked> ${label}</label></p>
+`;
 
 /** Sent with a form that makes something, so that a second click makes no second one. */
 export const oneTimeId = (): Html => html`<input type="hidden" name="form" value="${randomUUID()}">`;

@@ -1,13 +1,15 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
+import type { Extras } from './ask-again.ts';
 import type { FreePollLimits } from './browser/free-poll-problem.ts';
+import { extraBoxes } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 
 // The form of a free poll, on the homepage and in the playground. Sent by a browser without scripts it leads to the page
 // of the result; with browser/free-poll.ts the votes show on the same page as they arrive.
 
-export interface FreePoll {
+export interface FreePoll extends Partial<Extras> {
   question: string;
   options: readonly string[];
 }
@@ -22,7 +24,7 @@ export const FREE_POLL_LIMITS: FreePollLimits = {
  * `problem` is the validation error of the poll in the form. What is too long is counted and said, not cut; a further
  * option shows when those before it are filled.
  */
-const freePollForm = ({ question, options }: FreePoll, problem: string | null): Html =>
+const freePollForm = ({ question, options, ...extras }: FreePoll, problem: string | null): Html =>
   html`<form id="free-poll" class="card free-poll" method="post" action="/playground" accept-charset="utf-8" novalidate data-limits="${JSON.stringify(FREE_POLL_LIMITS)}">
 <p class="notice" id="free-poll-problem" data-tone="bad" role="alert"${problem === null ? html` hidden` : ''}>${problem ?? ''}</p>
 <p class="field"><span class="field-head"><label for="question">Question</label><span class="counter" data-counter="question" aria-live="off"></span></span>
@@ -35,7 +37,7 @@ ${Array.from(
     html`<span class="option-field"><input name="option" aria-label="Option ${i + 1}" value="${options[i] ?? ''}" placeholder="${i < FREE_POLL_LIMITS.options.min ? `Option ${i + 1}` : 'Another option (optional)'}" dir="auto" autocomplete="off"><span class="counter" data-counter="option"></span></span>
 `,
 )}</div></fieldset>
-<p class="row spread"><button class="button" type="submit">Ask the models</button>
+${extraBoxes(extras)}<p class="row spread"><button class="button" type="submit">Ask the models</button>
 <span class="hint">Free. Anyone with the link can see the result.</span></p>
 </form>`;
 

@@ -2,6 +2,7 @@ import type { TerminationReason } from '@eloquentpoll/contracts';
 import { pollIdsOfMonth } from '@eloquentpoll/polls';
 import { savePanel } from '@eloquentpoll/storage';
 import t from 'tap';
+import { freePollLink } from '../../src/pages/ask-again.ts';
 import { readPollsFilter } from '../../src/pages/dashboard/polls-filter.ts';
 import { readForExport } from '../../src/pages/dashboard/read-polls.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
@@ -291,6 +292,65 @@ t.test('a poll of models that were named one by one is asked again of the same',
   }
   const { polls } = (await app.inject({ url: '/api/polls?limit=1', headers: bearer })).json();
   t.match(polls, [{ preset: 'custom', question: 'What do models say that were named?' }]);
+});
+
+t.test('a poll that searched the web, and asked for reasons, is asked again with both', async (t) => {
+  const question = 'What does the web say about the two?';
+  const specs = async () => {
+    const polls = context.storage.db.selectFrom('polls').select('spec').orderBy('created_at', 'desc');
+    const found = (await polls.limit(60).execute()).map(({ spec }) => spec);
+    return found
+      .filter((spec) => spec.question === question)
+      .map(({ panel_name, search, reasons = false }) => [panel_name, search, reasons]);
+  };
+  const boxes = ['The models search the web', 'Each model gives its reason'];
+  const paid = await resultOf({ question, theme: 'search', preset: 'fast', reasons: true });
+  for (const [path, asks] of [
+    [`/result/${paid}`, true],
+    ['/dashboard/polls', false],
+  ] as const) {
+    const page = await openDashboard(site, accountId, {}, path);
+    const link = page.getByRole('link', { name: asks ? 'Edit and ask again' : /^Ask again.*about the two/ });
+    await link.first().click();
+    await page.getByText('Expected', { exact: true }).waitFor();
+    for (const box of boxes) t.ok(await page.getByLabel(box).isChecked(), box);
+    if (asks) {
+      await page.getByRole('button', { name: 'Run poll' }).click();
+      await page.getByRole('link', { name: 'View and share' }).waitFor();
+    }
+    await page.context().close();
+  }
+  t.same(await specs(), [
+    ['fast', true, true],
+    ['fast', true, true],
+  ]);
+  const others = await site.sessionFor(stranger.accountId);
+  t.match((await app.inject({ url: `/dashboard?again=${paid}`, headers: others })).body, boxes[0]!);
+  t.notMatch(await page(`/dashboard?again=${plain[0]}`), boxes[0]!);
+
+  const ask = async (payload: object) => (await app.inject({ method: 'POST', url: '/api/quick-poll', payload })).json();
+  const free = await ask({ ...POLL, question, theme: 'free_search' });
+  const asker = await site.open(`/result/${free.poll_id}`);
+  await asker.getByRole('link', { name: 'Edit and ask again' }).click();
+  t.ok(await asker.getByLabel(boxes[0]!).isChecked());
+  t.equal(await asker.getByLabel(boxes[1]!).count(), 0, 'what it did not have is not offered');
+  await asker.getByRole('button', { name: 'Ask the models' }).click();
+  await asker.getByRole('link', { name: 'View and share' }).waitFor();
+  const withoutScripts = await site.open(`/playground?again=${free.poll_id}`, { javaScriptEnabled: false });
+  await withoutScripts.getByRole('button', { name: 'Ask the models' }).click();
+  await withoutScripts.getByRole('heading', { name: 'Every vote' }).waitFor();
+  await withoutScripts.goto(`/playground?again=${free.poll_id}`);
+  await withoutScripts.getByLabel(boxes[0]!).uncheck();
+  await withoutScripts.getByRole('button', { name: 'Ask the models' }).click();
+  await withoutScripts.getByRole('heading', { name: 'Every vote' }).waitFor();
+  t.same((await specs()).slice(0, 4), [
+    ['free', false, false],
+    ['free_search', true, false],
+    ['free_search', true, false],
+    ['free_search', true, false],
+  ]);
+  t.match(freePollLink({ ...POLL, search: true }), '&search=true');
+  t.match((await app.inject({ url: freePollLink({ ...POLL, search: true }) })).body, boxes[0]!);
 });
 
 t.test('running polls stand on top with their votes, and one is canceled by its form without scripts', async (t) => {

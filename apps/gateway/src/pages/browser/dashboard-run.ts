@@ -60,6 +60,8 @@ function orderOf(form: HTMLFormElement): Order {
     ...panelOfChoice(String(fields.get('preset'))),
     confidence_threshold: Number(fields.get('confidence_threshold')),
     max_cost_usd: Number(fields.get('max_cost_usd')),
+    ...(fields.has('search') && { theme: 'search' }),
+    ...(fields.has('reasons') && { reasons: true }),
   };
 }
 

@@ -34,12 +34,20 @@ if (form && place) {
     try {
       const { question, options } = fields.read();
       const filled = options.filter((option) => option.trim() !== '');
-      const sentence = await run({ question, options: filled }, form, place);
+      const sentence = await run({ question, options: filled, ...extrasOf(form) }, form, place);
       if (sentence !== null) say(sentence);
     } finally {
       button.disabled = false;
     }
   });
+}
+
+function extrasOf(form: HTMLFormElement): object {
+  const sent = new FormData(form);
+  return {
+    ...(sent.has('search') && { theme: 'free_search' }),
+    ...(sent.has('reasons') && { reasons: true }),
+  };
 }
 
 /** Resolves to an error message if the poll could not start; later errors show in the view. */

@@ -12,6 +12,9 @@ export interface Order {
   preset?: string;
   panel?: string;
   models?: readonly string[];
+  /** Only of a poll whose models search the web. */
+  theme?: string;
+  reasons?: boolean;
   confidence_threshold: number;
   max_cost_usd: number;
 }

@@ -33,9 +33,9 @@ const again = (row: HistoryRow): Html =>
   html`<a href="${linkOf(row)}">Ask again<span class="hidden-text">: ${beginning(row.question)}</span></a>`;
 
 /** A free poll is filled in for anyone, from its result; one without a result is short enough for an address. */
-function linkOf({ pollId, resultId, question, panelName: preset, outcome: { options } }: HistoryRow): string {
+function linkOf({ pollId, resultId, question, panelName: preset, outcome }: HistoryRow): string {
   if (!isFree(preset)) return againLink({ id: pollId, preset });
-  return resultId === null ? freePollLink({ question, options }) : againLink({ id: resultId, preset });
+  return resultId === null ? freePollLink({ ...outcome, question }) : againLink({ id: resultId, preset });
 }
 
 /** The result page has all of it; one without a result has no page. */

@@ -2,7 +2,7 @@ import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import type { FilledPoll } from '../ask-again.ts';
 import { namedModelsLabel, SAVED } from '../browser/panel-choice.ts';
-import { type Choice, select } from '../form-parts.ts';
+import { type Choice, extraBoxes, select } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 import type { AccountView } from './account.ts';
 
@@ -14,6 +14,8 @@ const EMPTY: FilledPoll = {
   choice: 'broad',
   threshold: LIMITS.confidence_threshold.default,
   limitUsd: LIMITS.max_cost_usd.default,
+  search: false,
+  reasons: false,
 };
 
 /** Presets, the account's own panels, and the models of a poll that is asked again. */
@@ -52,7 +54,7 @@ ${select('preset', 'Panel', choices, chosen)}
 <input id="most" name="max_cost_usd" type="number" min="0.0001" max="${LIMITS.max_cost_usd.max}" step="any" value="${limitUsd}" required aria-describedby="most-hint">
 <span class="hint" id="most-hint">The poll never costs more.</span></p>
 </div>
-<p class="hint"><a href="/models#panels">Compare panels</a> · <a href="/pricing">Pricing</a></p>
+${extraBoxes(filled ?? EMPTY)}<p class="hint"><a href="/models#panels">Compare panels</a> · <a href="/pricing">Pricing</a></p>
 <div class="estimate small" data-estimate aria-live="polite"><p class="muted">Enter a question and two options for an estimate.</p></div>
 <p><button class="button" data-needs-script disabled>Run poll</button></p>
 </form>

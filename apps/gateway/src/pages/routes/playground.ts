@@ -24,6 +24,8 @@ interface PlaygroundQuery {
   option?: string | string[];
   again?: string;
   wording?: string;
+  search?: string;
+  reasons?: string;
 }
 
 const PAGE = textAnswer('The page.', 'text/html');
@@ -39,10 +41,18 @@ export async function playgroundRoutes(
 ): Promise<void> {
   takeForms(app);
 
-  async function filledPoll({ question = '', option = [], again = '', wording }: PlaygroundQuery): Promise<FreePoll> {
+  async function filledPoll(query: PlaygroundQuery): Promise<FreePoll> {
+    const { question = '', option = [], again = '', wording } = query;
     const asked = await askedBefore(context, null, again);
-    if (!asked) return { question, options: [option].flat() };
-    return { question: wording === 'new' ? '' : (asked.question ?? ''), options: asked.options };
+    if (!asked)
+      return {
+        question,
+        options: [option].flat(),
+        search: query.search === 'true',
+        reasons: query.reasons === 'true',
+      };
+    const { options, search, reasons } = asked;
+    return { question: wording === 'new' ? '' : (asked.question ?? ''), options, search, reasons };
   }
 
   app.get<{ Querystring: PlaygroundQuery }>(
@@ -61,6 +71,8 @@ export async function playgroundRoutes(
             Type.String({ description: 'Id of a result: fills the form with its poll.', maxLength: 200 }),
           ),
           wording: Type.Optional(Type.String({ description: '`new`: without its question.', maxLength: 200 })),
+          search: Type.Optional(Type.String({ description: '`true`: the models search the web.', maxLength: 200 })),
+          reasons: Type.Optional(Type.String({ description: '`true`: each gives its reason.', maxLength: 200 })),
         }),
         response: { 200: PAGE, ...errors() },
       },
@@ -91,7 +103,7 @@ export async function playgroundRoutes(
     async (request, reply) => {
       const poll = pollOf(request.body);
       try {
-        const order = freeOrder(request) ?? readShortOrder(poll, 'anonymous');
+        const order = freeOrder(request) ?? readShortOrder(bodyOf(poll), 'anonymous');
         const submission = submissionOf(context, request, 'quick-poll', order);
         const result = await runAndWait(context, reply, submission);
         return reply.redirect(`${context.config.baseUrl}/result/${result.poll_id}`, 303);
@@ -107,7 +119,7 @@ export async function playgroundRoutes(
 }
 
 function budgetOf(request: FastifyRequest): BudgetName {
-  request.freeReading = readFree(pollOf(request.body as FormBody), 'anonymous');
+  request.freeReading = readFree(bodyOf(pollOf(request.body as FormBody)), 'anonymous');
   return isRefused(request.freeReading) ? 'compute' : 'free_poll';
 }
 
@@ -119,5 +131,18 @@ async function refuseForeignForm({ headers }: FastifyRequest): Promise<void> {
 
 function pollOf(body: FormBody): FreePoll {
   const [question = ''] = valuesOf(body, 'question');
-  return { question, options: valuesOf(body, 'option').filter((option) => option.trim() !== '') };
+  return {
+    question,
+    options: valuesOf(body, 'option').filter((option) => option.trim() !== ''),
+    search: valuesOf(body, 'search').length > 0,
+    reasons: valuesOf(body, 'reasons').length > 0,
+  };
 }
+
+/** As the script of the form sends it. */
+const bodyOf = ({ question, options, search, reasons }: FreePoll): object => ({
+  question,
+  options,
+  ...(search && { theme: 'free_search' }),
+  ...(reasons && { reasons: true }),
+});
