@@ -217,7 +217,7 @@ t.test('what is too much is counted and said, not cut', async (t) => {
   t.equal((await question.inputValue()).length, 1_004);
   t.equal(await page.locator('.option-field:visible').count(), 2);
   await page.getByLabel('Option 1').fill('Same');
-  await page.getByLabel('Option 2').fill('same ');
+  await page.getByLabel('Option 2').fill('Same ');
   t.equal(await page.locator('.option-field:visible').count(), 3, 'and a field for one more');
   await page.getByRole('button', { name: 'Ask the models' }).click();
   await page.getByText('The question has 1,004 characters; 1,000 is the most.').waitFor();

@@ -34,7 +34,7 @@ export function freePollProblem(
   for (const { text, i } of filled) {
     if (lengthOf(text) > limits.option)
       return { field: i, says: `Option ${i + 1} has ${lengthOf(text)} characters; ${limits.option} is the most.` };
-    const twin = filled.find((other) => other.i < i && looksOf(other.text) === looksOf(text));
+    const twin = filled.find((other) => other.i < i && textForm(other.text) === textForm(text));
     if (twin) return { field: i, says: `Options ${twin.i + 1} and ${i + 1} are the same.` };
   }
   return null;
@@ -43,6 +43,10 @@ export function freePollProblem(
 /** As the service counts: an emoji is one. */
 export const lengthOf = (text: string): number => [...text].length;
 
-const looksOf = (text: string): string => text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
+/** Equal for what the service takes for the same text, of texts that it takes. Others, such as -d and -D, only look alike. */
+const textForm = (text: string): string => text.replace(/\r\n?/g, '\n').replace(IGNORED, '').normalize('NFC').trim();
+
+/** Not shown, but for what makes words and emoji differ: joiners, and the tags of flags. */
+const IGNORED = /(?!\u200C|\u200D|[\u{E0020}-\u{E007F}])[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/gu;
 
 const count = (characters: number): string => characters.toLocaleString('en-US');

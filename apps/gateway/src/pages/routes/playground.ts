@@ -110,7 +110,8 @@ export async function playgroundRoutes(
       } catch (error) {
         // The form is shown again with its content and the error.
         const { code, message } = toApiError(error);
-        const says = freePollProblem(poll, FREE_POLL_LIMITS)?.says ?? message;
+        const mistake = code === 'validation_error' ? freePollProblem(poll, FREE_POLL_LIMITS) : null;
+        const says = mistake?.says ?? message;
         const page = playgroundPage(facts, poll, says === code ? ERRORS[code].description : says);
         return reply.code(ERRORS[code].status).type(HTML_TYPE).headers(HEADERS).send(page);
       }
