@@ -362,7 +362,14 @@ t.test('running polls stand on top with their votes, and one is canceled by its 
     'No poll has ended',
   ])
     t.match(shownRunning, text);
-  t.same(followed, { canceled: 'failed', statuses: [303, 401, 403], running: 0, focused: 'q', checked: 2 });
+  t.same(followed, {
+    canceled: 'failed',
+    statuses: [303, 401, 403],
+    running: 0,
+    kept: { focus: 1, left: 40 },
+    focused: 'q',
+    checked: 2,
+  });
 });
 
 t.test('models that were not asked are not said to have failed, and the export has how many were asked', async (t) => {
@@ -408,7 +415,19 @@ async function runningPolls(): Promise<[string, object]> {
 
   const live = await openDashboard(site, other.accountId, {}, '/dashboard/polls');
   await live.getByText('2 of 9').waitFor();
-  for (let i = 0; i < 7; i++) await worker.vote();
+  await live.evaluate(`document.styleSheets[0].insertRule('#running table { min-width: 300vw }')`);
+  const keep = live.getByRole('button', { name: /^Cancel.*2 votes/ });
+  await keep.focus();
+  await live.locator('#running .scroll').evaluate((region) => region.scrollTo({ left: 40 }));
+  for (const received of ['3 of 9', '4 of 9']) {
+    await worker.vote();
+    await live.getByText(received).waitFor();
+  }
+  const kept = {
+    focus: await live.locator('button:focus', { hasText: '2 votes' }).count(),
+    left: await live.locator('#running .scroll').evaluate(({ scrollLeft }) => scrollLeft),
+  };
+  for (let i = 0; i < 5; i++) await worker.vote();
   await worker.end();
   await live.getByRole('cell', { name: '9:0 unanimous' }).waitFor();
   await live.locator('body').press('/');
@@ -422,6 +441,7 @@ async function runningPolls(): Promise<[string, object]> {
       canceled: status.json().status,
       statuses: answers.map(({ statusCode }) => statusCode),
       running: await live.locator('#running tr').count(),
+      kept,
       focused,
       checked,
     },
