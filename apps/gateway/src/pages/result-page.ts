@@ -1,7 +1,7 @@
 import type { PanelStanding, ResultDetail } from '@eloquentpoll/contracts';
 import { endedVerdict, type OwnersFigures } from '@eloquentpoll/polls';
 import type { SameQuestion, StoredFeedbackSummary } from '@eloquentpoll/storage';
-import { percentOf } from '@eloquentpoll/voting/verdict';
+import { counted, percentOf } from '@eloquentpoll/voting/verdict';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { toMermaid } from '../polls/read/to-mermaid.ts';
 import { adviceLinks, askAgain } from './ask-again.ts';
@@ -55,7 +55,7 @@ export function resultPage(shown: ShownResult): string {
     baseUrl: facts.baseUrl,
     path,
     title: `${inLine(question, 70)} · EloquentPoll`,
-    description: `${headline}. ${result.models_succeeded} votes, ${picture.panelSize} models on the panel.`,
+    description: `${headline}. ${counted(result.models_succeeded, 'vote')}, ${counted(picture.panelSize, 'model')} on the panel.`,
     image: { path: `${path}/card.png`, alt: `The verdict: ${headline}` },
     scripts: ['result', 'local-time'],
     styles: ['polls', 'result'],

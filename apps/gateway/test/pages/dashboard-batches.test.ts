@@ -2,6 +2,7 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { batchPage } from '../../src/pages/dashboard/batches/batch-page.ts';
 import { usdDown } from '../../src/pages/figures.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { openDashboard } from '../fixtures/signed-in.ts';
@@ -239,4 +240,11 @@ t.test('a waiting batch is canceled by its form; dropped rows are checked by the
   const canceled = await app.inject({ method: 'POST', url: `/dashboard/batches/${batch.batch_id}/cancel`, headers });
   t.equal(canceled.statusCode, 303);
   t.match((await batches())[0].status, /cancel|completed/);
+
+  const shown = (rows: number) => {
+    const ended = { ...batch, counts: { ...batch.counts, not_run: rows }, not_run_reason: 'canceled' };
+    return batchPage('', { batch: ended, close: [], rows: [], afterLine: 0, hasMore: false });
+  };
+  t.match(shown(1), '1 row was not run: the batch was canceled.');
+  t.match(shown(2), '2 rows were not run: the batch was canceled.');
 });

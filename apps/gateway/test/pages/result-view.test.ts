@@ -2,6 +2,7 @@ import type { Page } from '@eloquentpoll/testkit/browser';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { pollFigures } from '../../src/discovery/documents/poll-figures.ts';
+import { cursorText } from '../../src/pages/browser/odds-cursor.ts';
 import { xOf, yOf } from '../../src/pages/browser/odds-scale.ts';
 import { oddsSeries } from '../../src/pages/browser/odds-series.ts';
 import { PAGE_HEADERS } from '../../src/pages/layout.ts';
@@ -38,17 +39,17 @@ const REVERSAL = {
   reason: 'mathematical_lock',
 } satisfies MadeUp;
 
-const pageOf = (made: MadeUp): string =>
+const pageOf = ({ expiresAt, ...made }: MadeUp & { expiresAt?: string }): string =>
   resultPage({
     facts: { baseUrl: site.url, figures },
-    result: madeUpResult(made),
+    result: { ...madeUpResult(made), ...(expiresAt !== undefined && { expires_at: expiresAt }) },
     feedback: { total: 0, correct: 0, incorrect: 0 },
     reader: STRANGER,
     hasReceipt: true,
     thanks: false,
   });
 
-async function openMade(made: MadeUp, options = {}): Promise<Page> {
+async function openMade(made: MadeUp & { expiresAt?: string }, options = {}): Promise<Page> {
   const page = await site.open('/logo.svg', options);
   await page.route('**/made', (route) =>
     route.fulfill({ body: pageOf(made), contentType: 'text/html; charset=utf-8', headers: { ...PAGE_HEADERS } }),
@@ -207,6 +208,26 @@ t.test('an old result shows who led as points that nothing joins', async (t) => 
     .locator('.odds-dot')
     .evaluateAll((dots) => dots.map((dot) => dot.getAttribute('data-option')));
   t.same(leaders, ['0', '0', '0', '0', '1', '0'], 'no point where no option led');
+});
+
+t.test('one is counted as one, and a link that ends soon says at what time', async (t) => {
+  const one = { choices: [0], unasked: 8 };
+  t.match(pageOf(one), / 1 vote, 9 models on the panel\./);
+  t.match(pageOf({ choices: [0], unasked: 0 }), / 1 vote, 1 model on the panel\./);
+  t.match(pageOf(REVERSAL), / 9 votes, 9 models on the panel\./);
+  const picture = pictureOf(madeUpResult(REVERSAL));
+  t.match(cursorText(picture, oddsSeries(picture), 1), /^After 1 vote,/);
+  t.match(cursorText(picture, oddsSeries(picture), 2), /^After 2 votes,/);
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+  for (const [expiresAt, says] of [
+    [inHours(1), /^\d+ \w+ \d{4}, \d\d:\d\d$/],
+    [inHours(24 * 30), /^\d+ \w+ \d{4}$/],
+  ] as const) {
+    const page = await openMade({ ...REVERSAL, expiresAt });
+    const end = page.locator(`.share-card time[datetime="${expiresAt}"]`);
+    await eventually('it is local', async () => says.test((await end.textContent()) ?? ''));
+    await page.context().close();
+  }
 });
 
 t.test('what is too much is counted and said, not cut', async (t) => {

@@ -9,7 +9,7 @@ import { counted, dollars, failuresByCause, isCanceled, percentOf } from './word
 
 export { bandOf } from './agreement.ts';
 export { headlineText } from './headline.ts';
-export { dollars, isCanceled, percentOf } from './words.ts';
+export { counted, dollars, isCanceled, percentOf } from './words.ts';
 
 export interface VerdictPoll {
   readonly options: readonly string[];

@@ -13,7 +13,9 @@ function localize(time: HTMLTimeElement): void {
   if (!time.title) time.title = time.textContent ?? '';
   const seconds = Math.round((Date.now() - date.getTime()) / 1_000);
   const isRecent = seconds >= 0 && seconds < 12 * HOUR_S;
-  if (time.dataset.local === 'short') {
+  // Of what ends soon the day alone says too little.
+  const isSoon = seconds < 0 && seconds > -48 * HOUR_S;
+  if (time.dataset.local === 'short' && !isSoon) {
     time.textContent = isRecent ? agoText(seconds) : date.toLocaleDateString(undefined, { dateStyle: 'medium' });
     return;
   }

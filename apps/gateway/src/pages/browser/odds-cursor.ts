@@ -1,3 +1,4 @@
+import { counted } from '@eloquentpoll/voting/verdict';
 import { shortened, xOf, yOf } from './odds-scale.ts';
 import { oddsText, type Series } from './odds-series.ts';
 import { type PollPicture, voteAt } from './poll-picture.ts';
@@ -73,5 +74,5 @@ export function cursorText(picture: PollPicture, series: readonly Series[], rece
     const point = points.find((each) => each.received === received);
     return point ? [`${name} ${oddsText(point.chance, settled)}`] : [];
   });
-  return `After ${received} votes${said}. ${odds.join(', ')}.`;
+  return `After ${counted(received, 'vote')}${said}. ${odds.join(', ')}.`;
 }

@@ -52,7 +52,7 @@ ${pollsTable('Ended polls', rows, { isChosen: true })}
 function scope({ fields, isOldestFirst }: PollsFilter, { rows, looked, after, before }: PollsView): Html {
   if (looked.until === null || looked.polls <= rows.length + 1 || Object.keys(fields).length === 0) return html``;
   const further = after !== null && rows.length === 0;
-  return html`<p class="muted small">Looked through ${whole(looked.polls)} polls${before === null ? '' : ' from here'}, ${isOldestFirst ? 'up' : 'back'} to ${localTime(looked.until.toISOString())}.${further ? html` <a href="${pollsAddress(POLLS_PATH, fields, { after })}">Look further</a>` : ''}</p>
+  return html`<p class="muted small">Looked through ${whole(looked.polls)} ${looked.polls === 1 ? 'poll' : 'polls'}${before === null ? '' : ' from here'}, ${isOldestFirst ? 'up' : 'back'} to ${localTime(looked.until.toISOString())}.${further ? html` <a href="${pollsAddress(POLLS_PATH, fields, { after })}">Look further</a>` : ''}</p>
 `;
 }
 

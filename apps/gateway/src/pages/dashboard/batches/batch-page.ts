@@ -61,7 +61,7 @@ ${max_cost_usd === null ? '' : html`<div><dt>Limit</dt><dd>${usd(max_cost_usd)}<
 <div><dt>Started</dt><dd>${localTime(created_at, 'short')}</dd></div>
 ${ended_at === null ? '' : html`<div><dt>Ended</dt><dd>${localTime(ended_at, 'short')}</dd></div>`}
 </dl>
-${counts.not_run > 0 && batch.not_run_reason !== null ? html`<p class="muted">${whole(counts.not_run)} rows were not run: ${WHY_NOT_RUN[batch.not_run_reason]}.</p>` : ''}
+${counts.not_run > 0 && batch.not_run_reason !== null ? html`<p class="muted">${whole(counts.not_run)} ${counts.not_run === 1 ? 'row was' : 'rows were'} not run: ${WHY_NOT_RUN[batch.not_run_reason]}.</p>` : ''}
 <div class="row">
 <a class="button secondary small" href="/api/batches/${batch.batch_id}/results?format=csv">Results as CSV</a>
 <a class="button secondary small" href="/api/batches/${batch.batch_id}/results?format=jsonl">as JSON Lines</a>
