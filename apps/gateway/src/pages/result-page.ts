@@ -18,6 +18,7 @@ import { localTime, statusBadges, voteTable } from './result-parts.ts';
 import { pictureOf } from './result-picture.ts';
 import { reasonsSection } from './result-reasons.ts';
 import { receiptCard } from './result-receipt.ts';
+import { signInLink } from './sign-in-page.ts';
 import { written } from './written.ts';
 
 export interface ShownResult {
@@ -165,7 +166,7 @@ ${
   reader.signedIn
     ? html`<form class="row" method="post" action="${path}/feedback"><button class="button secondary" name="outcome" value="correct">It was right</button>
 <button class="button secondary" name="outcome" value="incorrect">It was wrong</button></form>`
-    : html`<p><a href="/dashboard">Sign in</a> to leave feedback (one per account).</p>`
+    : html`<p><a href="${signInLink(path)}">Sign in</a> to leave feedback (one per account).</p>`
 }</section>`;
 }
 

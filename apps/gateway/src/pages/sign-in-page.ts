@@ -1,14 +1,23 @@
+import { nextPageOf } from '../accounts/login/next-page.ts';
 import type { ProviderSettings } from '../config/config.ts';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { runsFreePolls } from '../polls/order/runs-free-polls.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 
-/** A page that needs a login, without one: two ways to sign in, and then on to `next`, a path of ours. */
-export const signInPage = (facts: Facts, next = '/dashboard'): string =>
+const DASHBOARD = '/dashboard';
+
+/** A page that needs a login, without one: two ways to sign in, and then on to `address` or, where it is long, its path. */
+export const signInPage = (facts: Facts, address = DASHBOARD): string =>
+  pageLeadingTo(facts, nextPageOf(address) ?? nextPageOf(address.split('?')[0]) ?? DASHBOARD);
+
+/** For pages that anyone sees: it asks for a login, and comes back. */
+export const signInLink = (next: string): string => `${DASHBOARD}?${new URLSearchParams({ next })}`;
+
+const pageLeadingTo = (facts: Facts, next: string): string =>
   layout({
     baseUrl: facts.baseUrl,
-    path: '/dashboard',
+    path: DASHBOARD,
     title: 'Sign in · EloquentPoll',
     description: 'Sign in for your balance, API keys and polls.',
     scripts: ['sign-in'],
@@ -42,4 +51,4 @@ const providerCard = (
 </section>`;
 
 const loginPath = (next: string): string =>
-  next === '/dashboard' ? '/api/auth/login' : `/api/auth/login?${new URLSearchParams({ next })}`;
+  next === DASHBOARD ? '/api/auth/login' : `/api/auth/login?${new URLSearchParams({ next })}`;

@@ -213,8 +213,8 @@ export async function dashboardBatchRoutes(
         response: { 200: PAGE, 303: redirect('Back to the batches.'), ...errors('account_frozen') },
       },
     },
-    async ({ principal, params: { batchId }, query: { line = '' } }, reply) => {
-      if (!principal) return page(reply).send(signIn);
+    async ({ principal, params: { batchId }, query: { line = '' }, url }, reply) => {
+      if (!principal) return page(reply).send(signInPage(facts, url));
       const stored = isBatchId(batchId) ? await findBatch(storage, principal.accountId, batchId) : null;
       if (!stored) return to(reply, BATCHES_PATH);
       const view = await readBatchView(context, stored, /^\d{1,6}$/.test(line) ? Number(line) : 0);

@@ -106,8 +106,8 @@ export async function dashboardKeyRoutes(
   /** A page of one active key; back to all of them where there is none. */
   const keyPage =
     (render: (key: StoredApiKey) => string) =>
-    async ({ principal, params }: FastifyRequest<{ Params: KeyParams }>, reply: FastifyReply) => {
-      if (!principal) return askToSignIn(reply);
+    async ({ principal, params, url }: FastifyRequest<{ Params: KeyParams }>, reply: FastifyReply) => {
+      if (!principal) return page(reply).code(401).send(signInPage(facts, url));
       const key = await activeKey(principal.accountId, params.keyId);
       return key ? page(reply).send(render(key)) : toKeys(reply);
     };

@@ -152,8 +152,8 @@ export async function dashboardWebhookRoutes(
         },
       },
     },
-    async ({ principal, params, query }, reply) => {
-      if (!principal) return askToSignIn(reply);
+    async ({ principal, params, query, url }, reply) => {
+      if (!principal) return page(reply).code(401).send(signInPage(facts, url));
       return page(reply).send(webhookPage(facts.baseUrl, await viewOf(context, principal.accountId, params, query)));
     },
   );

@@ -20,7 +20,10 @@ export function dashboardRoute(app: FastifyInstance, context: PagesContext, fact
       looks: 'How often the page has looked for the payment.',
       again: 'Id of a result, or of a session of the account: fills the form with that poll.',
       wording: '`new`: without its question.',
+      next: 'The page of ours that a login leads to.',
     },
+    // The fields of a poll are kept by the page itself.
+    afterLogin: ({ next = '/dashboard' }) => next,
     render: async (accountId, { checkout, looks = '', again = '', wording }) => {
       const asked = await askedBefore(context, accountId, again);
       const account = await accountView(context, accountId, {

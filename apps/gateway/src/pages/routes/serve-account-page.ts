@@ -18,15 +18,16 @@ export interface AccountPage {
   query: Readonly<Record<string, string>>;
   /** Null when the account was deleted meanwhile. */
   render(accountId: string, query: PageQuery): Promise<string | null>;
+  /** Where a login leads; the address that was asked for without it. */
+  afterLogin?(query: PageQuery): string;
 }
 
 /** GET of a page of the signed-in account, or the sign-in page that leads to it. Not cacheable. */
 export function serveAccountPage(
   app: FastifyInstance,
   facts: Facts,
-  { path, operationId, summary, query, render }: AccountPage,
+  { path, operationId, summary, query, render, afterLogin }: AccountPage,
 ): void {
-  const signIn = signInPage(facts, path);
   app.get<{ Querystring: PageQuery }>(
     path,
     {
@@ -43,9 +44,9 @@ export function serveAccountPage(
         },
       },
     },
-    async ({ principal, query }, reply) => {
+    async ({ principal, query, url }, reply) => {
       reply.type(HTML_TYPE).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
-      return (principal && (await render(principal.accountId, query))) ?? signIn;
+      return (principal && (await render(principal.accountId, query))) ?? signInPage(facts, afterLogin?.(query) ?? url);
     },
   );
 }
