@@ -125,7 +125,8 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     }
     const { failure } = result;
     if (failure.kind === 'status' && isOurFault(failure)) context.onRejected(failure.status, failure.field);
-    const isFree = isFreeOfCharge(failure);
+    const isFree =
+      isFreeOfCharge(failure) || (failure.kind === 'refusal' && provider.takes.filteredCosts === 'nothing');
     costs.ended({
       said: null,
       counted: isFree ? 0 : countedOfFailure(failure, body),

@@ -43,8 +43,8 @@ export interface Dialect {
   reasoningField: ReasoningField;
   userField: (typeof USER_FIELDS)[number] | null;
   answers: readonly VoteForm[];
-  /** What a question costs that its filter turns away with an error: at most its prompt, or as much as any call. */
-  filteredCosts: 'prompt' | 'call';
+  /** What a question costs that a filter turns away with an error: nothing, at most its prompt, or as much as any call. */
+  filteredCosts: 'nothing' | 'prompt' | 'call';
 }
 
 const CHAT: Dialect = {
@@ -82,7 +82,7 @@ export const DIALECTS = {
   fireworks: CHAT,
   deepseek: { ...CHAT, seedField: null, reasoningField: 'thinking', answers: ['json_object', 'line'] },
   xai: { ...CHAT, maxTokensField: 'max_completion_tokens', userField: 'user', filteredCosts: 'call' },
-  openrouter: { ...CHAT, reasoningField: 'reasoning', userField: 'user' },
+  openrouter: { ...CHAT, reasoningField: 'reasoning', userField: 'user', filteredCosts: 'nothing' },
   azure: {
     ...CHAT,
     keyHeader: 'api-key',

@@ -13,6 +13,7 @@ export { inService } from './panel-in-service.ts';
 export { RosterFileError } from './panel-problems.ts';
 export type { Model, Panel, Provider, Timeouts } from './panel-types.ts';
 export type { PollText } from './poll-text.ts';
+export { withFee } from './price.ts';
 export { promptStyle } from './prompt-words.ts';
 export { type ProviderSetting, settingsOf } from './provider-call.ts';
 export { ROSTERS } from './rosters.ts';

@@ -56,12 +56,15 @@ export async function findingsOfError(reply: Reply, context: ErrorContext): Prom
     return found('key_refused', `the key in ${provider.apiKeyEnv ?? 'no setting'} is not accepted`);
   if (status === 402) return found('no_credit', 'the account has no credit, or has reached its limit');
   if (status === 429) return found('rate_limited', 'a rate limit is reached');
+  const names = status === 404 || field === 'model' || status === 400 ? await context.names() : [];
+  // OpenRouter says the same of a name that it does not know and of a model whose vendors all keep to none of our terms.
+  const isRouted = field === 'provider' && (names.length === 0 || names.includes(model.name));
   if (
-    (status === 404 && field !== 'provider') ||
+    (status === 404 && !isRouted) ||
     field === 'model' ||
     (status === 400 && /model/i.test(words) && field === null)
   ) {
-    const near = nearest(model.name, await context.names());
+    const near = nearest(model.name, names);
     const hint = near === null ? '' : `; did you mean "${near}"?`;
     return found(
       'model_unknown',

@@ -84,7 +84,9 @@ export async function probeModel(provider: Provider, model: Model, setting: Prov
     const read = provider.takes.api === 'messages' ? fromMessagesReply(raw) : raw;
     const usage = readUsage(read);
     report.usage = usage;
-    report.cost = { saidU: readProviderCost(read, model.feePpm), countedU: usage && costOfUsage(model, usage, false) };
+    // Without our fee, as the provider's own pages show it.
+    const countedU = usage && costOfUsage({ ...model, feePpm: 0 }, usage, false);
+    report.cost = { saidU: readProviderCost(read), countedU };
     return { ...report, findings: findingsOfReply(read, model, prompt.labels, report.cost) };
   } catch (error) {
     const why = error instanceof SyntaxError ? 'the reply is no JSON' : whyOf(error);

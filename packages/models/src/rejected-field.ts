@@ -116,7 +116,7 @@ export function capabilityFor(field: string, { reasoningField }: Dialect): strin
     case 'chat_template_kwargs':
       return `"reasoning" of the model, or "reasoning_field" (now "${reasoningField}") of the provider`;
     case 'provider':
-      return '"price" of the model, which no vendor of it may exceed, "extra_body" of the provider, the settings of the account there, or "model"';
+      return '"price" of the model, which no vendor of it may exceed, its "answer", "seed", "temperature" or "reasoning", its name, "extra_body" of the provider, or the settings of the account there';
     default:
       return '"extra_body" of the provider or the model';
   }

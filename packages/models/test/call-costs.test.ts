@@ -152,6 +152,13 @@ t.test('where a vendor charges for filtered questions like for others, as much a
   }
 });
 
+t.test('where a vendor charges nothing for an error, a filtered question costs nothing', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [], { dialect: 'openrouter' }) });
+  server.behave(MODEL, FILTERED);
+  t.match(await asker.ask(request()), { error: 'refusal', calls: 1, cost: cost(0, 0, 0) });
+});
+
 t.test('a connection that is cut while the model works may have cost a call, and is not repeated', async (t) => {
   const server = await misbehavingServer(t);
   let now = 0;

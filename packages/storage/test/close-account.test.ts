@@ -28,39 +28,42 @@ async function wholeReads({ query }: Fixture, flush: () => Promise<unknown>) {
 
 const flushOf = ({ call }: Storage) => call('select pg_stat_force_next_flush()', []);
 
-t.test('the idempotency keys of a closed account are deleted in steps, and none while it is closed', async (t) => {
-  const { storage, query } = await open(t);
-  const [accountId, other] = [await createAccount(storage), await createAccount(storage)];
-  for (const [principal, count] of [
-    [accountId, 10_000],
-    [other, 1],
-  ])
-    await query(
-      `insert into idempotency (principal, entry_point, key, fingerprint, expires_at)
+t.test(
+  'the idempotency keys of a closed account are deleted in steps, and none while it is being closed',
+  async (t) => {
+    const { storage, query } = await open(t);
+    const [accountId, other] = [await createAccount(storage), await createAccount(storage)];
+    for (const [principal, count] of [
+      [accountId, 10_000],
+      [other, 1],
+    ])
+      await query(
+        `insert into idempotency (principal, entry_point, key, fingerprint, expires_at)
        select $1, 'checkout', n, 'f', now() + interval '1 day' from generate_series(1, $2::integer) n`,
-      [principal, count],
-    );
-  const left = async () => {
-    const [row] = await query<{ kept: number; touched: number }>(
-      `select count(*)::int as kept, (count(*) filter (where xmax::text <> '0'))::int as touched
+        [principal, count],
+      );
+    const left = async () => {
+      const [row] = await query<{ kept: number; touched: number }>(
+        `select count(*)::int as kept, (count(*) filter (where xmax::text <> '0'))::int as touched
          from idempotency where principal = $1`,
-      [accountId],
-    );
-    return row;
-  };
-  const isEmptied = async () =>
-    (await query('select from accounts where id = $1 and emptied_at is not null', [accountId])).length > 0;
+        [accountId],
+      );
+      return row;
+    };
+    const isEmptied = async () =>
+      (await query('select from accounts where id = $1 and emptied_at is not null', [accountId])).length > 0;
 
-  t.ok(await closeAccount(storage, accountId));
-  t.same(await left(), { kept: 10_000, touched: 0 });
-  await forgetClosedAccounts(storage, 4_000);
-  t.match(await left(), { kept: 6_000 });
-  t.notOk(await isEmptied());
-  for (let round = 0; round < 2; round++) await forgetClosedAccounts(storage, 4_000);
-  t.match(await left(), { kept: 0 });
-  t.ok(await isEmptied());
-  t.same(await query('select principal from idempotency'), [{ principal: other }]);
-});
+    t.ok(await closeAccount(storage, accountId));
+    t.same(await left(), { kept: 10_000, touched: 0 });
+    await forgetClosedAccounts(storage, 4_000);
+    t.match(await left(), { kept: 6_000 });
+    t.notOk(await isEmptied());
+    for (let round = 0; round < 2; round++) await forgetClosedAccounts(storage, 4_000);
+    t.match(await left(), { kept: 0 });
+    t.ok(await isEmptied());
+    t.same(await query('select principal from idempotency'), [{ principal: other }]);
+  },
+);
 
 async function isRead(t: Test, fixture: Fixture, flush: () => Promise<unknown>, work: () => Promise<unknown>) {
   const before = await wholeReads(fixture, flush);

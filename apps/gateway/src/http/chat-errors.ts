@@ -17,6 +17,6 @@ export const chatErrors = (...codes: readonly ErrorCode[]): Record<number, Answe
     ]),
   );
 
-/** These clients repeat a 5xx by themselves. Without a key that would be a second poll beside one that goes on. */
+/** These clients repeat a 5xx by themselves. Without a key that may be a second poll beside one that goes on. */
 export const isRetriedAtACost = ({ code, circumstances }: ApiError, idempotencyKey: string | null): boolean =>
   (code === 'poll_execution_failed' || circumstances.leavesPoll !== undefined) && idempotencyKey === null;

@@ -1,5 +1,5 @@
 import { type Estimate, LIMITS, PRESETS } from '@eloquentpoll/contracts';
-import { listPrice, seatsFor } from '@eloquentpoll/models/panels';
+import { listPrice, seatsFor, withFee } from '@eloquentpoll/models/panels';
 import { pricePpmOf } from '../config/list-prices.ts';
 import { estimateWithWhole } from '../polls/order/estimate-poll.ts';
 import { pollTextOf } from '../polls/order/freeze-order.ts';
@@ -70,10 +70,10 @@ export async function votePrices({ panels, health, config }: Parts, question: Pr
   const records = await health.snapshot(panel.models.map(({ id }) => id));
   const pricePpm = pricePpmOf(config, { panel_name: preset });
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });
-  return panel.models.map(({ id, price }, i) => ({
+  return panel.models.map(({ id, price, feePpm }, i) => ({
     modelId: id,
-    input: listPrice(price.input, pricePpm),
-    output: listPrice(price.output, pricePpm),
+    input: listPrice(withFee(price.input, feePpm), pricePpm),
+    output: listPrice(withFee(price.output, feePpm), pricePpm),
     typicalU: listPrice(BigInt(seats[i]!.call_typical_u!), pricePpm),
     maxU: BigInt(seats[i]!.reserve_u),
   }));

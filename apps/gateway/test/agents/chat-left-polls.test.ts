@@ -100,6 +100,18 @@ t.test('a repeat that has no answer either leaves the poll to the next one', asy
   t.same(await pollsOf(accountId), before);
 });
 
+t.test('a repeat that is refused leaves the poll to the next one', async (t) => {
+  const text = 'Which is deeper?';
+  const { id } = await leave(ask(text));
+  await finish(id);
+  const before = await pollsOf(accountId);
+  const closing = await replicaOf(t, context);
+  closing.context.shutdown.close();
+  t.equal((await send(ask(text, { stream: true }), bearer, closing.app)).statusCode, 503);
+  t.match((await send(ask(text))).body, id);
+  t.same(await pollsOf(accountId), before);
+});
+
 t.test('a poll that was given up is not joined', async (t) => {
   const text = 'Which is longer?';
   const { id } = await leave(ask(text));

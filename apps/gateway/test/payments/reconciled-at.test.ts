@@ -21,11 +21,13 @@ t.test(
       const scan = await claimScan(storage, name, async () => 1n);
       await proveScan(storage, scan!, { balanceU: null, reachedAt, everyS: 60 });
     }
-    t.same(await reconciledAt(context), [], 'before the first');
+    const notBegun = await reconciledAt(context);
+    t.match(notBegun, [{ source: 'chain' }, { source: 'card' }]);
+    for (const { at } of notBegun) t.ok(at > LATELY && at <= new Date(), 'counts from the start of the process');
     const chain = transfersScan(deposits.settings);
     await proved(transfersScan({ ...deposits.settings, payTo: `0x${'1'.repeat(40)}` }), LONG_AGO);
     await proved(movementsScan({ ...context.config, baseUrl: 'https://before.example' }), LONG_AGO);
-    t.same(await reconciledAt(context), [], 'of other settings');
+    t.same(await reconciledAt(context), notBegun, 'those of other settings');
     await proved(chain, LATELY);
     await proved(movementsScan(context.config), LATELY);
     const now = [

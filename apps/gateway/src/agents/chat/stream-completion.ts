@@ -11,19 +11,21 @@ import { endStream, readOutcomeUntil } from '../../polls/run/read-outcome.ts';
 import { refuseWhileClosing } from '../../polls/run/stream-poll.ts';
 import { type Submission, submitPoll } from '../../polls/run/submit-poll.ts';
 import { type ChunkedCompletion, errorChunk, firstChunk, lastChunks } from './completion-chunks.ts';
-import { noteLeftPoll } from './left-polls.ts';
+import { joiningLeftPoll, noteLeftPoll } from './left-polls.ts';
 
 /** Runs a poll, or joins one, and answers with its completion in chunks. A caller who disconnects does not end the poll. */
 export async function streamCompletion(
   context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  submission: Submission,
+  sent: Submission,
   asked: ChunkedCompletion['asked'],
 ): Promise<undefined> {
   refuseWhileClosing(context);
   using opened = new DisposableStack();
   opened.defer(await context.streamSlots.take(request));
+  // After what may refuse it: what an earlier answer left is joined once.
+  const submission = await joiningLeftPoll(context, sent);
   const follower = opened.use(new PollFollower(context, 'end'));
   const { pollId, joined, deadlineMs } = await submitPoll(context, submission, follower).catch(
     async (error: unknown) => {
@@ -97,6 +99,7 @@ class CompletionEvents implements PollListener, StreamSource {
     const { pollId } = this.#completion;
     const unknown = outcomeUnknown({ pollId, accountId: this.#submission.accountId });
     const { code, circumstances } = unknown;
+    if (this.#stream.closed) return;
     await noteLeftPoll(this.#context, this.#submission, unknown);
     this.#fail({ code, detail: circumstances.detail, members: circumstances.members });
   }

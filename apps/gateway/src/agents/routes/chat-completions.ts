@@ -70,8 +70,9 @@ export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext
     async (request, reply): Promise<ChatCompletion | undefined> => {
       if (needsKey(request, callerOf(request))) throw keyMissing(context);
       const { model, order, form, stream } = askedIn(request);
-      const submission = await joiningLeftPoll(context, submissionOf(context, request, 'chat', { order }));
-      if (stream) return streamCompletion(context, request, reply, submission, { model, form, ...stream });
+      const asked = submissionOf(context, request, 'chat', { order });
+      if (stream) return streamCompletion(context, request, reply, asked, { model, form, ...stream });
+      const submission = await joiningLeftPoll(context, asked);
       const gone = goneSignal(reply);
       const ended = await awaitPoll(context, submission, gone).catch(async (error: unknown) => {
         // A caller who left has no answer to repeat the request for, unless it repeated one before.

@@ -68,7 +68,12 @@ export function streamSlots(
       const key = `${prefix}:streams:{${principalOf(request)}}`;
       const slot = `${gateway}.${next++}`;
       if (here.of(key) >= limit) throw tooManyStreams(limit);
-      const giveBack = here.take(key, slot);
+      const leave = here.take(key, slot);
+      // Also of one that was refused: it may have been renewed in between.
+      const giveBack = (): void => {
+        leave();
+        redis.zrem(key, slot).catch(() => undefined);
+      };
       const isFree = await redis.epTakeStream(key, slot, limit, SLOT_MS).catch(() => 1);
       if (isFree === 0) {
         giveBack();
@@ -79,7 +84,6 @@ export function streamSlots(
         if (!isTaken) return;
         isTaken = false;
         giveBack();
-        redis.zrem(key, slot).catch(() => undefined);
       };
     },
   };

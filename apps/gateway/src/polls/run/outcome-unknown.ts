@@ -13,7 +13,7 @@ interface MadePoll {
 const RETRY_AFTER_SECONDS = 2;
 
 const UNKNOWN =
-  'How the poll ended is not known yet. The same Idempotency-Key finds its result; a repeat without one makes another poll.';
+  'How the poll ended is not known yet. The same Idempotency-Key finds its result; a repeat without one may make another poll.';
 
 export const outcomeUnknown = (
   { pollId, accountId }: MadePoll,
