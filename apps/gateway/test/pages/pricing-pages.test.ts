@@ -2,7 +2,7 @@ import { PRESETS } from '@eloquentpoll/contracts';
 import { loadPanels } from '@eloquentpoll/models/panels';
 import type { TrackRecords } from '@eloquentpoll/storage';
 import t from 'tap';
-import { OPTION_COUNTS, priceOf } from '../../src/pages/price-list.ts';
+import { OPTION_COUNTS, priceOf, votePrices } from '../../src/pages/price-list.ts';
 import { build } from '../fixtures/build.ts';
 
 // slow: 8 s
@@ -80,4 +80,20 @@ t.test('every page is computed once, however many are asked for in turn', async 
   for (const [i, url] of urls.entries())
     t.equal((await app.inject({ url, remoteAddress: `203.0.113.${i % 250}` })).statusCode, 200);
   t.equal(lookUps, 0);
+});
+
+t.test('prices of tokens hold the fee that a vote is billed with', async (t) => {
+  const panels = loadPanels({ file: 'openrouter' });
+  const question = { preset: 'broad', options: 3, threshold: 0.95 } as const;
+  const ppm = context.config.pricePpm.broad;
+  const [health] = (await snapshot([context.panels.models()[0]!.id])).values();
+  const healthOf = { snapshot: async (ids: readonly string[]) => new Map(ids.map((id) => [id, health!])) };
+  for (const { modelId, input, output } of await votePrices({ ...context, health: healthOf, panels }, question)) {
+    const { price } = panels.model(modelId)!;
+    for (const [listed, ours] of [
+      [price.input, input],
+      [price.output, output],
+    ] as const)
+      t.ok(Math.abs(Number(ours) - Number(listed) * 1.055 * (ppm / 1e6)) <= 2, modelId);
+  }
 });
