@@ -55,9 +55,9 @@ async function plant({ query }: Fixture, day: string, leaves: readonly Buffer[])
 async function sealedNow(storage: Storage, maxLeaves?: number): Promise<StoredReceiptDay[]> {
   const days: StoredReceiptDay[] = [];
   // However slow the machine is.
-  const patience = { withinMs: 120_000, lockTermMs: 180_000 };
+  const timeouts = { withinMs: 120_000, lockTermMs: 180_000 };
   const outcome = await sealReceipts(storage, (day) => days.push(day), {
-    ...patience,
+    ...timeouts,
     ...(maxLeaves && { maxLeaves }),
   });
   t.equal(outcome, 'done');
