@@ -1,6 +1,7 @@
 import t from 'tap';
 import { corpusOf } from '../src/fuzz/memory/corpus.ts';
 import { escapedText, HOSTILE_TEXTS } from '../src/fuzz/memory/hostile-answers.ts';
+import { learnFrom } from '../src/fuzz/memory/learn.ts';
 import { learnFromLeft } from '../src/fuzz/memory/learn-left.ts';
 import { OWN_LISTS, wrongList } from '../src/fuzz/memory/own-lists.ts';
 import type { AccountHolder, People } from '../src/fuzz/memory/people.ts';
@@ -112,6 +113,21 @@ t.test('a repeated request has the id of before, with another body it is refused
   t.type(again('reused', answer(202, '{"batch_id":"pb_2"}')), 'string', 'a name in the answer is no id');
   remembered.note('batch', 'pb_1', 'a', 'ended');
   t.equal(again('reused', answer(202, '{"batch_id":"pb_2"}')), null, 'its deletion freed the key');
+  t.end();
+});
+
+t.test('a key that expires while its sequence is played may be there, and may not', (t) => {
+  const key = { kind: 'key-id', value: 'k1', named: 'own', inPath: true } as const;
+  const changed = (leftMs: number) => {
+    const known = new Remembered();
+    known.note('key-id', 'k1', 'a');
+    const expiresAt = new Date(Date.now() + leftMs).toISOString();
+    const text = JSON.stringify({ id: 'k1', expires_at: expiresAt });
+    learnFrom(prepared('changeKey', { names: [key] }), answer(200, text), known, people);
+    return known.find('key-id', 'k1', 'a')?.standing;
+  };
+  t.equal(changed(5_000), 'unsure');
+  t.equal(changed(86_400_000), 'live');
   t.end();
 });
 

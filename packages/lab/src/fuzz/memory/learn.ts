@@ -84,6 +84,7 @@ export function learnFrom(
       if (cookie.startsWith('ep_session='))
         person.cookies.push({ value: cookie.split(';')[0]!, id: null, access: 'full', readOnly: false });
   learnKeys(id, json, text, person.keys, { remembered, actor, sentBody: sent.body?.toString() ?? '' });
+  if (endsSoon(json, Date.now())) remembered.end('key-id', String(json?.id), actor, 'unsure');
 
   const ends = ENDED_BY[id];
   if (ends !== undefined) {
@@ -110,6 +111,13 @@ export function learnFrom(
     person.isDeleted = true;
     remembered.endAll(actor, THING_KINDS);
   }
+}
+
+const SOON_MS = 600_000;
+
+/** A key that expires while its sequence is played is there, and then it is not. */
+function endsSoon(json: Readonly<Record<string, unknown>> | undefined, now: number): boolean {
+  return typeof json?.expires_at === 'string' && Date.parse(json.expires_at) < now + SOON_MS;
 }
 
 /** What a request with two credentials did, or to whom, is not known. */
