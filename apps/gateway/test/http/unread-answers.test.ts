@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import { Readable } from 'node:stream';
 import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
 import { unreadAnswers } from '../../src/http/hooks/unread-answers.ts';
@@ -47,4 +48,25 @@ t.test('one that is read slowly arrives, however long it takes', async (t) => {
   });
   await once(client, 'close');
   t.ok(bytes > LARGE.length, `${bytes} bytes with ${pauses} pauses`);
+});
+
+t.test('a stream that answers a HEAD is not read, on whatever route', async (t) => {
+  const app = fastify();
+  app.register(unreadAnswers, {});
+  let read = 0;
+  const closed = Promise.withResolvers<void>();
+  async function* chunks() {
+    for (; read < 100; read++) yield 'x';
+  }
+  app.get('/stream', async (_request, reply) => {
+    const stream = Readable.from(chunks(), { objectMode: false });
+    stream.once('close', closed.resolve);
+    return reply.type('text/plain').send(stream);
+  });
+  const head = await app.inject({ method: 'HEAD', url: '/stream' });
+  t.match([head.statusCode, head.headers['content-type'], head.body], [200, 'text/plain', '']);
+  t.notOk(head.headers['content-length']);
+  await closed.promise;
+  t.equal(read, 0);
+  t.equal((await app.inject('/stream')).body.length, 100);
 });

@@ -103,6 +103,27 @@ t.test('of one account what is its own, and for cursors that are none a 400', as
   t.equal((await app.inject({ url: '/api/export' })).statusCode, 401);
 });
 
+t.test('a HEAD reads nothing of the account', async (t) => {
+  const { lists } = context;
+  const { ofAccount } = lists;
+  let reads = 0;
+  lists.ofAccount = (...read) => {
+    reads += 1;
+    return ofAccount(...read);
+  };
+  t.teardown(() => Object.assign(lists, { ofAccount }));
+  const origin = await listen(app);
+  const ask = (method: 'GET' | 'HEAD') => fetch(`${origin}/api/export`, { method, headers: bearer });
+  const head = await ask('HEAD');
+  t.match([head.status, head.headers.get('content-type')], [200, 'application/jsonl']);
+  t.equal(head.headers.get('content-length'), null, 'as of a GET');
+  await (await ask('GET')).text();
+  const ofGet = reads;
+  t.ok(ofGet >= 8, `${ofGet} reads`);
+  await (await ask('GET')).text();
+  t.equal(reads, 2 * ofGet, 'those of the GETs alone');
+});
+
 t.test('a caller who leaves while its slot is taken gives it back', async (t) => {
   const asked = Promise.withResolvers<void>();
   const slot = Promise.withResolvers<() => void>();

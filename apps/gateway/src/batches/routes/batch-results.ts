@@ -57,8 +57,6 @@ export function batchResultsRoute(app: FastifyInstance, context: BatchesContext)
         .header('content-disposition', `attachment; filename="${batch.id}.${isCsv ? 'csv' : 'jsonl'}"`)
         .header('cache-control', 'private, no-cache')
         .header('vary', 'Accept');
-      // Its answer would be read to the end and dropped.
-      if (request.method === 'HEAD') return reply.send('');
       return reply.send(Readable.from(chunks, { objectMode: false }));
     },
   );

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
+import { goneSignal } from '../../http/gone-signal.ts';
 import type { PollsContext } from '../context.ts';
 import { EXPORT_START, exportLines, readExportCursor } from '../read/export-lines.ts';
 
@@ -31,11 +32,12 @@ export function exportRoute(app: FastifyInstance, context: PollsContext): void {
       const { cursor } = request.query;
       const from = cursor === undefined ? EXPORT_START : readExportCursor(cursor);
       if (!from) throw invalid([{ pointer: '#/cursor', detail: 'cursor must be that of a cursor line of an export' }]);
+      const stop = AbortSignal.any([goneSignal(reply), context.shutdown.closing]);
       const giveBack = await context.streamSlots.take(request);
       reply.raw.once('close', giveBack);
       // The caller left while Redis was asked: `close` was before.
       if (reply.raw.destroyed) giveBack();
-      const lines = exportLines(context.lists, accountOf(request), from, context.shutdown.closing);
+      const lines = exportLines(context.lists, accountOf(request), from, stop);
       reply
         .header('content-type', 'application/jsonl')
         .header('content-disposition', 'attachment; filename="eloquentpoll-export.jsonl"')
