@@ -241,6 +241,51 @@ t.test('a key that makes keys without end gets no budget of each', async (t) => 
   t.equal(revoked.statusCode, 200);
 });
 
+t.test('calls that a key or a user id is refused use up no budget of its account', async (t) => {
+  const rateLimits = readPolicies('poll=3/60,compute=3/60,read=20/60,session=3/60,key_issue=3/60');
+  const gateway = await build(t, { rateLimits, mcpUserIdBearer: true });
+  await standInWorker(t, gateway.context);
+  const { post } = asking(gateway);
+  const { accountId, bearer } = await gateway.keyWith(10);
+  const keyOf = async (terms: object) => {
+    const { key } = (await post('/api/keys', terms, bearer)).json();
+    return { authorization: `Bearer ${key}` };
+  };
+  const [reading, limited] = [await keyOf({ read_only: true }), await keyOf({ limit_usd: 1 })];
+  const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params });
+  const mcp = (headers: object, remoteAddress?: string) =>
+    post(
+      '/api/mcp',
+      rpc('tools/call', { name: 'poll_question', arguments: FULL }),
+      { ...headers, accept: 'application/json, text/event-stream' },
+      remoteAddress,
+    );
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: JSON.stringify(FULL) }] };
+  const a2a = (method: string, params: object) => post('/api/a2a/tasks/send', rpc(method, params), reading);
+  const userId = { authorization: `Bearer ${accountId}` };
+
+  t.match((await mcp(reading)).body, /read_only_key/);
+  t.match((await a2a('SendMessage', { message })).body, /read_only_key/);
+  t.match((await mcp(userId, '203.0.113.7')).body, /authentication_required/);
+  for (let n = 0; n < 4; n++) {
+    await mcp(reading);
+    await a2a('SendMessage', { message });
+    await a2a('ListTasks', {});
+    await post('/api/poll/dry-run', FULL, reading);
+    await mcp(userId, '203.0.113.7');
+    t.equal((await post('/api/keys', {}, limited)).statusCode, n < 3 ? 403 : 429);
+  }
+  t.equal((await a2a('ListTasks', {})).statusCode, 429, 'it has used up its own');
+  const tasks = await post('/api/a2a/tasks/send', rpc('ListTasks', {}), bearer);
+  t.match([tasks.statusCode, left(tasks)], [200, 2]);
+  const tried = await post('/api/poll/dry-run', FULL, bearer);
+  t.match([tried.statusCode, left(tried)], [200, 2]);
+  const asked = await post('/api/poll', FULL, bearer);
+  t.match([asked.statusCode, left(asked)], [200, 2]);
+  const made = await post('/api/keys', {}, bearer);
+  t.match([made.statusCode, left(made)], [201, 0], 'the two above, and this one');
+});
+
 t.test('a key that calls without end leaves its owner what revokes it: login, other keys, dashboard', async (t) => {
   const gateway = await build(t, { rateLimits: readPolicies('account=9/60') });
   const { app } = gateway;

@@ -35,22 +35,27 @@ interface CountedAhead {
   budget: Promise<BudgetState>;
 }
 
-/** Whose budget it is. Keys and logins have one of `account` each, so that no key uses up what its owner revokes it with. */
-const drawerOf = (
-  name: BudgetName,
-  { accountId, keyId, loginId }: Pick<Principal, 'accountId' | 'keyId' | 'loginId'>,
-): string => (name === 'account' ? (keyId ?? loginId ?? accountId) : accountId);
+type Caller = Pick<Principal, 'accountId' | 'keyId' | 'loginId' | 'isReadOnly' | 'isRestricted'> &
+  Partial<Pick<Principal, 'via'>>;
+
+/**
+ * Whose budget it is. Keys and logins have one of `account` each, so that no key uses up what its owner revokes it with. Nor
+ * does one use up its owner's by calls that it is refused: one that only reads has all budgets for itself, and a restricted
+ * one, which makes no keys, has that of `key_issue`. User ids are no secret, so their calls count for who sends them.
+ */
+function drawerOf(name: BudgetName, { ip }: FastifyRequest, caller: Caller | null): string {
+  if (caller === null || caller.via === 'user_id') return clientNetwork(ip);
+  const { accountId, keyId, loginId, isReadOnly, isRestricted } = caller;
+  const isOwn = name === 'account' || isReadOnly || (isRestricted && name === 'key_issue');
+  return isOwn ? (keyId ?? loginId ?? accountId) : accountId;
+}
 
 /** Saves a trip to Redis where the owner is nearly certain. A key that opens nothing after all has cost its account a call. */
-export function countAhead(
-  { limiter }: Pick<HttpContext, 'limiter'>,
-  request: FastifyRequest,
-  owner: Pick<Principal, 'accountId' | 'keyId'>,
-): void {
+export function countAhead({ limiter }: Pick<HttpContext, 'limiter'>, request: FastifyRequest, owner: Caller): void {
   const { operation } = request.routeOptions.config;
   if (operation === undefined) return;
   const name = typeof operation === 'function' ? operation(request, 'known') : operation;
-  const drawer = drawerOf(name, owner);
+  const drawer = drawerOf(name, request, owner);
   request.countedAhead = { name, drawer, budget: limiter.take(name, drawer) };
 }
 
@@ -91,8 +96,11 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
   });
 });
 
-const aheadFor = ({ countedAhead, principal }: FastifyRequest): CountedAhead | null =>
-  countedAhead && principal && countedAhead.drawer === drawerOf(countedAhead.name, principal) ? countedAhead : null;
+function aheadFor(request: FastifyRequest): CountedAhead | null {
+  const { countedAhead, principal } = request;
+  if (!countedAhead || !principal) return null;
+  return countedAhead.drawer === drawerOf(countedAhead.name, request, principal) ? countedAhead : null;
+}
 
 /** Accounts cost nothing to open, so what one may try without money also draws from the budget of its network. */
 async function budgetOf(
@@ -101,7 +109,7 @@ async function budgetOf(
   name: BudgetName,
 ): Promise<BudgetState> {
   const { principal } = request;
-  const drawer = principal ? drawerOf(name, principal) : clientNetwork(request.ip);
+  const drawer = drawerOf(name, request, principal);
   const own = await (aheadFor(request)?.budget ?? limiter.take(name, drawer));
   if (principal === null || !own.allowed) return own;
   const networkBudget = name === 'checkout' ? 'checkout_network' : name === 'free_poll' ? name : null;
