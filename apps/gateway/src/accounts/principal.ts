@@ -6,6 +6,7 @@ import type { KeyOwner } from './keys/cached-owner.ts';
 import { nameOfHash } from './keys/hashed-key.ts';
 import { looksLikeAccessToken, principalOfToken } from './login/access-token.ts';
 import { readLogin } from './login/login-cookie.ts';
+import { UnfetchedKey } from './login/provider-keys.ts';
 
 /** null for a bearer that opens nothing. Keys and access tokens are told apart by their form, before any look-up. */
 export async function principalOfBearer(
@@ -16,9 +17,14 @@ export async function principalOfBearer(
 ): Promise<Principal | null> {
   if (!looksLikeAccessToken(bearer)) return principalOfKey(context, bearer, network);
   // Its signature is checked with keys that are known, so that a token that is valid is refused for no neighbour.
-  const principal = await principalOfToken(context, bearer, opensAccount);
-  if (!principal) await context.failures.count(network);
-  return principal;
+  try {
+    const principal = await principalOfToken(context, bearer, opensAccount);
+    if (!principal) await context.failures.count(network);
+    return principal;
+  } catch (error) {
+    if (error instanceof UnfetchedKey) await context.failures.count(network);
+    throw error;
+  }
 }
 
 /** null for everything that is not an active key: unknown, revoked and mistyped keys get the same answer. */

@@ -14,11 +14,11 @@ import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 const BASE = 'https://polls.example';
 
-async function setUp(t: Test) {
+async function setUp(t: Test, limits = 'account=1000/60,failed_authentication=1000/60') {
   const provider = await lyingProvider(t);
   const gateway = await build(t, {
     identityProvider: provider,
-    rateLimits: readPolicies('account=1000/60,failed_authentication=1000/60'),
+    rateLimits: readPolicies(limits),
   });
   const claims = (changed: JWTPayload = {}): JWTPayload => {
     const now = Math.floor(Date.now() / 1000);
@@ -216,6 +216,34 @@ t.test(
     t.equal(back.provider.asked.length, known, 'unknown key ids do not refetch the JWKS');
     back.provider.lies = { away: true };
     t.equal((await back.list(await back.good())).statusCode, 200, 'cached keys are accepted');
+  },
+);
+
+t.test(
+  'a made-up key id while the JWKS is away refuses no token of a known key, and counts for its network',
+  async (t) => {
+    const { app, provider, claims, list, good } = await setUp(t, 'account=1000/60,failed_authentication=3/60');
+    t.equal((await list(await good())).statusCode, 200);
+    const { now } = Date;
+    t.teardown(() => {
+      Date.now = now;
+    });
+    // The JWKS is fetched again for an unknown key id at most every half minute.
+    Date.now = () => now() + 31_000;
+    provider.lies = { away: true };
+    const met = provider.asked.length;
+    const madeUp = async () => {
+      const authorization = `Bearer ${await provider.sign(claims(), { kid: 'another' })}`;
+      return app.inject({ url: '/api/keys', headers: { authorization }, remoteAddress: '203.0.113.7' });
+    };
+    for (let n = 0; n < 3; n++) {
+      const refused = await madeUp();
+      t.match([refused.statusCode, refused.headers['retry-after']], [503, '5']);
+      t.equal((await list(await good())).statusCode, 200, 'the key is known');
+      t.equal((await list(await provider.signBy('RS256', claims()))).statusCode, 200, 'the other one too');
+    }
+    t.equal(provider.asked.length, met + 1, 'one request, then a cooldown');
+    t.equal((await madeUp()).statusCode, 429);
   },
 );
 
