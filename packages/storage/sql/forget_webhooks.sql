@@ -12,6 +12,11 @@ declare
 begin
   -- What was removed before its account began to move does not move.
   perform set_config('eloquentpoll.moving', 'on', true);
+  -- Of a closed account that has one yet: made by a request that was let in before.
+  perform remove_webhook_endpoints(c.account_id, null) from (
+    select distinct e.account_id from accounts a join webhook_endpoints e on e.account_id = a.id
+     where a.deleted_at is not null and a.emptied_at is null and (a.keep_until is null or a.keep_until < now())
+       and e.removed_at is null) c;
   for v_endpoint in select id from webhook_endpoints where removed_at is not null order by removed_at loop
     v_ids := array(select id from webhook_deliveries where endpoint_id = v_endpoint limit p_limit - v_done for update skip locked);
     delete from webhook_deliveries where id = any(v_ids);

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
 export interface Account {
@@ -49,4 +50,27 @@ export async function noteEmail({ db }: Queries, accountId: string, email: strin
     .where('deleted_at', 'is', null)
     .where('email', 'is distinct from', email)
     .execute();
+}
+
+/** The account was deleted after its caller had been let in. */
+export class AccountClosed extends Error {
+  override readonly name = 'AccountClosed';
+}
+
+/** What is written until the end of this transaction is written one after the other, and to no account that was closed. */
+export async function lockUnclosed(tx: Queries, accountId: string): Promise<void> {
+  const row = await tx.db
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '=', accountId)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) await refuseClosed(tx, accountId);
+}
+
+/** Throws `AccountMoving` for an account that has left this cell, and `AccountClosed` for any other. */
+export async function refuseClosed({ db }: Queries, accountId: string): Promise<never> {
+  await sql`select refuse_moved(${accountId})`.execute(db);
+  throw new AccountClosed('the account is closed');
 }

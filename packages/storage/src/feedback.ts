@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { refuseClosed } from './accounts.ts';
 import type { Queries } from './open-storage.ts';
 import { isOfResult, isResultInTime } from './results.ts';
 
@@ -23,18 +24,22 @@ export interface StoredFeedbackSummary {
 const MAX_ENTRIES = 100;
 
 /** The id of the row, the same for every opinion of one account on one poll; null when there is no such result. */
-export async function storeFeedback({ db }: Queries, feedback: Feedback): Promise<string | null> {
-  const { rows } = await sql<{ id: string }>`
-    insert into feedback (account_id, poll_id, outcome_correct, confidence, notes)
-    select ${feedback.accountId}::uuid, poll_id, ${feedback.outcomeCorrect}::boolean,
-           ${feedback.confidence}::double precision, ${feedback.notes}::text
-      from results where ${isOfResult(feedback.resultId)} and emptied_at is null and ${isResultInTime}
-       and not exists (select from accounts a where a.id = results.account_id and a.deleted_at is not null)
-    on conflict (account_id, poll_id) do update
-      set outcome_correct = excluded.outcome_correct, confidence = excluded.confidence, notes = excluded.notes,
-          updated_at = now()
-    returning id`.execute(db);
-  return rows[0]?.id ?? null;
+export async function storeFeedback(queries: Queries, feedback: Feedback): Promise<string | null> {
+  const { rows } = await sql<{ id: string | null }>`
+    with caller as materialized (
+      select id from accounts where id = ${feedback.accountId} and deleted_at is null for key share
+    ), given as (
+      insert into feedback (account_id, poll_id, outcome_correct, confidence, notes)
+      select caller.id, poll_id, ${feedback.outcomeCorrect}::boolean,
+             ${feedback.confidence}::double precision, ${feedback.notes}::text
+        from caller, results where ${isOfResult(feedback.resultId)} and emptied_at is null and ${isResultInTime}
+         and not exists (select from accounts a where a.id = results.account_id and a.deleted_at is not null)
+      on conflict (account_id, poll_id) do update
+        set outcome_correct = excluded.outcome_correct, confidence = excluded.confidence, notes = excluded.notes,
+            updated_at = now()
+      returning id)
+    select (select id from given) from caller`.execute(queries.db);
+  return rows[0] ? rows[0].id : refuseClosed(queries, feedback.accountId);
 }
 
 export async function readFeedbackSummary({ db }: Queries, resultId: string): Promise<StoredFeedbackSummary> {

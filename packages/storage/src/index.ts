@@ -9,7 +9,7 @@ export {
 export { pollAccepter } from './accept-together.ts';
 export { type AccountRecord, readAccountRecord } from './account-record.ts';
 export { type AccountClosing, closeAccount, freezeAccount, type Shut, unfreezeAccount } from './account-status.ts';
-export { type Account, createAccount, findAccount, noteEmail } from './accounts.ts';
+export { type Account, AccountClosed, createAccount, findAccount, noteEmail } from './accounts.ts';
 export {
   type ApiKeyToStore,
   changeKey,

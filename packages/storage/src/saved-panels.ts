@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { lockUnclosed } from './accounts.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -40,9 +41,10 @@ export function savePanel(
   accountId: string,
   { name, models }: Pick<StoredPanel, 'name' | 'models'>,
 ): Promise<StoredPanel | null> {
-  return inTransaction(storage, async ({ db }) => {
+  return inTransaction(storage, async (tx) => {
     // Panels saved at once count each other.
-    await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
+    await lockUnclosed(tx, accountId);
+    const { db } = tx;
     const { others } = await db
       .selectFrom('saved_panels')
       .select(sql<number>`count(*)::integer`.as('others'))

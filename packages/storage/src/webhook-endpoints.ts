@@ -1,5 +1,6 @@
 import { LIMITS, type WebhookEventType } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
+import { lockUnclosed, refuseClosed } from './accounts.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -65,9 +66,10 @@ export async function findWebhookEndpoint(
 
 /** False where the account has as many as it may. One with this id that the account has already stays as it is. */
 export function insertWebhookEndpoint(storage: Storage, accountId: string, endpoint: NewEndpoint): Promise<boolean> {
-  return inTransaction(storage, async ({ db }) => {
+  return inTransaction(storage, async (tx) => {
     // Endpoints made at once count each other.
-    await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
+    await lockUnclosed(tx, accountId);
+    const { db } = tx;
     const made = await db
       .selectFrom('webhook_endpoints')
       .select('id')
@@ -94,15 +96,19 @@ export function insertWebhookEndpoint(storage: Storage, accountId: string, endpo
 
 /** Makes the endpoint that stands for each webhook_url, unless the account has it. */
 export async function ensureAccountEndpoint(
-  { db }: Queries,
+  queries: Queries,
   accountId: string,
   { id, secret }: Pick<NewEndpoint, 'id' | 'secret'>,
 ): Promise<void> {
-  await db
-    .insertInto('webhook_endpoints')
-    .values({ id, account_id: accountId, url: null, event_types: [], secret })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  const { rows } = await sql`
+    with account as materialized (
+      select id from accounts where id = ${accountId} and deleted_at is null for key share
+    ), made as (
+      insert into webhook_endpoints (id, account_id, url, event_types, secret)
+      select ${id}, account.id, null, '{}', ${secret} from account
+      on conflict do nothing)
+    select from account`.execute(queries.db);
+  if (rows.length === 0) await refuseClosed(queries, accountId);
 }
 
 export interface EndpointChange {

@@ -1,6 +1,20 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
-import { closeAccount, createAccount, forgetClosedAccounts, type Storage } from '../src/index.ts';
-import { type Fixture, funded, open } from './fixtures.ts';
+import {
+  acceptPoll,
+  claimPoll,
+  closeAccount,
+  createAccount,
+  emptyClosedAccounts,
+  ensureAccountEndpoint,
+  finishPoll,
+  forgetClosedAccounts,
+  insertWebhookEndpoint,
+  type Storage,
+  savePanel,
+  storeFeedback,
+} from '../src/index.ts';
+import { acceptance, type Fixture, finished, funded, newPoll, open, USD, unique } from './fixtures.ts';
 
 // What closing an account reads and writes is its own, however much others have and it has asked.
 
@@ -94,4 +108,62 @@ t.test('closing an account and leaving a cell read no table of payments or calle
   await isRead(t, fixture, flush, async () =>
     t.match(await query(`select leave_cell($1, '1 hour') as left`, [moveId]), [{ left: true }]),
   );
+});
+
+const newEndpointId = () => `we_${unique().padEnd(32, '0').slice(0, 32)}`;
+
+t.test('what waits for an account that is being closed writes nothing into it', async (t) => {
+  const { storage, query } = await open(t, { maxConnections: 8 });
+  const [accountId, other] = [await funded(storage, 0n), await funded(storage, 5n * USD)];
+  const poll = newPoll(other);
+  await acceptPoll(storage, acceptance(other, { poll }));
+  await finishPoll(storage, finished((await claimPoll(storage, poll.id, 'w'))!));
+  const { resultId } = poll;
+  const opinion = { accountId, resultId, outcomeCorrect: true, confidence: null, notes: 'late' };
+  const endpoint = { url: 'https://late.example/', description: 'late', secret: 'sealed' };
+  const writes: Record<string, () => Promise<unknown>> = {
+    'an endpoint': () =>
+      insertWebhookEndpoint(storage, accountId, { ...endpoint, id: newEndpointId(), eventTypes: ['balance.low'] }),
+    'the endpoint of each webhook_url': () =>
+      ensureAccountEndpoint(storage, accountId, { id: newEndpointId(), secret: 'sealed' }),
+    'a panel': () => savePanel(storage, accountId, { name: 'late', models: ['a/1', 'b/2', 'c/3'] }),
+    feedback: () => storeFeedback(storage, opinion),
+  };
+  const names = Object.keys(writes);
+  const waiting: Promise<unknown>[] = [];
+  const beforeCommit = async () => {
+    for (const write of Object.values(writes)) waiting.push(write().then(null, (error: unknown) => error));
+    await eventually('all wait for the account', async () => {
+      const [row] = await query<{ n: number }>(
+        'select count(*)::int as n from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0',
+      );
+      return row!.n >= names.length;
+    });
+  };
+  t.ok(await closeAccount(storage, accountId, { beforeCommit }));
+  const ends = await Promise.all(waiting);
+  for (const [i, name] of names.entries()) t.match(ends[i], { name: 'AccountClosed' }, name);
+  for (const [name, write] of Object.entries(writes)) await t.rejects(write(), { name: 'AccountClosed' }, name);
+  const left = `select 'endpoint' as kind from webhook_endpoints where account_id = $1
+    union all select 'panel' from saved_panels where account_id = $1
+    union all select 'feedback' from feedback where account_id = $1`;
+  t.same(await query(left, [accountId]), []);
+  await emptyClosedAccounts(storage);
+  t.match(await query('select emptied_at from accounts where id = $1', [accountId]), [{ emptied_at: Date }]);
+
+  t.ok(await storeFeedback(storage, { ...opinion, accountId: other }), 'others go on');
+});
+
+t.test('a closed account that was given an endpoint all the same is emptied', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 0n);
+  t.ok(await closeAccount(storage, accountId));
+  await query(
+    `insert into webhook_endpoints (id, account_id, url, event_types, secret)
+     values ($2, $1, 'https://late.example/', '{balance.low}', 'sealed')`,
+    [accountId, newEndpointId()],
+  );
+  await emptyClosedAccounts(storage);
+  t.same(await query('select from webhook_endpoints where account_id = $1', [accountId]), []);
+  t.match(await query('select emptied_at from accounts where id = $1', [accountId]), [{ emptied_at: Date }]);
 });

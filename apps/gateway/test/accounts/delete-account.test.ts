@@ -3,6 +3,7 @@ import {
   admitIdentity,
   balanceOf,
   checkLedger,
+  closeAccount,
   closeAlikeMisfits,
   createAccount,
   creditAccount,
@@ -10,6 +11,7 @@ import {
   openCheckout,
   openMisfits,
 } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { delivery, fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import t from 'tap';
 import { closeEverywhere } from '../../src/accounts/close-everywhere.ts';
@@ -195,4 +197,28 @@ t.test('a payment that a closed account got is a misfit, until an operator has s
   const details = { checkout_id, account_id: accountId };
   t.match(await openMisfits(storage, 10), [{ source: 'card', reason: 'closed_account', amountU: 7_000_000n, details }]);
   t.same(await checkLedger(storage), []);
+});
+
+t.test('a request that was let in before its account was deleted is a 401, and leaves nothing', async (t) => {
+  const { accountId, bearer } = await person('hopper', 0);
+  const models = context.panels
+    .models()
+    .slice(0, 3)
+    .map(({ id }) => id);
+  const saving = Promise.withResolvers<Awaited<ReturnType<typeof app.inject>>>();
+  const beforeCommit = async () => {
+    app
+      .inject({ method: 'PUT', url: '/api/panels/late', headers: bearer, payload: { models } })
+      .then(saving.resolve, saving.reject);
+    await eventually('it waits for the account', async () => {
+      const waiting = await gateway.asOwner(
+        'select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0',
+      );
+      return (waiting as unknown[]).length > 0;
+    });
+  };
+  t.ok(await closeAccount(context.storage, accountId, { beforeCommit }));
+  const late = await saving.promise;
+  t.match([late.statusCode, late.json().code], [401, 'authentication_required']);
+  t.same(await gateway.asOwner(`select from saved_panels where account_id = '${accountId}'`), []);
 });

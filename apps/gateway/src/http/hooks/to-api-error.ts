@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '@eloquentpoll/contracts';
-import { AccountMoving, isStorageError, StorageRefused } from '@eloquentpoll/storage';
+import { AccountClosed, AccountMoving, isStorageError, StorageRefused } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 
 // The API error of any error: the framework's by code or status, a store that is away as 503. Everything else is a bug,
@@ -27,6 +27,8 @@ const RETRY_AFTER_SECONDS = 2;
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof AccountMoving) return accountMoving(error);
+  // As its next call: nothing opens it any more.
+  if (error instanceof AccountClosed) return new ApiError('authentication_required', { cause: error });
   if (isStorageError(error) && !(error instanceof StorageRefused)) return unavailable(error);
   const code = frameworkCode(error);
   if (code === 'service_unavailable') return unavailable(error);
