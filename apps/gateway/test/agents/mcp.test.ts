@@ -131,7 +131,9 @@ t.test(
     t.match((await ask('resources/templates/list', {}, other)).result.resourceTemplates, [
       { uriTemplate: 'poll://{poll_id}' },
     ]);
-    const [json, markdown] = (await ask('resources/read', { uri }, other, uri)).result.contents;
+    const read = (await ask('resources/read', { uri }, other, uri)).result;
+    t.match(read, { ttlMs: 0, cacheScope: 'private' }, 'it may be deleted at any time');
+    const [json, markdown] = read.contents;
     t.same(JSON.parse(json.text), (await app.inject({ url: `/api/results/${poll_id}` })).json());
     t.match(markdown, { mimeType: 'text/markdown', text: /> Which of these is the best choice\?[\s\S]*\| A \| \d/ });
     for (const wrong of ['poll://EP-2026-01-01-0123456789abcdef', 'poll://x', 'file:///etc/passwd'])

@@ -37,6 +37,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
   } = await library();
 
   const cacheHint = { ttlMs: TOOLS_TTL_MS, cacheScope: 'public' } as const;
+  const notKept = { ttlMs: 0, cacheScope: 'private' } as const;
   const makeServer = () => {
     const server = new Server(SERVER_INFO, {
       capabilities: DECLARED,
@@ -45,8 +46,9 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
         'tools/list': cacheHint,
         'prompts/list': cacheHint,
         'resources/templates/list': cacheHint,
-        'resources/list': { ttlMs: 0, cacheScope: 'private' },
-        'resources/read': cacheHint,
+        'resources/list': notKept,
+        // A result can be deleted.
+        'resources/read': notKept,
         'server/discover': cacheHint,
       },
     });
