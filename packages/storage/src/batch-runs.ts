@@ -14,7 +14,10 @@ export interface ClaimedBatch {
   expiresAt: Date;
 }
 
-/** Takes batches that no runner has, or whose runner is late; the longest unattended first. */
+/**
+ * Takes batches that no runner has, or whose runner is late: first for accounts that have the fewest with a runner, then
+ * the longest unattended.
+ */
 export async function claimBatches(
   { db }: Queries,
   owner: string,
@@ -22,14 +25,31 @@ export async function claimBatches(
   limit: number,
 ): Promise<ClaimedBatch[]> {
   const { rows } = await sql<ClaimedBatch>`
+    with unended as materialized (
+      select id, account_id, runner_until, runner_until <= now() as is_free
+        from batches where status in ('running', 'canceling')
+    ), turns as (
+      select id, is_free, row_number() over (partition by account_id order by is_free, runner_until, id) as turn from unended
+    )
     update batches b
        set runner_owner = ${owner}, runner_epoch = runner_epoch + 1,
            runner_until = now() + ${leaseMs} * interval '1 millisecond'
-      from (select id from batches where status in ('running', 'canceling') and runner_until <= now()
-             order by runner_until limit ${limit} for update skip locked) free
+      from (select b.id from turns join batches b using (id)
+             where is_free and b.status in ('running', 'canceling') and b.runner_until <= now()
+             order by turn, b.runner_until limit ${limit} for update of b skip locked) free
      where b.id = free.id
     returning b.id, account_id as "accountId", runner_epoch as epoch, expires_at as "expiresAt"`.execute(db);
   return rows;
+}
+
+/** Batches that no runner has, counted up to `atMost`. */
+export async function countUnattendedBatches({ db }: Queries, atMost: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count
+      from (select from batches where status in ('running', 'canceling') and runner_until <= now() limit ${atMost}) free`.execute(
+    db,
+  );
+  return rows[0]!.count;
 }
 
 /** How a batch stands for its runner. */

@@ -57,6 +57,7 @@ export {
   type BatchRowAnswer,
   type ClaimedBatch,
   claimBatches,
+  countUnattendedBatches,
   endBatch,
   failBatchRows,
   type NewBatchPoll,

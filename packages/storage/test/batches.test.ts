@@ -13,6 +13,7 @@ import {
   claimBatches,
   claimPoll,
   closeAccount,
+  countUnattendedBatches,
   deleteBatch,
   deletePoll,
   emptyClosedAccounts,
@@ -351,6 +352,41 @@ t.test('one runner has a batch; the one before is fenced', async (t) => {
   t.match(await findBatch(storage, accountId, batch.id), { status: 'expired', notRun: 2 });
   t.match(await accept(storage, next!, [pollFor(1)]), [{ outcome: 'over' }]);
 });
+
+t.test(
+  'batches are claimed first of accounts that have the fewest with a runner, then the longest unattended',
+  async (t) => {
+    const { storage, query } = await open(t);
+    const names = new Map<string, string>();
+    async function add(accountId: string, name: string, waitsS: number): Promise<void> {
+      const started = await uploaded(storage, accountId, 1);
+      if (started.kind !== 'started') throw new Error(started.kind);
+      names.set(started.batchId, name);
+      await query("update batches set runner_until = now() - $2 * interval '1 second' where id = $1", [
+        started.batchId,
+        waitsS,
+      ]);
+    }
+    const claimed = async (limit: number) =>
+      (await claimBatches(storage, 'runner', 60_000, limit)).map(({ id }) => names.get(id)).toSorted();
+    const [many, few, none] = [
+      await funded(storage, 9n * USD),
+      await funded(storage, 9n * USD),
+      await funded(storage, USD),
+    ];
+    for (const [i, waitsS] of [90, 80, 70].entries()) await add(many, `many ${i}`, waitsS);
+    t.same(await claimed(2), ['many 0', 'many 1']);
+    for (const [i, waitsS] of [50, 40, 30].entries()) await add(few, `few ${i}`, waitsS);
+    await add(none, 'none', 10);
+    t.equal(await countUnattendedBatches(storage, 50), 5);
+    t.equal(await countUnattendedBatches(storage, 3), 3);
+    t.same(await claimed(2), ['few 0', 'none'], 'they have none, and the one of them that waits longest is the first');
+    t.same(await claimed(1), ['few 1']);
+    t.same(await claimed(1), ['many 2'], 'the third of either: it has waited for longer');
+    t.same(await claimed(5), ['few 2']);
+    t.equal(await countUnattendedBatches(storage, 50), 0);
+  },
+);
 
 t.test('accepting, finishing, canceling and ending at once lose no money and run no row twice', async (t) => {
   const fixture = await open(t, { maxConnections: 12 });

@@ -137,3 +137,19 @@ t.test(
     t.same(await checkLedger(storage), []);
   },
 );
+
+t.test("batches of one account take every place, and another account's batch has its turn all the same", async (t) => {
+  const { context, keyWith } = await build(t);
+  const { storage } = context;
+  const [many, one] = [await keyWith(10), await keyWith(10)];
+  // Of two rows, of which no worker ends any.
+  const ofMany = await Promise.all(Array.from({ length: 4 }, () => uploaded(storage, many.accountId, 2)));
+  const runner = keepBatchesRunning(context, 50, { maxBatches: 2, turnMs: 0 });
+  t.teardown(() => runner[Symbol.asyncDispose]());
+  await eventually('every place is taken', () => runner.size === 2);
+  const id = await uploaded(storage, one.accountId, 2);
+  const begun = async (accountId: string, batch: string) => (await findBatch(storage, accountId, batch))!.running === 2;
+  await eventually('the other one begins', () => begun(one.accountId, id), GUARD_MS);
+  for (const batch of ofMany) await eventually('and so do they', () => begun(many.accountId, batch), GUARD_MS);
+  t.same(await checkLedger(storage), []);
+});
