@@ -4,6 +4,7 @@ import {
   balanceOf,
   cancelBatch,
   checkLedger,
+  claimBatches,
   findBatch,
   freezeAccount,
   openBatch,
@@ -15,6 +16,7 @@ import {
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
+import { runClaimedBatch } from '../../src/batches/run/run-claimed-batch.ts';
 import type { Context } from '../../src/context.ts';
 import { openContext } from '../../src/context.ts';
 import { build } from '../fixtures/build.ts';
@@ -137,6 +139,43 @@ t.test(
     t.same(await checkLedger(storage), []);
   },
 );
+
+/** The same, counting the statements that have a text in them. */
+function countStatements(storage: Storage, text: string): { storage: Storage; count: () => number } {
+  let count = 0;
+  const db = storage.db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (node.kind === 'RawNode' && node.sqlFragments.some((part) => part.includes(text))) count += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  return { storage: { ...storage, db }, count: () => count };
+}
+
+t.test('rows that the reservation does not cover are not tried again before something was given back', async (t) => {
+  const audits = { rate: 1, laterRate: 1, rateUntil: 500, gate: 300, refreshMs: 60_000 };
+  const { context, keyWith, asOwner } = await build(t, { audits });
+  const { accountId } = await keyWith(10);
+  const id = await uploaded(context.storage, accountId, 500, 20_000n);
+  const [batch] = await claimBatches(context.storage, 'this test', 60_000, 1);
+  const { storage, count } = countStatements(context.storage, 'accept_batch_polls');
+  const stop = new AbortController();
+  const looks: number[] = [];
+  async function pause(): Promise<void> {
+    looks.push(count());
+    // As if one of the polls had given back all of its hold.
+    if (looks.length === 12)
+      await asOwner(`with given as (update batches set reserved_u = 10000 where id = '${id}' returning account_id)
+        update balances b set reserved_u = 10000 from given where b.account_id = given.account_id`);
+    if (looks.length === 24) stop.abort();
+  }
+  t.equal(await runClaimedBatch({ ...context, storage }, batch!, { pause, signal: stop.signal }), 'released');
+  t.same(looks, [...Array<number>(12).fill(1), ...Array<number>(12).fill(2)]);
+  const { running } = (await findBatch(context.storage, accountId, id))!;
+  t.equal(running, 3);
+  t.equal(context.metrics.counter('eloquentpoll_audits_drawn_total', 'fast').n, running);
+});
 
 t.test("batches of one account take every place, and another account's batch has its turn all the same", async (t) => {
   const { context, keyWith } = await build(t);

@@ -13,6 +13,7 @@ import {
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { ceilingFor } from '../../polls/run/ceiling-for.ts';
+import { countAccepted } from '../../polls/run/count-accepted.ts';
 import { preparePoll } from '../../polls/run/prepare-poll.ts';
 
 /** Rows of one call of accept_batch_polls: the balance of the account is locked as long as that takes. */
@@ -30,6 +31,8 @@ export interface AcceptedRows {
   afterLine: number;
   refusal: Refusal | null;
   retryAfterMs?: number;
+  /** What the row that was not begun would hold. */
+  nextHoldU?: bigint | undefined;
 }
 
 interface Window {
@@ -56,7 +59,10 @@ export async function acceptRows(
     await enqueue(context, batch, accepted, rank);
     rank += accepted.length;
     const stopped = answers.find(isRefused);
-    if (stopped) return { afterLine: stopped.line - 1, ...(await refusalOf(context, batch, stopped)) };
+    if (stopped) {
+      const nextHoldU = polls.find(({ line }) => line === stopped.line)?.holdU;
+      return { afterLine: stopped.line - 1, nextHoldU, ...(await refusalOf(context, batch, stopped)) };
+    }
     afterLine = rows.at(-1)!.line;
     left -= rows.length;
   }
@@ -98,9 +104,8 @@ async function accept(
   if (polls.length === 0) return [];
   const ceiling = ceilingFor(context, 'broad');
   const answers = await acceptBatchPolls(context.storage, { batchId, epoch, entryPoint: ENTRY_POINT, polls, ceiling });
-  const panels = new Map(polls.map(({ line, spec }) => [line, spec.panel_name]));
-  for (const { line, outcome } of answers)
-    if (outcome === 'accepted') context.metrics.counter('eloquentpoll_polls_accepted_total', panels.get(line)!).n += 1;
+  const asked = new Map(polls.map((poll) => [poll.line, poll]));
+  for (const { line, outcome } of answers) if (outcome === 'accepted') countAccepted(context, asked.get(line)!);
   return answers;
 }
 

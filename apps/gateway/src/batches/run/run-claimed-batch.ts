@@ -1,7 +1,7 @@
 import type { NotRunReason } from '@eloquentpoll/contracts';
 import { type ClaimedBatch, endBatch, type RunnersBatch, renewBatch } from '@eloquentpoll/storage';
 import type { PollsContext } from '../../polls/context.ts';
-import { acceptRows, type Refusal } from './accept-rows.ts';
+import { type AcceptedRows, acceptRows, type Refusal } from './accept-rows.ts';
 import { cancelBatchPolls } from './cancel-batch-polls.ts';
 
 // One batch, from its claim to its end or until another gateway has it. A bounded number of its polls runs or waits at a
@@ -18,6 +18,17 @@ const MAX_AT_ONCE = 200;
 const LOOK_EVERY_MS = 250;
 /** While operators have stopped polls, providers may charge no more, or the stores do not answer. */
 const BACKOFF_MS = { first: 1_000, longest: 30_000 };
+
+/** What the reservation does not cover is tried again so often whether anything was given back or not. */
+const UNCOVERED_LOOK_MS = 30_000;
+
+interface Uncovered {
+  /** Less in the reservation covers no further row. */
+  neededU: bigint;
+  /** What the first row that was not begun would hold. */
+  nextHoldU: bigint;
+  lookAt: number;
+}
 
 interface Runner {
   /** Resolves early when the signal aborts. */
@@ -38,6 +49,7 @@ export async function runClaimedBatch(
   let refusal: Refusal | null = null;
   /** The reservation did not cover the next row, and no poll ran that could have given something back. */
   let isSpent = false;
+  let uncovered: Uncovered | null = null;
 
   /** Why no further row of it is begun; null while rows may be. */
   function overBy({ status, waiting }: RunnersBatch): NotRunReason | 'done' | null {
@@ -45,6 +57,14 @@ export async function runClaimedBatch(
     if (waiting === 0) return 'done';
     if (batch.expiresAt.getTime() <= Date.now() || refusal === 'expired') return 'expired';
     return isSpent ? 'uncovered' : null;
+  }
+
+  /** Rows that are prepared at once: as many as the reservation may cover, and one that says what the next one needs. */
+  function limitOf({ running, reservedU }: RunnersBatch): number {
+    const free = Math.min(WINDOW - running, MAX_AT_ONCE);
+    if (uncovered === null) return free;
+    if (reservedU < uncovered.neededU && running > 0 && performance.now() < uncovered.lookAt) return 0;
+    return Math.min(free, Number(reservedU / uncovered.nextHoldU) + 1);
   }
 
   while (!signal.aborted) {
@@ -60,9 +80,12 @@ export async function runClaimedBatch(
       await cancelBatchPolls(context, batch, canceled);
     } else if (over === null && performance.now() >= resumeAt) {
       const free = WINDOW - standing.running;
-      if (free >= Math.min(REFILL, standing.waiting)) {
-        const accepted = await acceptRows(context, batch, { afterLine, standing, limit: Math.min(free, MAX_AT_ONCE) });
-        isSpent = accepted.refusal === 'uncovered' && standing.running === 0 && accepted.afterLine === afterLine;
+      const limit = limitOf(standing);
+      if (limit > 0 && free >= Math.min(REFILL, standing.waiting)) {
+        const accepted = await acceptRows(context, batch, { afterLine, standing, limit });
+        const hasMoved = accepted.afterLine > afterLine;
+        isSpent = accepted.refusal === 'uncovered' && standing.running === 0 && !hasMoved;
+        uncovered = uncoveredBy(accepted, hasMoved ? 0n : standing.reservedU);
         ({ afterLine, refusal } = accepted);
         if (refusal === 'lost') return 'lost';
         if (refusal === null || refusal === 'uncovered') waitsMs = BACKOFF_MS.first;
@@ -77,4 +100,12 @@ export async function runClaimedBatch(
   }
   await renewBatch(context.storage, batch, 0);
   return 'released';
+}
+
+/** `triedU`: what was reserved when not one row was begun. Where that would have covered it, the balance does not. */
+function uncoveredBy({ refusal, nextHoldU = 1n }: AcceptedRows, triedU: bigint): Uncovered | null {
+  if (refusal !== 'uncovered') return null;
+  const nextU = nextHoldU > 1n ? nextHoldU : 1n;
+  const neededU = triedU >= nextU ? triedU + 1n : nextU;
+  return { neededU, nextHoldU: nextU, lookAt: performance.now() + UNCOVERED_LOOK_MS };
 }

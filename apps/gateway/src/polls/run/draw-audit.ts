@@ -11,7 +11,7 @@ const noted = new Set<string>();
 
 /** The roster version that the poll is audited for; undefined for most polls. */
 export async function drawAudit(
-  { config, metrics, storage, log }: Pick<PollsContext, 'config' | 'metrics' | 'storage' | 'log'>,
+  { config, storage, log }: Pick<PollsContext, 'config' | 'storage' | 'log'>,
   pollId: string,
   { roster, known }: AskingNow,
 ): Promise<string | undefined> {
@@ -28,7 +28,6 @@ export async function drawAudit(
     }
     noted.add(key);
   }
-  metrics.counter('eloquentpoll_audits_drawn_total', roster.panelName).n += 1;
   return roster.version;
 }
 

@@ -15,6 +15,7 @@ import type { PollsContext } from '../context.ts';
 import { readRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
 import { ceilingFor } from './ceiling-for.ts';
+import { countAccepted } from './count-accepted.ts';
 import { insufficientFunds } from './insufficient-funds.ts';
 import { keyBudgetReached } from './key-budget-reached.ts';
 import { knownOf } from './outcome-unknown.ts';
@@ -158,7 +159,7 @@ async function accept(
   }
   switch (accepted.kind) {
     case 'accepted':
-      context.metrics.counter('eloquentpoll_polls_accepted_total', spec.panel_name).n += 1;
+      countAccepted(context, prepared);
       return { pollId: accepted.pollId, resultId, isNew: true, spec, deadlineMs, rank: accepted.rank };
     case 'joined':
       return { pollId: accepted.pollId, resultId, isNew: false, spec, deadlineMs, rank: 0 };
