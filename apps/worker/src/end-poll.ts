@@ -36,7 +36,7 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
   const faultsU = votes.map(({ cost }) => cost?.fault_u ?? 0);
   const statement = statementText({ spec, response, acceptedAt: claim.createdAt, faultsU });
   const finished = {
-    ...{ id: pollId, epoch, votes, aborted, freeFailures, response, receiptLeaf: receiptLeaf(statement) },
+    ...{ id: pollId, epoch, votes, aborted, freeFailures, response, isCanceled, receiptLeaf: receiptLeaf(statement) },
     savedU: isFree ? 0 : savedByStopping({ spec, reason, votes, aborted }),
     ...(claim.auditVersion !== null && { audit: heardAudit(spec, collected) }),
     payer: isFree ? undefined : (claim.accountId ?? undefined),

@@ -525,8 +525,9 @@ t.test('canceled while models are asked: what was answered is stored and billed,
   context.leases.look(id);
   await ended;
   t.ok(performance.now() - canceledAt < 30_000, 'long before its deadline');
-  const { detail } = (await findResultOfPoll(storage, id))!;
+  const { detail, isCanceled } = (await findResultOfPoll(storage, id))!;
   t.match(detail, { termination_reason: null, tally: { B: 0 }, code: undefined });
+  t.equal(isCanceled, true);
   t.equal(detail.votes.filter(({ success }) => success).length, 2);
   t.ok(detail.votes.every(({ success, error }) => success || error === 'aborted'));
   t.match(await findPoll(storage, id), { status: 'completed' });

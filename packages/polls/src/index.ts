@@ -34,7 +34,7 @@ export { type AskedBy, holdOf, maxCostUsdOf, type PollOrder, specOf } from './po
 export { pollState, recordRules, rulesOf, votingSeat, withVote } from './poll-state.ts';
 export { type Receipted, receiptLeaf, receiptPrice, statementOfLeaf, statementText } from './receipt.ts';
 export { type ReceiptSigner, receiptSigner } from './receipt-signer.ts';
-export { responseJson } from './response-json.ts';
+export { readStored, responseJson, type StoredResponse, storedJson } from './response-json.ts';
 export { type AskedPanel, rosterVersionOf } from './roster-version.ts';
 export { finalSnapshot, type Moment, runningSnapshot } from './snapshots.ts';
 export { type ProviderSpendLimits, spendCeiling } from './spend-ceiling.ts';

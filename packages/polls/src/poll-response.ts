@@ -87,7 +87,8 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
   }
   if (outcome.isCanceled && conclusion.status === 'failed') response.code = 'poll_canceled';
   const shown = outcome.isPaidByPool ? atNoCost(response) : response;
-  return { ...response, verdict: verdictOf(response, ownersFigures(shown)) };
+  const { isCanceled = false } = outcome;
+  return { ...response, verdict: verdictOf(response, { ...ownersFigures(shown), isCanceled }) };
 }
 
 function usageOf(votes: readonly Vote[]): Pick<PollResponse, 'usage'> {

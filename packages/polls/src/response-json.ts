@@ -1,4 +1,8 @@
 import type { PollResponse } from '@eloquentpoll/contracts';
+import { wasCutShort } from './verdict-of.ts';
+
+/** As it is stored. Releases before this member ignore it; it is taken out when a result is read. */
+export type StoredResponse = PollResponse & { canceled?: true };
 
 const made = new WeakMap<PollResponse, string>();
 
@@ -9,4 +13,12 @@ export function responseJson(response: PollResponse): string {
   const json = JSON.stringify(response);
   made.set(response, json);
   return json;
+}
+
+/** What is stored keeps that its caller ended it, which no vote says where nothing was under way. */
+export const storedJson = (response: PollResponse, isCanceled: boolean): string =>
+  wasCutShort(response, isCanceled) ? JSON.stringify({ ...response, canceled: true }) : responseJson(response);
+
+export function readStored({ canceled, ...response }: StoredResponse): { response: PollResponse; isCanceled: boolean } {
+  return { response, isCanceled: canceled === true };
 }

@@ -15,6 +15,12 @@ export interface Ended extends Pick<PollResponse, 'options' | 'tally' | 'models_
   confidence?: number | null;
 }
 
+/** What a response does not say beside its votes. */
+interface Ending {
+  /** Its caller canceled it. */
+  isCanceled?: boolean;
+}
+
 /** Said to the owner of a poll alone. */
 export type OwnersFigures = Pick<VerdictPoll, 'savedUsd' | 'limitUsd' | 'cheapestVoteUsd'>;
 
@@ -35,11 +41,18 @@ export function ownersFigures(result: PollResponse): OwnersFigures {
 }
 
 /** The verdict's text with the options as JSON strings, for messages between agents. */
-export const quotedVerdictOf = (result: PollResponse): string =>
-  quotedVerdictText(endedVerdict(result, ownersFigures(result)), result.options);
+export const quotedVerdictOf = (result: PollResponse, ending: Ending): string =>
+  quotedVerdictText(endedVerdict(result, { ...ownersFigures(result), ...ending }), result.options);
+
+/** A poll that its rule had ended was canceled too late. */
+export const wasCutShort = ({ termination_reason }: Pick<PollResponse, 'termination_reason'>, isCanceled: boolean) =>
+  isCanceled && termination_reason === null;
 
 /** With the headline in parts, for surfaces that set the texts of options apart. */
-export function endedVerdict(result: Ended, figures: OwnersFigures = {}): FullVerdict {
+export function endedVerdict(
+  result: Ended,
+  { isCanceled = false, ...figures }: OwnersFigures & Ending = {},
+): FullVerdict {
   const { options, tally, votes } = result;
   return verdict({
     options,
@@ -48,14 +61,15 @@ export function endedVerdict(result: Ended, figures: OwnersFigures = {}): FullVe
     failures: votes.flatMap(({ chosen_option, error }) => (chosen_option === null ? [error ?? 'unknown'] : [])),
     hasEnded: true,
     reason: result.termination_reason,
+    isCanceled: wasCutShort(result, isCanceled),
     confidence: result.confidence ?? null,
     ...figures,
   });
 }
 
 /** As it is sent and stored. */
-export function verdictOf(result: Ended, figures: OwnersFigures = {}): Verdict {
-  const full = endedVerdict(result, figures);
+export function verdictOf(result: Ended, known: OwnersFigures & Ending = {}): Verdict {
+  const full = endedVerdict(result, known);
   const { headline, band, likelyToStay } = full;
   return { kind: endedKind(full), headline, agreement: band, likely_to_stay: likelyToStay, text: verdictText(full) };
 }

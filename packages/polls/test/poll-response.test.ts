@@ -52,6 +52,19 @@ t.test('what stopping early saved is said to who pays alone', (t) => {
   t.end();
 });
 
+t.test('a poll that is canceled while no model is asked says so, with votes and without', (t) => {
+  const textOf = (votes: readonly Vote[], reason: TerminationReason | null = null) => {
+    const known = { resultId: RESULT_ID, spec: SPEC, state: pollState(SPEC, votes), reason, votes, isCanceled: true };
+    return pollResponse({ ...known, ...TIMES }).verdict!.text;
+  };
+  const none = textOf([]);
+  t.match(none, /No answer: the poll was canceled/);
+  t.match(none, /The poll was canceled: 4 of 4 models were not asked/);
+  t.match(textOf([vote(0, 0), vote(1, 1)]), /The poll was canceled: 2 of 4 models were not asked/);
+  t.notMatch(textOf([], 'budget'), /canceled/, 'its limit had ended it before');
+  t.end();
+});
+
 t.test('tokens are added up, and left out where those of one vote are not known', async (t) => {
   const counted = (seat: number) => ({ ...vote(seat, 0), tokens: { prompt: 100 + seat, completion: 5 } });
   const usage = { prompt_tokens: 201, completion_tokens: 10, total_tokens: 211 };

@@ -1,5 +1,5 @@
 import type { BatchSkipped, BatchStatus, Metadata, NotRunReason, PollResponse } from '@eloquentpoll/contracts';
-import { withCharges } from '@eloquentpoll/polls';
+import { readStored, withCharges } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import { chargesOf, isResultInTime } from './results.ts';
@@ -149,7 +149,8 @@ export async function readBatchLines(
     pollId: poll_id,
     outcome,
     error,
-    detail: detail && withCharges(detail, chargesOf({ votes_u, failed_calls_u: failed_calls_u ?? 0n })),
+    detail:
+      detail && withCharges(readStored(detail).response, chargesOf({ votes_u, failed_calls_u: failed_calls_u ?? 0n })),
   }));
 }
 

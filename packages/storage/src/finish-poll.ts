@@ -1,5 +1,5 @@
 import type { CallCost, PollResponse, Vote } from '@eloquentpoll/contracts';
-import { responseJson, withCharges } from '@eloquentpoll/polls';
+import { storedJson, withCharges } from '@eloquentpoll/polls';
 import { gather } from './gather.ts';
 import { type HeardAudit, heardJson } from './heard-audit.ts';
 import type { Storage } from './open-storage.ts';
@@ -17,6 +17,8 @@ export interface FinishedPoll {
   aborted?: readonly AbortedCalls[];
   /** The synchronous poll response, but for charges that storing it adds. A poll without a valid vote has failed. */
   response: PollResponse;
+  /** Its caller canceled it. */
+  isCanceled?: boolean;
   /** Hash of its receipt; without one, no receipt can be shown later. */
   receiptLeaf?: Buffer;
   /** What an account has free per UTC day of calls that its questions make fail. */
@@ -109,7 +111,7 @@ function toStored(poll: FinishedPoll): StoredEnd {
     ...(savedU > 0 && { saved_u: savedU }),
     ...(audit && { audit: heardJson(audit) }),
   };
-  return { poll: stored, response: responseJson(poll.response) };
+  return { poll: stored, response: storedJson(poll.response, poll.isCanceled ?? false) };
 }
 
 function toFinished({ votes, response }: FinishedPoll, row: Row): Finished {

@@ -1,5 +1,13 @@
 import type { PanelName, PollResponse, ResultStatus } from '@eloquentpoll/contracts';
-import { atNoCost, type Charges, isPaidByPool, pollIdsOfResult, pollIdsSince, withCharges } from '@eloquentpoll/polls';
+import {
+  atNoCost,
+  type Charges,
+  isPaidByPool,
+  pollIdsOfResult,
+  pollIdsSince,
+  readStored,
+  withCharges,
+} from '@eloquentpoll/polls';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import { isAmong } from './polls.ts';
@@ -16,6 +24,8 @@ export interface Result {
   modelsFailed: number;
   /** At no cost where the free pool paid. */
   detail: PollResponse;
+  /** Where no vote says so, either; of results from before that was kept it is false. */
+  isCanceled: boolean;
   hasReceipt: boolean;
   createdAt: Date;
 }
@@ -147,7 +157,7 @@ async function historyOf(queries: Queries, terms: HistoryTerms): Promise<ResultL
 
 /** Its caller ended it before its models had answered. */
 export const wasCanceledByCaller = sql<boolean>`
-  coalesce(detail ->> 'code' = 'poll_canceled' or (detail -> 'votes')::jsonb @> '[{"error":"aborted"}]', false)`;
+  coalesce(detail ->> 'canceled' = 'true' or detail ->> 'code' = 'poll_canceled' or (detail -> 'votes')::jsonb @> '[{"error":"aborted"}]', false)`;
 
 export const countsOf = (tally: Readonly<Record<string, number>> | null): number[] =>
   Object.values(tally ?? {})
@@ -193,6 +203,7 @@ function resultColumns(queries: Queries) {
 
 function toResult(row: Awaited<ReturnType<ReturnType<typeof resultColumns>['executeTakeFirst']>>): Result | null {
   if (!row) return null;
+  const { response, isCanceled } = readStored(row.detail);
   return {
     pollId: row.poll_id,
     resultId: row.result_id,
@@ -201,9 +212,8 @@ function toResult(row: Awaited<ReturnType<ReturnType<typeof resultColumns>['exec
     modelsRequested: row.models_requested,
     modelsSucceeded: row.models_succeeded,
     modelsFailed: row.models_failed,
-    detail: isPaidByPool(row.panel_name, row.entry_point)
-      ? atNoCost(row.detail)
-      : withCharges(row.detail, chargesOf(row)),
+    detail: isPaidByPool(row.panel_name, row.entry_point) ? atNoCost(response) : withCharges(response, chargesOf(row)),
+    isCanceled,
     hasReceipt: row.receipt_leaf !== null,
     createdAt: row.created_at,
   };

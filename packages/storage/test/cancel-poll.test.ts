@@ -9,10 +9,11 @@ import {
   findResultOfPoll,
   finishPoll,
   forgetPollKey,
+  readHistory,
   renewLeases,
   wasCanceled,
 } from '../src/index.ts';
-import { acceptance, finished, funded, newPoll, open, USD, unique } from './fixtures.ts';
+import { acceptance, finished, funded, newPoll, open, response, USD, unique } from './fixtures.ts';
 
 const { storage, query } = await open(t);
 const accountId = await funded(storage, 10n * USD);
@@ -81,7 +82,17 @@ t.test('one that a worker has is left to it; without a living one, any may claim
   t.match(await cancel(orphan), { outcome: 'ending', epoch: 1, isHeld: false });
   const second = await claimPoll(storage, orphan, 'w2');
   t.match(second, { epoch: 2, isCanceled: true, remainingMs: 0 });
-  t.match(await finishPoll(storage, finished(second!)), { outcome: 'stored' });
+  const isCanceled = true;
+  const cut = response({ termination_reason: null });
+  t.match(await finishPoll(storage, finished(second!, { response: cut, isCanceled })), { outcome: 'stored' });
+  t.match(await findResultOfPoll(storage, orphan), { detail: { canceled: undefined }, isCanceled });
+  t.match(await readHistory(storage, accountId, 1, 0), [{ isCanceled }]);
+
+  const late = await accepted();
+  const held = await claimPoll(storage, late, 'w1');
+  t.match(await finishPoll(storage, finished(held!, { isCanceled })), { outcome: 'stored' });
+  t.match(await findResultOfPoll(storage, late), { isCanceled: false }, 'its rule had ended it');
+  t.match(await readHistory(storage, accountId, 1, 0), [{ isCanceled: false }]);
 });
 
 t.test('cancel races claim and finish: each poll ends once, and the books are true', async (t) => {

@@ -24,6 +24,7 @@ import { written } from './written.ts';
 export interface ShownResult {
   facts: Pick<Facts, 'baseUrl' | 'figures'>;
   result: ResultDetail;
+  isCanceled?: boolean;
   feedback: Pick<StoredFeedbackSummary, 'total' | 'correct' | 'incorrect'>;
   reader: ResultReader;
   hasReceipt: boolean;
@@ -45,11 +46,11 @@ export const STRANGER: ResultReader = { signedIn: false, figures: {}, sameQuesti
 
 /** GET /result/{id}: what a poll came to and how far to trust it, then everything that led to it. */
 export function resultPage(shown: ShownResult): string {
-  const { facts, result, reader } = shown;
+  const { facts, result, reader, isCanceled = false } = shown;
   const path = `/result/${result.poll_id}`;
   const question = result.question ?? '';
   const asked = { ...result, id: result.poll_id };
-  const verdict = endedVerdict(result, reader.figures);
+  const verdict = endedVerdict(result, { ...reader.figures, isCanceled });
   const picture = pictureOf(result);
   const headline = inLine(verdict.headline, 90);
   return layout({
@@ -62,7 +63,7 @@ export function resultPage(shown: ShownResult): string {
     styles: ['polls', 'result'],
     hidden: true,
     signedIn: reader.signedIn,
-    main: html`<p class="eyebrow row">${statusBadges(result)}<span>${panelText(result, picture)}</span><span>${localTime(result.created_at)}</span></p>
+    main: html`<p class="eyebrow row">${statusBadges(result, isCanceled)}<span>${panelText(result, picture)}</span><span>${localTime(result.created_at)}</span></p>
 <h1 class="question${question.length > LONG ? ' long' : ''}" dir="auto">${question}</h1>
 <div class="result-head">
 <section class="card ${result.status}">

@@ -11,8 +11,8 @@ import { pictureOf } from './result-picture.ts';
 // The parts of a result page. Texts of callers and models are in elements of their own with dir="auto".
 
 /** A finished poll is what one expects; only the others are marked. */
-export function statusBadges({ status, votes, simulated, panel }: ResultDetail): Html {
-  const canceled = isCanceled(votes.map(({ error }) => error)) ? badge('Canceled', 'warn') : '';
+export function statusBadges({ status, votes, simulated, panel }: ResultDetail, canceledByCaller: boolean): Html {
+  const canceled = canceledByCaller || isCanceled(votes.map(({ error }) => error)) ? badge('Canceled', 'warn') : '';
   const known = { success: html``, partial: badge('Partial', 'warn'), failed: badge('No answer', 'bad') }[status];
   const thin =
     panel && panel.missing.length > 0 ? badge(`${panel.heard} of ${panel.asked} models answered`, 'warn') : '';

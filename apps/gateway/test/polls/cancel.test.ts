@@ -1,9 +1,10 @@
 import { newPollId } from '@eloquentpoll/polls';
-import { findPoll, wasCanceled } from '@eloquentpoll/storage';
+import { claimPoll, findPoll, wasCanceled } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
+import { storeEnd, voteFor } from '../fixtures/stand-in-worker.ts';
 
 // slow: 3 s
 
@@ -49,6 +50,25 @@ t.test('its caller, who waits in another request, hears of it', async (t) => {
   await cancel(id);
   const answer = await waiting;
   t.match([answer.statusCode, answer.json().code], [422, 'poll_canceled']);
+});
+
+t.test('one that is canceled while its worker is gone says so with the votes that it has, to everybody', async (t) => {
+  const id = await begin();
+  await claimPoll(context.storage, id, 'gone', 0);
+  void cancel(id);
+  await eventually('it is canceled', () => wasCanceled(context.storage, id));
+  const next = (await claimPoll(context.storage, id, 'next'))!;
+  const votes = [0, 1].map((option, seat) => voteFor(next.spec, seat, option));
+  await storeEnd(context, next, votes, null);
+  const canceled = /The poll was canceled: \d+ of \d+ models were not asked/;
+  const own = (await read(id, 'result')).json();
+  t.match(own.verdict.text, canceled);
+  t.notOk('canceled' in own || 'code' in own);
+  const { verdict } = (await app.inject({ url: `/api/results/${own.poll_id}` })).json();
+  t.match(verdict.text, canceled);
+  const page = (await app.inject({ url: `/result/${own.poll_id}` })).body;
+  t.match(page, canceled);
+  t.match(page, />Canceled</);
 });
 
 t.test('a poll that runs ends with the votes that it has, and the answer waits for it', async (t) => {

@@ -1,7 +1,6 @@
 import type {
   Metadata,
   PanelName,
-  PollResponse,
   PollSpec,
   PollStatus,
   ResultStatus,
@@ -9,6 +8,7 @@ import type {
   TerminationReason,
   VoteError,
 } from '@eloquentpoll/contracts';
+import type { StoredResponse } from '@eloquentpoll/polls';
 import type { Generated, JSONColumnType } from 'kysely';
 
 export interface PollsTable {
@@ -79,7 +79,7 @@ export interface ResultsTable {
   total_cost_u: bigint;
   gather_ms: number;
   total_ms: number;
-  detail: JSONColumnType<PollResponse>;
+  detail: JSONColumnType<StoredResponse>;
   votes_u: bigint[] | null;
   failed_calls_u: Generated<bigint>;
   receipt_leaf: Buffer | null;

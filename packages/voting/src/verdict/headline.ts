@@ -1,7 +1,7 @@
 import { descending, leader, type Votes, votesCast } from '../tally.ts';
 import type { Band } from './agreement.ts';
 import type { VerdictKind, VerdictPoll } from './verdict.ts';
-import { counted, isCanceled, listed } from './words.ts';
+import { counted, listed, saysCanceled } from './words.ts';
 
 /** Words of ours, or an option of the poll. */
 export type Part = string | { readonly option: number };
@@ -26,7 +26,7 @@ export const quotedHeadlineText = (parts: readonly Part[], options: readonly str
 const MAX_NAMED = 3;
 
 export function headlineOf(kind: VerdictKind, poll: VerdictPoll, band: Band | null): Part[] {
-  const { tally, failures } = poll;
+  const { tally } = poll;
   const first = { option: leader(tally) ?? 0 };
   const share = `${tally[first.option] ?? 0} of ${votesCast(tally)}`;
   switch (kind) {
@@ -43,15 +43,15 @@ export function headlineOf(kind: VerdictKind, poll: VerdictPoll, band: Band | nu
     case 'unsafe':
       return ['No safe answer yet: ', ...mostVoted(tally)];
     case 'unanswered':
-      return [`No answer: ${whyUnanswered(failures)}`];
+      return [`No answer: ${whyUnanswered(poll)}`];
     case 'waiting':
       return ['Waiting for the first vote'];
   }
 }
 
-function whyUnanswered(failures: VerdictPoll['failures']): string {
-  if (failures.length === 0) return 'no model could be asked';
-  return isCanceled(failures) ? 'the poll was canceled' : 'no model gave a valid vote';
+function whyUnanswered(poll: VerdictPoll): string {
+  if (saysCanceled(poll)) return 'the poll was canceled';
+  return poll.failures.length === 0 ? 'no model could be asked' : 'no model gave a valid vote';
 }
 
 function manner({ tally, panelSize }: VerdictPoll, band: Band | null): string {

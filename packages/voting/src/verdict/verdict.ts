@@ -5,7 +5,7 @@ import type { TerminationReason } from '../stop-rules.ts';
 import { isTie, lead, leader, type Votes, votesCast } from '../tally.ts';
 import { type Band, bandOf, changeBySwitching } from './agreement.ts';
 import { headlineOf, headlineText, type Part, quotedHeadlineText } from './headline.ts';
-import { counted, dollars, failuresByCause, isCanceled, percentOf } from './words.ts';
+import { counted, dollars, failuresByCause, percentOf, saysCanceled } from './words.ts';
 
 export { bandOf } from './agreement.ts';
 export { headlineText } from './headline.ts';
@@ -22,6 +22,8 @@ export interface VerdictPoll {
   readonly hasEnded: boolean;
   /** Null while the poll runs, and where the deadline ended it. */
   readonly reason: TerminationReason | null;
+  /** Its caller ended it; votes that were under way say so, too, and there may be none. */
+  readonly isCanceled?: boolean;
   /** Null without a leader, and where it was not recorded. */
   readonly confidence: number | null;
   readonly savedUsd?: number;
@@ -234,10 +236,11 @@ function notAsked(poll: VerdictPoll, { left }: Facts): string | null {
   return left === 0 ? null : `${whyNotAsked(poll)}: ${left} of ${poll.panelSize} models were not asked.`;
 }
 
-function whyNotAsked({ reason, failures }: VerdictPoll): string {
+function whyNotAsked(poll: VerdictPoll): string {
+  const { reason } = poll;
   if (reason === 'budget') return 'The limit was too low for another vote';
   if (reason === 'mathematical_lock') return 'Models left could not change the winner alone';
-  return isCanceled(failures) ? 'The poll was canceled' : 'The poll ran out of time';
+  return saysCanceled(poll) ? 'The poll was canceled' : 'The poll ran out of time';
 }
 
 function unaffordable(poll: VerdictPoll, facts: Facts): string | null {

@@ -38,6 +38,10 @@ const FAILURES: Readonly<Record<string, (count: number) => string>> = {
 /** Models are given up on with this code where the poll's caller canceled it, and nowhere else. */
 export const isCanceled = (codes: readonly (string | null)[]): boolean => codes.includes('aborted');
 
+/** Where nothing was under way, no vote says so. */
+export const saysCanceled = (poll: { readonly isCanceled?: boolean; readonly failures: readonly string[] }): boolean =>
+  poll.isCanceled === true || isCanceled(poll.failures);
+
 /** "2 refused, 1 timed out": the most frequent first. A code that is not known here counts as no vote. */
 export function failuresByCause(codes: readonly string[]): string {
   const causes = [...Object.keys(FAILURES), 'unknown'];

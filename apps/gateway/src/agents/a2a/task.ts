@@ -42,6 +42,6 @@ export function taskOf(poll: Poll, result: PollResponse | null, names: TaskNames
 /** The verdict in words. Options are quoted, so that they cannot pass for our own text (prompt injection). */
 export function taskText({ state, result }: Task): string {
   if (state === 'working') return 'The models are voting.';
-  if (result) return quotedVerdictOf(result);
+  if (result) return quotedVerdictOf(result, { isCanceled: state === 'canceled' });
   return state === 'canceled' ? 'Canceled before a model had voted.' : 'No model gave a valid vote.';
 }

@@ -41,10 +41,10 @@ const MAX_ROWS = 3;
 const NAME_WIDTH = INNER_WIDTH - 200;
 
 /** The verdict is what one reads first; the question and the bars, on the scale of the whole panel, say what it is about. */
-export function resultCard(result: ResultDetail): Promise<Buffer> {
+export function resultCard(result: ResultDetail, isCanceled = false): Promise<Buffer> {
   const picture = framed();
   const { options, tally, panelSize } = pictureOf(result);
-  const verdict = endedVerdict(result);
+  const verdict = endedVerdict(result, { isCanceled });
   const names = drawnNames(options);
   const asked = mostlyDrawable(result.question ?? '', 'plain') ?? 'A question to several AI models';
   for (const [i, line] of lines(asked, 'plain', INNER_WIDTH, 2).entries())

@@ -54,7 +54,8 @@ export async function resultPageRoutes(
     const feedback = await readFeedbackSummary(storage, result.resultId);
     const reader = await readerOf(result, request);
     const hasReceipt = result.hasReceipt && context.receipts !== null;
-    return resultPage({ facts, result: toResultDetail(result), feedback, reader, hasReceipt, thanks });
+    const { isCanceled } = result;
+    return resultPage({ facts, result: toResultDetail(result), isCanceled, feedback, reader, hasReceipt, thanks });
   }
 
   async function readerOf({ pollId, accountId, detail }: Result, { principal }: FastifyRequest): Promise<ResultReader> {
@@ -147,9 +148,10 @@ export async function resultPageRoutes(
       schema: { hide: true, security: access.none, response: errors('result_not_found') },
     },
     async (request, reply) => {
-      const found = toResultDetail(await resultWithId(context, request.params.resultId));
+      const result = await resultWithId(context, request.params.resultId);
+      const found = toResultDetail(result);
       reply.headers(RESULT_HEADERS).type('image/png');
-      return sendMadeOf(request, reply, JSON.stringify(found), () => resultCard(found));
+      return sendMadeOf(request, reply, JSON.stringify(found), () => resultCard(found, result.isCanceled));
     },
   );
 

@@ -42,7 +42,7 @@ export function toResultDetail(result: Result): ResultDetail {
     ...(response.chances && { chances: response.chances }),
     ...(response.track_record && { track_record: response.track_record }),
     ...(response.asking && { asking: response.asking }),
-    verdict: verdictOf(response),
+    verdict: verdictOf(response, { isCanceled: result.isCanceled }),
     ...(response.panel && { panel: toPublicPanel(response.panel) }),
     ...(response.reading && { reading: toPublicReading(response.reading) }),
     preset: response.preset,
