@@ -6,7 +6,13 @@ import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { type Logger, type Metrics, openLog, openMetrics, openTracing } from '@eloquentpoll/ops';
 import { spendCeiling } from '@eloquentpoll/polls';
-import { type FreeFailures, keepTrackRecords, openStorage, type Storage } from '@eloquentpoll/storage';
+import {
+  type ClaimCeiling,
+  type FreeFailures,
+  keepTrackRecords,
+  openStorage,
+  type Storage,
+} from '@eloquentpoll/storage';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Evidence } from './evidence/evidence.ts';
@@ -78,7 +84,7 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   const models = panels.models().map(({ id }) => id);
   const polls = observedPolls(
     storedPolls(storage, {
-      ...{ records, onDeleted, ceiling: spendCeiling(config.providerSpend, panels.simulated, 'all') },
+      ...{ records, onDeleted, ceiling: claimCeiling(config, panels) },
       onClaimsLost: (err) => log.warn({ err }, 'claims.lost_together'),
     }),
     models,
@@ -117,6 +123,11 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function claimCeiling({ providerSpend }: Config, { simulated }: Panels): ClaimCeiling | undefined {
+  const all = spendCeiling(providerSpend, simulated, 'all');
+  return all && { ...all, flex: spendCeiling(providerSpend, simulated, 'flex') };
 }
 
 function connectStorage(config: Config, log: Logger, metrics: Metrics): Storage {

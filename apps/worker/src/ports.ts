@@ -24,7 +24,7 @@ export interface RunPoll extends FinishedPoll {
 
 /** The polls of Postgres, as far as a worker has to do with them. Every comparison of times is the store's own. */
 export interface PollStore {
-  /** For LEASE_MS. Null when the poll has ended, another worker holds it, or it is unknown. */
+  /** For LEASE_MS. Null when the poll has ended, another worker holds it, it is unknown, or it has to wait. */
   claim(pollId: string, worker: string): Promise<Claim | null>;
   /** Takes a poll that is past its deadline from its holder. */
   claimOverdue(pollId: string, worker: string, graceMs: number): Promise<Claim | null>;
@@ -41,6 +41,8 @@ export interface PollStore {
   findOverdue(limit: number, graceMs: number): Promise<FoundPoll[]>;
   /** Milliseconds until a lease ends that nothing renews, where that is within so many. */
   nextLapse(withinMs: number): Promise<number | null>;
+  /** How long a flex poll that was not claimed has no space under the ceiling of provider spend; null where it waits for nothing of that. */
+  spendWaitMs(pollId: string): Promise<number | null>;
   /** False when another worker is sweeping. */
   sweepAlone(work: () => Promise<unknown>): Promise<boolean>;
   beat(): Promise<void>;

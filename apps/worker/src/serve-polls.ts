@@ -2,6 +2,7 @@ import type { ServiceTier } from '@eloquentpoll/contracts';
 import { keepAuditing } from './auditing.ts';
 import { tryClaim } from './claim-poll.ts';
 import type { Context } from './context.ts';
+import { pauseAtCeiling } from './pause-at-ceiling.ts';
 import { pauseOnStoreOutage } from './pause-on-store-outage.ts';
 import { pauses } from './pauses.ts';
 import { isSuspect, runPoll } from './run-poll.ts';
@@ -38,7 +39,10 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
         else standardRunning += 1;
         try {
           const claimed = await outage.watch(tryClaim(context, pollId), () => giveBack(context, lane, pollId));
-          if (!claimed) return;
+          if (!claimed) {
+            if (lane === 'flex') await atCeiling?.unclaimed(pollId);
+            return;
+          }
           await runPoll(context, claimed, signal);
           if (isSuspect(claimed.claim)) sweeping.soon();
         } finally {
@@ -71,6 +75,7 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
       most: mostFlex,
       standardRunning: () => standardRunning,
     });
+  const atCeiling = pausesOfFlex && pauseAtCeiling(context, pausesOfFlex());
   const consumers = [standard, ...(flexible ? [flexible] : [])];
   const auditing = context.audits && keepAuditing(context, context.audits, { concurrency });
   return {
@@ -84,6 +89,7 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
       sweeping.stop();
       outage.stop();
       yielding?.stop();
+      atCeiling?.stop();
       await Promise.all([auditing?.stop(), ...consumers.map((consumer) => consumer.drain(withinMs))]);
     },
   };

@@ -1,6 +1,7 @@
 import {
   beat,
   bury,
+  type ClaimCeiling,
   claimOverdue,
   emptyExpiredPolls,
   emptyPollsOfClosed,
@@ -15,8 +16,8 @@ import {
   pruneExpired,
   releaseLease,
   renewLeases,
-  type SpendCeiling,
   type Storage,
+  spendWaitMs,
   type TrackRecords,
   untilShort,
   withSweepLock,
@@ -25,8 +26,8 @@ import type { PollStore } from './ports.ts';
 
 interface Parts {
   records?: TrackRecords;
-  /** Beyond it no poll is claimed again. */
-  ceiling?: SpendCeiling | undefined;
+  /** Beyond it no poll is claimed again, and no flex poll at all. */
+  ceiling?: ClaimCeiling | undefined;
   /** Hears of polls that were deleted. */
   onDeleted?(pollIds: readonly string[]): void;
   /** Several claims were sent together, and what became of them is not known. */
@@ -48,6 +49,7 @@ export const storedPolls = (
   findLapsed: (limit, skip) => findLapsed(storage, limit, skip),
   findOverdue: (limit, graceMs) => findOverdue(storage, limit, graceMs),
   nextLapse: (withinMs) => nextLapse(storage, withinMs),
+  spendWaitMs: (pollId) => spendWaitMs(storage, pollId, ceiling),
   sweepAlone: (work) => withSweepLock(storage, work),
   beat: () => beat(storage, 'worker'),
   prune: (limit) => prune(storage, limit, onDeleted),

@@ -26,6 +26,7 @@ function storeThatCanBeAway() {
       return answer(null);
     },
     claimOverdue: () => answer(null),
+    spendWaitMs: never,
     renew: () => answer([]),
     sweepAlone: () => answer(false),
     beat: () => answer(undefined),

@@ -24,6 +24,7 @@ t.test('what is over goes in bounded steps, without a rest as long as there is m
     },
     claim: never,
     claimOverdue: never,
+    spendWaitMs: never,
     renew: never,
     release: never,
     finish: never,

@@ -26,6 +26,7 @@ function world({ lapsed, queued }: { lapsed: number; queued: number }) {
     nextLapse: async () => null,
     claim: never,
     claimOverdue: never,
+    spendWaitMs: never,
     renew: never,
     release: never,
     finish: never,

@@ -73,6 +73,7 @@ export const pollOf = (id: string, more: Partial<StoredPoll> = {}): StoredPoll =
   claims: 1,
   buried: false,
   createdAt: 100,
+  spendAt: 100,
   deadlineAt: 120_100,
   finishedAt: 900,
   maxCostU: 1_000n,

@@ -341,7 +341,7 @@ t.test(
     t.same(ceiling!.broken(HONEST), []);
     const twice = { ...HONEST, calls: [...HONEST.calls, { ...HONEST.calls[0]!, pollId: 'p3' }] };
     t.match(ceiling!.broken(twice), [/^1970-01-01T00:00:00\.000Z: 200 of 150$/]);
-    const later = HONEST.polls.map((poll) => (poll.id === 'p3' ? { ...poll, createdAt: 4_000_000 } : poll));
+    const later = HONEST.polls.map((poll) => (poll.id === 'p3' ? { ...poll, spendAt: 4_000_000 } : poll));
     t.same(ceiling!.broken({ ...twice, polls: later }), [], 'each hour has its own');
     t.same(counted!.broken({ ...HONEST, countedSpendU: 150n }), []);
     t.same(counted!.broken({ ...HONEST, countedSpendU: 151n }), ['151 of 150']);

@@ -1,6 +1,7 @@
 -- Gives a running poll that a worker lost or released to p_worker, see claim_poll. What became of the calls of that worker is not
--- known: what was set aside for them counts as spent, and as much is set aside for those of p_worker. No row, too, while that
--- does not fit under the ceilings; null where there are none any more. Canceled or past its deadline a poll asks no model.
+-- known: what was set aside for them counts as spent, and as much is set aside for those of p_worker. Of a flex poll, what its calls
+-- may cost is set aside here when it is claimed first. No row, too, while that does not fit under the ceilings; null where there are
+-- none any more. Canceled or past its deadline a poll asks no model.
 create or replace function claim_poll_again(p_id text, p_worker text, p_lease_ms integer, p_schema integer, p_max_claims integer,
   p_hour_cap_u bigint, p_day_cap_u bigint)
 returns table (id text, result_id text, account_id uuid, tenant text, awaited boolean, lease_epoch integer, claims integer,
@@ -13,12 +14,16 @@ declare
   v_no_cap constant bigint := 9223372036854775807;
   v_hour_cap_u constant bigint := coalesce(p_hour_cap_u, v_no_cap);
   v_day_cap_u constant bigint := coalesce(p_day_cap_u, v_no_cap);
-  v_again_u bigint;
+  v_reserve_u bigint;
+  v_claim text;
+  v_wait_s integer;
   v_shard smallint;
 begin
-  select case when p.spend_shard is not null and p.lease_epoch > 0 then
-           case when p.canceled_at is null and p.deadline_at > now() then p.provider_max_u else 0 end end
-    into v_again_u
+  -- Neither: it was accepted without a ceiling, or no worker had it and its sum was set aside then.
+  select case when p.canceled_at is null and p.deadline_at > now() then p.provider_max_u else 0 end,
+         case when p.spend_shard is not null and p.lease_epoch > 0 then 'again'
+              when p.spend_shard is null and p.lane = 'flex' and p_hour_cap_u is not null then 'first' end
+    into v_reserve_u, v_claim
     from polls p
    where p.id = p_id and p.finished_at is null and (p.lease_owner is null or p.lease_until < now())
      and p.schema_version <= p_schema and p.claims < p_max_claims
@@ -26,20 +31,30 @@ begin
   if not found then
     return;
   end if;
-  if v_again_u > 0 then
+  if v_claim is not null and v_reserve_u > 0 then
     -- Read before anything is locked: at the ceiling, every poll that was lost comes here again and again.
-    if spend_wait(v_again_u, v_hour_cap_u, v_day_cap_u) is not null then
-      return;
+    v_wait_s := spend_wait(v_reserve_u, v_hour_cap_u, v_day_cap_u);
+    if v_wait_s is null then
+      select shard, retry_after_s into v_shard, v_wait_s from take_spend(v_reserve_u, v_hour_cap_u, v_day_cap_u);
     end if;
-    select shard into v_shard from take_spend(v_again_u, v_hour_cap_u, v_day_cap_u);
     if v_shard is null then
+      -- Until then no sweep looks for it. Not for long: a ceiling may be raised.
+      update polls p set lease_until = now() + least(v_wait_s, 20 + random() * 20) * interval '1 second'
+       where p.id = p_id and v_claim = 'first' and p.lease_owner is null;
+      -- Held back, its batch does not stand still. Who has locked the batch moves it, and may wait for what is locked here.
+      update batches set moved_at = now()
+       where id = (select b.id from batches b join polls p on b.id = p.batch_id where p.id = p_id for no key update of b skip locked);
       return;
     end if;
-    -- One of the two sums stays held, by the row of the poll.
-    perform settle_spend(v_shard, now(), v_again_u, v_again_u);
+    if v_claim = 'first' then
+      update polls p set spend_shard = v_shard, spend_at = now() where p.id = p_id;
+    else
+      -- One of the two sums stays held, by the row of the poll.
+      perform settle_spend(v_shard, now(), v_reserve_u, v_reserve_u);
+    end if;
   end if;
-  if v_again_u is not null then
-    update polls p set spend_again_u = coalesce(p.spend_again_u, 0) + v_again_u where p.id = p_id;
+  if v_claim = 'again' then
+    update polls p set spend_again_u = coalesce(p.spend_again_u, 0) + v_reserve_u where p.id = p_id;
   end if;
   return query select * from claim_poll(p_id, p_worker, p_lease_ms, p_schema, p_max_claims);
 end $$;

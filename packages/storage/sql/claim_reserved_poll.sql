@@ -1,4 +1,5 @@
--- As claim_poll, where what its calls may cost is set aside already: no worker had it before, or provider spend has no ceiling.
+-- As claim_poll, where what its calls may cost is set aside already: no worker had it before, or provider spend has no ceiling. For a flex
+-- poll nothing is set aside before its claim: see claim_poll_again.
 create or replace function claim_reserved_poll(p_id text, p_worker text, p_lease_ms integer, p_schema integer, p_max_claims integer)
 returns table (id text, result_id text, account_id uuid, tenant text, awaited boolean, lease_epoch integer, claims integer,
   spec jsonb, schema_version smallint, entry_point text, request_id text, traceparent text, audit_version text,
@@ -14,6 +15,7 @@ begin
          lease_until = now() + p_lease_ms * interval '1 millisecond',
          run_until = now() + p.run_limit_ms * interval '1 millisecond'
    where p.id = p_id and p.finished_at is null and (p.lease_epoch = 0 or p.spend_shard is null)
+     and not (p.lane = 'flex' and p.spend_shard is null and coalesce(p.provider_max_u, 0) > 0)
      and (p.lease_owner is null or p.lease_until < now()) and p.schema_version <= p_schema and p.claims < p_max_claims
   returning p.id, p.result_id, p.account_id, p.tenant, p.awaited, p.lease_epoch, p.claims, p.spec, p.schema_version,
             p.entry_point, p.request_id, p.traceparent, p.audit_version, p.canceled_at, p.created_at, p.deadline_at, p.run_until;

@@ -5,7 +5,8 @@
 -- p: see finish_polls. p_response: the stored answer (a jsonb value would lose the order of its members).
 -- votes_u: what each vote is billed, in their order, where that is not what p says; failed_calls_u the part of it that the
 -- question caused. unvoted_u: what the pool paid besides its votes. p_settles: the spend is settled at once; otherwise its caller
--- does that with spend_shard, accepted_at, reserved_u and spent_u, because it is the last lock to be taken.
+-- does that with spend_shard, accepted_at (of a flex poll, when a worker first claimed it), reserved_u and spent_u, because it is the
+-- last lock to be taken.
 create or replace function end_poll(p jsonb, p_response json, p_settles boolean)
 returns table (outcome text, votes_u bigint[], failed_calls_u bigint, unvoted_u bigint, spend_shard smallint,
   accepted_at timestamptz, reserved_u bigint, spent_u bigint)
@@ -62,7 +63,8 @@ begin
    where id = v_id and lease_epoch = v_epoch and finished_at is null
   returning status, result_id, account_id, tenant, key_id, entry_point, spec ->> 'panel_name' as panel_name,
             (spec ->> 'simulated')::boolean as simulated, metadata, webhook_url, batch_id, is_close, created_at, finished_at,
-            canceled_at, expires_at, claims, audit_version, provider_max_u, spend_shard, spend_again_u, unvoted_u
+            canceled_at, expires_at, claims, audit_version, provider_max_u, spend_shard, spend_at, spend_again_u,
+            unvoted_u
        into v_poll;
   if not found then
     perform 1 from polls where id = v_id and lease_epoch = v_epoch and status <> 'running';
@@ -170,7 +172,7 @@ begin
   failed_calls_u := v_failed_u;
   unvoted_u := v_poll.unvoted_u + v_extra_u;
   spend_shard := v_poll.spend_shard;
-  accepted_at := v_poll.created_at;
+  accepted_at := coalesce(v_poll.spend_at, v_poll.created_at);
   reserved_u := v_poll.provider_max_u;
   spent_u := v_read.max_cost_u + v_aborted_max_u + (v_epoch - 1) * v_poll.provider_max_u;
   if v_poll.spend_again_u is not null then

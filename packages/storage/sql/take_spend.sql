@@ -1,5 +1,5 @@
 -- Sets aside what providers may charge for a poll, within what they may charge the fleet per hour and per UTC day; a poll
--- counts in those in which it was accepted. The sum is spread over the rows of provider_spend: usually one of them has
+-- counts in those in which it was accepted, a flex poll in those of its first claim. The sum is spread over the rows of provider_spend: usually one of them has
 -- enough left of its share, otherwise all are locked, summed and levelled. shard is null when the ceiling is reached;
 -- retry_after_s then says until when, see spend_wait. A row may be of an hour or day that began while this transaction waited
 -- for a lock: then the poll counts in that one. Rows are waited for in the order of their shards.

@@ -1,9 +1,9 @@
-import type { PollSpec } from '@eloquentpoll/contracts';
+import type { PollSpec, ServiceTier } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import { gatherBy } from './gather.ts';
 import { isOverdue, LEASE_MS, leaseEnd } from './leases.ts';
 import type { Queries, Storage } from './open-storage.ts';
-import type { SpendCeiling } from './provider-spend.ts';
+import type { ClaimCeiling, SpendCeiling } from './provider-spend.ts';
 import { againAfterConflict } from './transaction.ts';
 
 // Taking a poll to run it. A claim raises the epoch, and only the holder of the newest epoch can finish the poll, so a worker
@@ -54,21 +54,21 @@ export interface Claim {
 
 /**
  * null when the poll has ended, another worker holds it, it is unknown, or has to wait: for other suspects to end, or, where it
- * is claimed again, until it fits under the ceiling of provider spend.
+ * is claimed again or is a flex poll, until it fits under the ceiling of provider spend.
  */
 export async function claimPoll(
   storage: Storage,
   pollId: string,
   worker: string,
   leaseMs = LEASE_MS,
-  ceiling?: SpendCeiling,
+  ceiling?: ClaimCeiling,
 ): Promise<Claim | null> {
   const claimed = await claimReserved(storage, pollId, worker, leaseMs);
   if (claimed) return claimed;
-  const claims = await claimsOfLost(storage, pollId);
-  if (claims === null) return null;
-  const terms = { pollId, worker, leaseMs, ceiling };
-  const claim = claims >= DEATHS_BEFORE_SUSPECT ? claimSuspect : claimAgain;
+  const waiting = await waitingPoll(storage, pollId);
+  if (waiting === null) return null;
+  const terms = { pollId, worker, leaseMs, ceiling: waiting.lane === 'flex' ? flexCeiling(ceiling) : ceiling };
+  const claim = waiting.claims >= DEATHS_BEFORE_SUSPECT ? claimSuspect : claimAgain;
   return againAfterConflict(() => claim(storage, terms));
 }
 
@@ -83,7 +83,7 @@ const COUNTED_MS = 100;
 /** Of one process: polls that are claimed while other claims of their worker are under way are claimed together. */
 export function pollClaimer(
   storage: Storage,
-  ceiling?: SpendCeiling,
+  ceiling?: ClaimCeiling,
   onLost?: (error: unknown) => void,
 ): (pollId: string, worker: string) => Promise<Claim | null> {
   const gathered = gatherBy(({ worker }: Wanted) => worker, {
@@ -93,7 +93,7 @@ export function pollClaimer(
       if (!claim && lost !== undefined) throw lost;
       return claim;
     },
-    together: (wanted) => claimTogether(storage, wanted),
+    together: (wanted) => claimTogether(storage, wanted, flexCeiling(ceiling)),
     onLost,
     max: 16,
     atOnce: 2,
@@ -103,15 +103,16 @@ export function pollClaimer(
 }
 
 /** Of one worker, in one transaction. What it does not claim has no answer yet: see claimPoll. */
-async function claimTogether(storage: Storage, wanted: readonly Wanted[]): Promise<(Claim | undefined)[]> {
+async function claimTogether(
+  storage: Storage,
+  wanted: readonly Wanted[],
+  ceiling: SpendCeiling | undefined,
+): Promise<(Claim | undefined)[]> {
   const ids = wanted.map(({ pollId }) => pollId);
-  const rows = await storage.call<ClaimRow>(`select ${CLAIM_COLUMNS} from claim_polls($1::text[], $2, $3, $4, $5)`, [
-    ids,
-    wanted[0]!.worker,
-    LEASE_MS,
-    KNOWN_SCHEMA,
-    DEATHS_BEFORE_SUSPECT,
-  ]);
+  const rows = await storage.call<ClaimRow>(
+    `select ${CLAIM_COLUMNS} from claim_several($1::text[], $2, $3, $4, $5, $6::bigint, $7::bigint)`,
+    [ids, wanted[0]!.worker, LEASE_MS, KNOWN_SCHEMA, DEATHS_BEFORE_SUSPECT, ...capsOf(ceiling)],
+  );
   const claims = new Map(rows.map((row) => [row.id, toClaim(row)]));
   return ids.map((id) => {
     const claim = claims.get(id);
@@ -132,11 +133,30 @@ async function claimReserved(storage: Storage, pollId: string, worker: string, l
 }
 
 /** How often a running poll without a holder was claimed; null for any other. */
-async function claimsOfLost({ db }: Queries, pollId: string): Promise<number | null> {
-  const { rows } = await sql<{ claims: number }>`
-    select claims from polls
+async function waitingPoll({ db }: Queries, pollId: string): Promise<{ claims: number; lane: ServiceTier } | null> {
+  const { rows } = await sql<{ claims: number; lane: ServiceTier }>`
+    select claims, lane from polls
      where id = ${pollId} and status = 'running' and (lease_owner is null or lease_until < now())`.execute(db);
-  return rows[0]?.claims ?? null;
+  return rows[0] ?? null;
+}
+
+const flexCeiling = (ceiling: ClaimCeiling | undefined): SpendCeiling | undefined => ceiling?.flex ?? ceiling;
+
+const capsOf = (ceiling: SpendCeiling | undefined) => [ceiling?.hourU ?? null, ceiling?.dayU ?? null];
+
+/** How long a flex poll without a holder has no space under the ceiling of provider spend; null where it has, and for any other. */
+export async function spendWaitMs(
+  { db }: Queries,
+  pollId: string,
+  ceiling: ClaimCeiling | undefined,
+): Promise<number | null> {
+  const [hourU, dayU] = capsOf(flexCeiling(ceiling));
+  if (hourU === null || dayU === null) return null;
+  const { rows } = await sql<{ ms: number | null }>`
+    select spend_wait(provider_max_u, ${hourU}::bigint, ${dayU}::bigint) * 1000 as ms from polls
+     where id = ${pollId} and status = 'running' and lane = 'flex' and provider_max_u > 0
+       and (lease_owner is null or lease_until < now())`.execute(db);
+  return rows[0]?.ms ?? null;
 }
 
 interface AgainTerms {
@@ -150,14 +170,14 @@ interface AgainTerms {
 async function claimAgain(storage: Storage, { pollId, worker, leaseMs, ceiling }: AgainTerms): Promise<Claim | null> {
   const [row] = await storage.call<ClaimRow>(
     `select ${CLAIM_COLUMNS} from claim_poll_again($1, $2, $3, $4, $5, $6::bigint, $7::bigint)`,
-    [pollId, worker, leaseMs, KNOWN_SCHEMA, DEATHS_BEFORE_SUSPECT, ceiling?.hourU ?? null, ceiling?.dayU ?? null],
+    [pollId, worker, leaseMs, KNOWN_SCHEMA, DEATHS_BEFORE_SUSPECT, ...capsOf(ceiling)],
   );
   return row ? toClaim(row) : null;
 }
 
 /** null, too, where it has to wait for other suspects of this worker to end. */
 async function claimSuspect(storage: Storage, { pollId, worker, leaseMs, ceiling }: AgainTerms): Promise<Claim | null> {
-  const limits = [DEATHS_BEFORE_SUSPECT, MAX_SUSPECTS, ceiling?.hourU ?? null, ceiling?.dayU ?? null];
+  const limits = [DEATHS_BEFORE_SUSPECT, MAX_SUSPECTS, ...capsOf(ceiling)];
   const [row] = await storage.call<ClaimRow>(
     `select ${CLAIM_COLUMNS} from claim_suspect($1, $2, $3, $4, $5, $6, $7::bigint, $8::bigint)`,
     [pollId, worker, leaseMs, KNOWN_SCHEMA, ...limits],

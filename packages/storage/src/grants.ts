@@ -61,6 +61,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   accept_poll: ['gateway'],
   accept_polls: ['gateway'],
   claim_poll_again: ['worker'],
+  claim_several: ['worker'],
   end_poll: ['worker'],
   finish_polls: ['worker'],
   finish_poll: ['worker'],

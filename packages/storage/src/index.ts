@@ -143,7 +143,7 @@ export {
   type StoredCheckout,
   unpaidCheckouts,
 } from './checkouts.ts';
-export { type Claim, claimOverdue, claimPoll, DEATHS_BEFORE_SUSPECT, pollClaimer } from './claims.ts';
+export { type Claim, claimOverdue, claimPoll, DEATHS_BEFORE_SUSPECT, pollClaimer, spendWaitMs } from './claims.ts';
 export { storageTime } from './clock.ts';
 export { closeBooks } from './close-books.ts';
 export { emptyClosedAccounts, emptyPollsOfClosed, forgetClosedAccounts } from './closed-accounts.ts';
@@ -299,6 +299,7 @@ export { findPoll, findPollByResult, findRunStates, type Poll, type StoredRun } 
 export { noteProcessorEvent, unseenProcessorEvents } from './processor-events.ts';
 export {
   type CallerFailures,
+  type ClaimCeiling,
   failuresByCaller,
   type ProviderSpend,
   readProviderSpend,

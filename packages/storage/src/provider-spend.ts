@@ -10,6 +10,12 @@ export interface SpendCeiling {
   dayU: bigint;
 }
 
+/** What claims may bring the fleet to. */
+export interface ClaimCeiling extends SpendCeiling {
+  /** Those of flex polls, which leave a part to others; as much as any where it is not said. */
+  flex?: SpendCeiling | undefined;
+}
+
 export interface ProviderSpend {
   /** Of this hour and this UTC day, `held` included. */
   hourU: bigint;

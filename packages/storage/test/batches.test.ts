@@ -210,6 +210,9 @@ t.test('a batch is idle from when its last poll was accepted or ended, and not w
   await later();
   t.same(await idle(), [0, 1], 'no worker ends its polls');
   const [first] = await runningPollsOfBatch(storage, batch.id, 10);
+  t.equal(await claimPoll(storage, first!, 'worker', 60_000, { hourU: 4_999n, dayU: 4_999n }), null);
+  t.same(await idle(), [0, 0], 'they wait for the ceiling of provider spend');
+  await later();
   await finish(storage, first!);
   t.same(await idle(), [0, 0]);
 });

@@ -150,7 +150,7 @@ t.test('claims that were sent together and lost are known to be lost', async (t)
     ...storage,
     async call<Row>(text: string, values: readonly unknown[]) {
       const rows = await storage.call<Row>(text, values);
-      if (text.includes('claim_polls')) throw lost;
+      if (text.includes('claim_several')) throw lost;
       return rows;
     },
   };

@@ -9,10 +9,12 @@ import {
   freezeAccount,
   openBatch,
   readBatchLines,
+  readProviderSpend,
   type Storage,
   setControl,
   startBatch,
 } from '@eloquentpoll/storage';
+import { withinOne } from '@eloquentpoll/testkit/calendar';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
@@ -61,6 +63,25 @@ const pollsOf = async (storage: Storage, batchId: string) =>
   (await readBatchLines(storage, batchId, { afterLine: 0, limit: 10_000, isOver: false })).flatMap(({ pollId }) =>
     pollId === null ? [] : [pollId],
   );
+
+t.test('rows that wait, and flex polls, leave the ceiling of provider spend to standard polls', async (t) => {
+  // A fast poll may cost about 0.008 USD: twenty fit.
+  await withinOne('hour');
+  const question = { question: ORDER.question, options: ORDER.options, preset: 'fast' };
+  const { app, context, keyWith } = await build(t, { providerSpend: { hourU: 160_000n, dayU: null, freeShare: 0.8 } });
+  const [batches, other] = [await keyWith(10), await keyWith(10)];
+  const send = (headers: Record<string, string>, more = {}) =>
+    app.inject({ method: 'POST', url: '/api/polls', headers, payload: { ...question, ...more } });
+  const batch = await uploaded(context.storage, batches.accountId, 100);
+  runnerOf(t, context);
+  const running = async () => (await findBatch(context.storage, batches.accountId, batch))!.running;
+  await eventually('all rows are accepted', async () => (await running()) === 100);
+  for (let n = 0; n < 40; n++)
+    t.equal((await send(batches.bearer, { service_tier: 'flex' })).statusCode, 202, 'flex polls wait');
+  t.equal((await send(other.bearer)).statusCode, 202);
+  const { hourU } = await readProviderSpend(context.storage);
+  t.ok(hourU > 0n && hourU < 16_000n, 'only that one is set aside');
+});
 
 t.test('a batch of 700 rows goes to two gateways, one after the other; each row is asked once', async (t) => {
   const { context, keyWith, asOwner } = await build(t);

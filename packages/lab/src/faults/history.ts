@@ -27,6 +27,8 @@ export interface StoredPoll {
   buried: boolean;
   /** By our clock. */
   createdAt: number;
+  /** When what it may cost was set aside: at its acceptance, or at its first claim where it is a flex poll. */
+  spendAt: number;
   deadlineAt: number;
   finishedAt: number | null;
   maxCostU: bigint;
@@ -117,7 +119,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
   const polls = await query<Record<string, string | number | boolean | null>>(`
     select p.id, p.result_id, p.account_id, not p.spec ? 'question' as emptied, p.status, p.entry_point, p.claims, p.spec ->> 'max_cost_u' as max_cost_u,
            jsonb_path_query_array(p.spec, '$.seats[*].model_id')::text as model_ids,
-           ${ms('p.created_at')} as created_ms, ${ms('p.deadline_at')} as deadline_ms,
+           ${ms('p.created_at')} as created_ms, ${ms('coalesce(p.spend_at, p.created_at)')} as spend_ms, ${ms('p.deadline_at')} as deadline_ms,
            ${ms('p.finished_at')} as finished_ms, r.status as result_status, r.detail::text as detail,
            p.spec ->> 'options' as options, r.winning_option, r.is_tie,
            p.batch_id || ' ' || p.batch_line as row,
@@ -169,6 +171,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       claims: Number(row.claims),
       buried: row.buried === true,
       createdAt: observer.ours(Number(row.created_ms)),
+      spendAt: observer.ours(Number(row.spend_ms)),
       deadlineAt: observer.ours(Number(row.deadline_ms)),
       finishedAt: row.finished_ms === null ? null : observer.ours(Number(row.finished_ms)),
       maxCostU: BigInt(String(row.max_cost_u)),

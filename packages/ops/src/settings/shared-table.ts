@@ -49,7 +49,7 @@ export const SHARED_SETTINGS = {
   MODELS_BASE_URL: optional(http, "Where models are asked, instead of the roster file's addresses."),
   PROVIDER_SPEND_HOUR_USD: optional(
     microUsd,
-    'The most that model providers may charge the whole fleet for the polls of an hour. Default: 200, none with simulated models.',
+    'The most that model providers may charge the whole fleet for the polls of an hour; flex polls wait at four fifths of it. Default: 200, none with simulated models.',
   ),
   PROVIDER_SPEND_DAY_USD: optional(microUsd, 'The same for a UTC day. Default: 2000, none with simulated models.'),
   PROVIDER_SPEND_FREE_SHARE: withDefault(

@@ -18,6 +18,7 @@ import { months, monthsAhead } from './0017-months.ts';
 import { usageMonths } from './0018-usage-months.ts';
 import { moves } from './0019-moves.ts';
 import { claimSpend } from './0020-claim-spend.ts';
+import { claimTime } from './0020-claim-time.ts';
 import { pollCost } from './0020-poll-cost.ts';
 import { keyHashes } from './0021-key-hashes.ts';
 import { transferRules } from './0023-transfer-rules.ts';
@@ -55,6 +56,7 @@ export const migrations: readonly Migration[] = [
   usageMonths,
   moves,
   claimSpend,
+  claimTime,
   pollCost,
   keyHashes,
   transferRules,

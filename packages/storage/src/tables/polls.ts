@@ -45,6 +45,7 @@ export interface PollsTable {
   provider_max_u: bigint | null;
   spend_shard: number | null;
   spend_again_u: bigint | null;
+  spend_at: Date | null;
   audit_version: string | null;
   provider_cost_u: bigint | null;
   aborted_calls: Generated<number>;

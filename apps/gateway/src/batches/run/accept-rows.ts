@@ -12,7 +12,6 @@ import {
 } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
-import { ceilingFor } from '../../polls/run/ceiling-for.ts';
 import { countAccepted } from '../../polls/run/count-accepted.ts';
 import { preparePoll } from '../../polls/run/prepare-poll.ts';
 
@@ -102,8 +101,7 @@ async function accept(
   polls: NewBatchPoll[],
 ): Promise<BatchRowAnswer[]> {
   if (polls.length === 0) return [];
-  const ceiling = ceilingFor(context, 'broad');
-  const answers = await acceptBatchPolls(context.storage, { batchId, epoch, entryPoint: ENTRY_POINT, polls, ceiling });
+  const answers = await acceptBatchPolls(context.storage, { batchId, epoch, entryPoint: ENTRY_POINT, polls });
   const asked = new Map(polls.map((poll) => [poll.line, poll]));
   for (const { line, outcome } of answers) if (outcome === 'accepted') countAccepted(context, asked.get(line)!);
   return answers;

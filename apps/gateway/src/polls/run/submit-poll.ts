@@ -149,7 +149,7 @@ async function accept(
     idempotency,
     free: free ? { dailyCapU: context.config.freeDailyCapU } : undefined,
     providerMaxU,
-    ceiling: ceilingFor(context, spec.panel_name),
+    ceiling: ceilingFor(context, spec),
   };
   const accepted = await context.acceptPoll(acceptance);
   span?.end({ outcome: accepted.kind });

@@ -27,9 +27,9 @@ export const spendRules = (ceilingU: number): readonly CampaignRule[] => [
   },
 ];
 
-/** In micro-USD, by the hour in which the poll was accepted. */
+/** In micro-USD, by the hour in which the poll was accepted, or claimed where it is a flex poll. */
 function chargedByHour({ polls, calls }: Pick<CampaignHistory, 'polls' | 'calls'>): Map<number, number> {
-  const hourOf = new Map(polls.map(({ id, createdAt }) => [id, Math.floor(createdAt / HOUR_MS)]));
+  const hourOf = new Map(polls.map(({ id, spendAt }) => [id, Math.floor(spendAt / HOUR_MS)]));
   const charged = new Map<number, number>();
   for (const { pollId, madeAt, costU } of calls) {
     const hour = hourOf.get(pollId) ?? Math.floor(madeAt / HOUR_MS);

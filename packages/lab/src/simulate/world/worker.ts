@@ -120,6 +120,8 @@ function storePort(world: World, process: SimulatedProcess, known: Known): PollS
     trackRecord: async () => null,
     findLapsed: (limit, skip) => perform('find lapsed polls', null, () => store.findLapsed(limit, skip)),
     findOverdue: (limit, graceMs) => perform('find overdue polls', null, () => store.findOverdue(limit, graceMs)),
+    // Nor has it a ceiling of provider spend.
+    spendWaitMs: async () => null,
     // No crash point of its own: it changes nothing, and only the next sweep depends on it.
     nextLapse: async (withinMs) => store.nextLapse(withinMs),
     async sweepAlone(work) {
