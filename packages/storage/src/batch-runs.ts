@@ -106,6 +106,18 @@ export async function waitingRows(
   return rows.map(({ line, order }) => ({ line, order: order! }));
 }
 
+/** Of all its batches, and beside them. More than so many are as many: who comes behind them waits for long. */
+const MAX_COUNTED = 20_000;
+
+/** How many flex polls of an account wait for a worker. */
+export async function waitingFlexPolls({ db }: Queries, accountId: string): Promise<number> {
+  const { rows } = await sql<{ waiting: number }>`
+    select count(*)::integer as waiting
+      from (select from polls where tenant = ${accountId} and lane = 'flex' and status = 'running' and lease_owner is null
+             limit ${MAX_COUNTED}) w`.execute(db);
+  return rows[0]!.waiting;
+}
+
 /** Polls of a batch that have not ended, in the order of their lines. */
 export async function runningPollsOfBatch({ db }: Queries, batchId: string, limit: number): Promise<string[]> {
   const rows = await db

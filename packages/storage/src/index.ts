@@ -65,6 +65,7 @@ export {
   renewBatch,
   runningPollsOfBatch,
   type WaitingRow,
+  waitingFlexPolls,
   waitingRows,
 } from './batch-runs.ts';
 export {

@@ -10,6 +10,7 @@ import {
   openBatch,
   readBatchLines,
   readProviderSpend,
+  runningPollsOfBatch,
   type Storage,
   setControl,
   startBatch,
@@ -81,6 +82,34 @@ t.test('rows that wait, and flex polls, leave the ceiling of provider spend to s
   t.equal((await send(other.bearer)).statusCode, 202);
   const { hourU } = await readProviderSpend(context.storage);
   t.ok(hourU > 0n && hourU < 16_000n, 'only that one is set aside');
+});
+
+t.test('accounts take turns in the flex lane, however many batches they have', async (t) => {
+  const { context, keyWith } = await build(t);
+  const { storage, bus } = context;
+  const [many, one] = [(await keyWith(10)).accountId, (await keyWith(10)).accountId];
+  runnerOf(t, context);
+  const owners = new Map<string, string>();
+  let rows = 0;
+  for (const [owner, accountId, count] of [
+    ['A', many, 1],
+    ['A', many, 1],
+    ['B', one, 2],
+  ] as const) {
+    const id = await uploaded(storage, accountId, count);
+    rows += count;
+    await eventually('its polls wait', async () => (await bus.queueWaiting('flex')) === rows);
+    for (const pollId of await runningPollsOfBatch(storage, id, 10)) owners.set(pollId, owner);
+  }
+  const order: (string | undefined)[] = [];
+  const consumer = bus.consumePolls({
+    lane: 'flex',
+    concurrency: 1,
+    run: async (pollId) => void order.push(owners.get(pollId)),
+  });
+  t.teardown(() => consumer.drain(100));
+  await eventually('all were taken', () => order.length === 4);
+  t.same(order, ['A', 'B', 'A', 'B']);
 });
 
 t.test('a batch of 700 rows goes to two gateways, one after the other; each row is asked once', async (t) => {

@@ -8,6 +8,7 @@ import {
   type NewBatchPoll,
   type RunnersBatch,
   type WaitingRow,
+  waitingFlexPolls,
   waitingRows,
 } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
@@ -44,19 +45,19 @@ interface Window {
 export async function acceptRows(
   context: PollsContext,
   batch: ClaimedBatch,
-  { afterLine, standing, limit }: Window,
+  { afterLine, limit }: Window,
 ): Promise<AcceptedRows> {
-  let rank = standing.running;
   for (let left = limit; left > 0; ) {
     const rows = await waitingRows(context.storage, batch.id, afterLine, Math.min(left, ROWS_AT_ONCE));
     if (rows.length === 0) break;
     const { polls, refused } = await prepareRows(context, batch, rows);
     for (const [code, lines] of refused)
       if (!(await failBatchRows(context.storage, batch, lines, code))) return { afterLine, refusal: 'lost' };
+    // The account has its turns, however many batches it has.
+    const rank = await waitingFlexPolls(context.storage, batch.accountId);
     const answers = await accept(context, batch, polls);
     const accepted = answers.flatMap((answer) => (answer.outcome === 'accepted' ? [answer.pollId] : []));
     await enqueue(context, batch, accepted, rank);
-    rank += accepted.length;
     const stopped = answers.find(isRefused);
     if (stopped) {
       const nextHoldU = polls.find(({ line }) => line === stopped.line)?.holdU;
