@@ -2,7 +2,7 @@
 --   accepted      this poll exists now (also when it did before: a retry after a lost answer)
 --   joined        the key belongs to poll_id, accepted earlier with the same body
 --   reused        the key was used with another body
---   too_many      the tenant has max_running polls of this lane that have not ended
+--   too_many      the tenant has max_running polls of this lane that have not ended and are of no batch
 --   too_many_of_key  so has the key that asks, with max_running_of_key
 --   too_late      more than max_waiting polls of the tenant wait for a worker: this one could not start in time
 --   over_ceiling  providers may not charge the fleet more in this hour or day; retry_after_s says until when
@@ -116,14 +116,17 @@ begin
     v_first_id := month_ids(now() - interval '3 days');
     v_next_id := month_ids(date_trunc('month', now() + interval '1 day', 'UTC') + interval '32 days');
     -- Whether the key has a limit is read after the row of its account was locked, which setting one does too.
-    select count(*), count(*) filter (where key_id = v_key_id), count(*) filter (where lease_owner is null),
+    -- Those of batches are no part of what the account may have, and wait before this one all the same.
+    select count(*) filter (where batch_id is null), count(*) filter (where key_id = v_key_id), count(*) filter (where lease_owner is null),
            exists (select from key_limits where key_id = v_key_id)
       into v_running, v_of_key, v_waiting, v_is_limited
-      from (select key_id, lease_owner from polls
+      from (select key_id, lease_owner, batch_id from polls
              where tenant >= v_tenant and tenant <= v_tenant and lane >= v_lane and lane <= v_lane and status = 'running'
                -- No month but those that running polls can be of.
                and id >= v_first_id and id < v_next_id
-             order by tenant, lane limit (p ->> 'max_running')::integer) r;
+             order by tenant, lane limit (p ->> 'max_running')::integer
+               + (select coalesce(sum(b.running), 0) from batches b
+                   where v_lane = 'flex' and b.account_id = v_account and b.status in ('running', 'canceling'))) r;
     v_refusal := case
       when v_running >= (p ->> 'max_running')::integer then 'too_many'
       when v_of_key >= (p ->> 'max_running_of_key')::integer then 'too_many_of_key'

@@ -78,13 +78,15 @@ begin
     if not pg_try_advisory_xact_lock(hashtextextended(v_tenant, 0)) then
       perform pg_advisory_xact_lock(hashtextextended(v_tenant, 0));
     end if;
-    select count(*), count(*) filter (where key_id = v_key_id), count(*) filter (where lease_owner is null),
+    select count(*) filter (where batch_id is null), count(*) filter (where key_id = v_key_id), count(*) filter (where lease_owner is null),
            exists (select from key_limits where key_id = v_key_id)
       into v_running, v_of_key, v_waiting, v_is_limited
-      from (select key_id, lease_owner from polls
+      from (select key_id, lease_owner, batch_id from polls
              where tenant >= v_tenant and tenant <= v_tenant and lane >= v_lane and lane <= v_lane and status = 'running'
                and id >= v_first_id and id < v_next_id
-             order by tenant, lane limit v_max_running) r;
+             order by tenant, lane limit v_max_running
+               + (select coalesce(sum(b.running), 0) from batches b
+                   where v_lane = 'flex' and b.account_id = v_account and b.status in ('running', 'canceling'))) r;
     if v_running + v_polls > v_max_running or v_of_key + v_polls > v_max_of_key or v_waiting > v_max_waiting then
       raise exception 'the tenant has too many polls' using errcode = 'EP010';
     end if;

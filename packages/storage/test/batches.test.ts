@@ -30,6 +30,7 @@ import {
   listPolls,
   type NewBatchPoll,
   openBatch,
+  pollAccepter,
   pruneExpired,
   readBatchLines,
   readFleetFigures,
@@ -42,7 +43,7 @@ import {
   startBatch,
   waitingRows,
 } from '../src/index.ts';
-import { type Fixture, finished, funded, open, spec, together, USD, unique } from './fixtures.ts';
+import { acceptance, type Fixture, finished, funded, newPoll, open, spec, together, USD, unique } from './fixtures.ts';
 import { wholeCheck } from './whole-check.ts';
 
 // slow: 4 s
@@ -215,6 +216,29 @@ t.test('a batch is idle from when its last poll was accepted or ended, and not w
   await later();
   await finish(storage, first!);
   t.same(await idle(), [0, 0]);
+});
+
+t.test('an account may have flex polls beside those of its batches, which wait before them', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 10n * USD);
+  const batch = await running(storage, accountId, 3);
+  const rows = [1, 2, 3].map((line) => pollFor(line));
+  await accept(storage, batch, rows);
+  const ask = pollAccepter(storage, (_, call) => call());
+  const flex = { ...spec, service_tier: 'flex' as const };
+  const asked = () =>
+    ask(acceptance(accountId, { poll: newPoll(accountId, { tenant: accountId, spec: flex }), limits: { running: 2 } }));
+  const both = await Promise.all([asked(), asked()]);
+  t.match(both, [
+    { kind: 'accepted', rank: 3 },
+    { kind: 'accepted', rank: 4 },
+  ]);
+  t.match(
+    await query('select count(distinct xmin::text)::int as n from polls where batch_id is null'),
+    [{ n: 1 }],
+    'together',
+  );
+  t.match(await asked(), { kind: 'too_many', running: 2 });
 });
 
 t.test('accepting some rows, and ending one, reads no others of their batch', async (t) => {

@@ -112,6 +112,19 @@ t.test('accounts take turns in the flex lane, however many batches they have', a
   t.same(order, ['A', 'B', 'A', 'B']);
 });
 
+t.test('polls of batches leave the flex polls that an account may have to it', async (t) => {
+  const { app, context, keyWith } = await build(t, { maxRunningFlexPolls: 2 });
+  const { accountId, bearer } = await keyWith(10);
+  const batch = await uploaded(context.storage, accountId, 3);
+  runnerOf(t, context);
+  await eventually('its polls wait', async () => (await findBatch(context.storage, accountId, batch))!.running === 3);
+  const send = async () => {
+    const payload = { question: ORDER.question, options: ORDER.options, preset: 'fast', service_tier: 'flex' };
+    return (await app.inject({ method: 'POST', url: '/api/polls', headers: bearer, payload })).statusCode;
+  };
+  t.same([await send(), await send(), await send()], [202, 202, 429]);
+});
+
 t.test('a batch of 700 rows goes to two gateways, one after the other; each row is asked once', async (t) => {
   const { context, keyWith, asOwner } = await build(t);
   const { storage } = context;
