@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import t from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
+import { run } from '../src/cli/run.ts';
 import { rowsIn, used } from './commands.ts';
-import { type Answering, batch, jsonLines, withoutWaiting } from './service.ts';
+import { pipes, terminal } from './screen.ts';
+import { type Answering, batch, jsonLines, serve, withoutWaiting } from './service.ts';
 
 // `eval`: what it would cost, and its report.
 
@@ -111,6 +115,50 @@ t.test('eval says what it would cost, and hands nothing over without a yes', asy
     asked.map(({ path }) => path),
     ['/api/poll/estimate?options=3&service_tier=flex'],
   );
+});
+
+t.test('eval asks about each batch that would be new, whatever an earlier one was', async (t) => {
+  const { url, asked } = await serve(t, judged());
+  const labels: string[] = [];
+  const ask = async (label: string) => {
+    labels.push(label);
+    return 'n';
+  };
+  const evaluated = async (...argv: string[]) => {
+    const { texts, ...outputs } = pipes();
+    const env = { EP_URL: url, EP_KEY: 'ep_k_x' };
+    return { exit: await run(['eval', ...argv], terminal({ ...outputs, env, ask })), ...texts };
+  };
+  const uploads = () => asked.filter(({ method }) => method === 'POST').length;
+  const file = rowsIn(t, 'rows.jsonl', GOLD);
+  t.match(await evaluated(file, '--detach', '--yes'), { exit: EXIT.winner, out: 'pb_1\n' });
+  t.equal(uploads(), 1);
+  t.match(await evaluated(file, '--detach'), { exit: EXIT.winner, err: /are pb_1 already/ }, 'the same is not asked');
+  t.equal(labels.length, 0);
+  t.equal((await evaluated(file, '--preset', 'fast')).exit, EXIT.usage, 'other terms');
+  t.equal((await evaluated(file, '--again')).exit, EXIT.usage, 'once more');
+  writeFileSync(file, GOLD.replace('Which', 'What'));
+  t.equal((await evaluated(file)).exit, EXIT.usage, 'other rows');
+  t.equal(labels.length, 3);
+  writeFileSync(file, GOLD.replaceAll('"gold"', '"other"'));
+  t.match(await evaluated(file, '--yes'), { exit: EXIT.usage, err: /no right answers to judge by/ });
+  t.equal(uploads(), 1, 'nothing more was handed over');
+});
+
+t.test('eval looks for right answers on standard input too, and says what it would cost', async (t) => {
+  const input = () => Readable.from([GOLD.replaceAll('"gold"', '"other"')]);
+  const without = await used(t, ['eval', '-', '--format', 'jsonl'], judged(), { input: input() });
+  t.match(without, { exit: EXIT.usage, err: /Standard input has no right answers/, asked: [] });
+  withoutWaiting(t, (ms) => ms === 1_000);
+  const given = await used(t, ['eval', '-', '--format', 'jsonl'], judged(), { input: Readable.from([GOLD]) });
+  t.match(given, { exit: EXIT.winner, err: /^2 rows, at the flex price: about/ });
+});
+
+t.test('eval of a batch that runs without right answers is not waited for', async (t) => {
+  const { exit, err, asked } = await used(t, ['eval', 'pb_1'], () => batch(1, 3));
+  t.equal(exit, EXIT.usage);
+  t.equal(err, 'eloquentpoll: pb_1 has no right answers: give its rows the field gold.\n');
+  t.equal(asked.length, 1);
 });
 
 t.test('eval prints the report as tables, or as JSON', async (t) => {

@@ -10,10 +10,13 @@ import { UsageError } from './usage-error.ts';
 
 // The rows of a batch as they are uploaded: a file that is read again for each attempt, and never as a whole.
 
-interface BatchInput {
+export interface BatchInput {
   rows: Blob;
   /** Of what the file has in it, whatever its name and time are. */
   hash: string;
+}
+
+interface OpenInput extends BatchInput {
   close(): Promise<void>;
 }
 
@@ -22,7 +25,7 @@ export async function withInput<T>(
   file: string,
   format: 'jsonl' | 'csv',
   terminal: Terminal,
-  work: (input: Omit<BatchInput, 'close'>) => Promise<T>,
+  work: (input: BatchInput) => Promise<T>,
 ): Promise<T> {
   const input = await openInput(file, format, terminal);
   try {
@@ -32,7 +35,7 @@ export async function withInput<T>(
   }
 }
 
-async function openInput(file: string, format: 'jsonl' | 'csv', terminal: Terminal): Promise<BatchInput> {
+async function openInput(file: string, format: 'jsonl' | 'csv', terminal: Terminal): Promise<OpenInput> {
   const hash = createHash('sha256');
   const type = format === 'csv' ? 'text/csv' : 'application/jsonl';
   if (file !== '-') {

@@ -8,7 +8,7 @@ import {
   EloquentPollError,
   type NotRunReason,
 } from '../eloquentpoll.ts';
-import { withInput } from './batch-input.ts';
+import { type BatchInput, withInput } from './batch-input.ts';
 import { batchView } from './batch-progress.ts';
 import { printResults, writeResults } from './batch-results.ts';
 import { type BatchState, readState, stateFile, writeState } from './batch-state.ts';
@@ -26,7 +26,8 @@ export type MakingCommand = Extract<BatchCommand, { name: 'batch' | 'eval' }>;
 export async function batchCommand(invocation: Invocation, command: MakingCommand): Promise<Exit> {
   const { terminal, json } = invocation;
   const out = outOf(command);
-  const run = await beginBatch(invocation, command, out);
+  const run = await beginBatch(invocation, command, out, async () => true);
+  if (!run) return EXIT.usage;
   if (command.detach) {
     print(terminal.out, json ? JSON.stringify(await run.status({ signal: terminal.signal })) : run.id);
     return EXIT.winner;
@@ -45,8 +46,16 @@ export function outOf({ source, out }: MakingCommand): string {
   return `${source.file.slice(0, source.file.length - extname(source.file).length)}.results.jsonl`;
 }
 
-/** The same rows with the same terms are one batch, unless they are to be asked again. */
-export async function beginBatch(invocation: Invocation, command: MakingCommand, out: string): Promise<BatchRun> {
+/**
+ * The same rows with the same terms are one batch, unless they are to be asked again. `isWanted` is asked before a new one is
+ * made; null where it is not wanted.
+ */
+export async function beginBatch(
+  invocation: Invocation,
+  command: MakingCommand,
+  out: string,
+  isWanted: (input: BatchInput) => Promise<boolean>,
+): Promise<BatchRun | null> {
   const { polls, terminal, siteUrl: service } = invocation;
   const { source, terms, again } = command;
   const state = out === '-' ? null : readState(out);
@@ -67,6 +76,7 @@ export async function beginBatch(invocation: Invocation, command: MakingCommand,
       return polls.batchRun(begun.batch_id);
     }
     if (!begun || begun.batch_id) refuseToMix(out);
+    if (!(await isWanted(input))) return null;
     const nonce = again ? `-${randomBytes(6).toString('hex')}` : '';
     const idempotencyKey = begun?.batch_id === null ? begun.idempotency_key : `rows-${content}${nonce}`;
     const next = { service, content, idempotency_key: idempotencyKey };
@@ -82,12 +92,19 @@ function refuseToMix(out: string): void {
   throw new UsageError(`${out} has other results. Name another file with --out, or remove it and ${stateFile(out)}.`);
 }
 
-export async function followBatch(invocation: Invocation, run: BatchRun, name: string): Promise<Batch> {
+/** `check` sees the batch before it is waited for. */
+export async function followBatch(
+  invocation: Invocation,
+  run: BatchRun,
+  name: string,
+  check: (batch: Batch) => void = () => {},
+): Promise<Batch> {
   const { terminal } = invocation;
   const view = batchView(invocation);
   try {
     // A service that cannot be reached at all is not waited for.
     const batch = await run.status({ signal: terminal.signal });
+    check(batch);
     view.show(batch);
     if (batch.ended_at !== null) return batch;
     return await run.wait({ onProgress: view.show, signal: terminal.signal });
@@ -107,6 +124,7 @@ export async function followBatch(invocation: Invocation, run: BatchRun, name: s
 /** A batch that is not there does not go on, and an error as JSON is all that standard error has. */
 function goesOn(error: unknown, { terminal, json }: Invocation): boolean {
   if (terminal.signal.aborted) return true;
+  if (error instanceof UsageError) return false;
   return !json && !(error instanceof EloquentPollError && error.status === 404);
 }
 

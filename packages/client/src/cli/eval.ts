@@ -1,7 +1,6 @@
 import type { BatchReport, BatchRun } from '../eloquentpoll.ts';
 import { beginBatch, exitOfBatch, followBatch, type MakingCommand, outOf, saveResults, summaryOf } from './batch.ts';
-import { withInput } from './batch-input.ts';
-import { readState } from './batch-state.ts';
+import type { BatchInput } from './batch-input.ts';
 import { reportLines } from './eval-report.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, plural } from './figures.ts';
@@ -15,14 +14,15 @@ import { UsageError } from './usage-error.ts';
 export async function evalCommand(invocation: Invocation, command: MakingCommand): Promise<Exit> {
   const { terminal, json } = invocation;
   const out = outOf(command);
-  if (!(await isWanted(invocation, command, out))) return EXIT.usage;
-  const run = await beginBatch(invocation, command, out);
+  const run = await beginBatch(invocation, command, out, (input) => isWanted(invocation, command, input));
+  if (!run) return EXIT.usage;
   if (command.detach) {
     print(terminal.out, json ? JSON.stringify(await run.status({ signal: terminal.signal })) : run.id);
     return EXIT.winner;
   }
-  const batch = await followBatch(invocation, run, command.name);
-  if (!batch.has_gold) throw new UsageError(`${run.id} has no right answers: give its rows the field gold.`);
+  const batch = await followBatch(invocation, run, command.name, ({ has_gold }) => {
+    if (!has_gold) throw new UsageError(`${run.id} has no right answers: give its rows the field gold.`);
+  });
   // The report is what standard output is for.
   const lines = out === '-' ? 0 : await saveResults(invocation, run, out);
   const report = await completeReport(run, terminal.signal);
@@ -35,20 +35,20 @@ export async function evalCommand(invocation: Invocation, command: MakingCommand
 }
 
 /** Says what it would cost, and asks where a person can answer. Rows without right answers are refused before they cost. */
-async function isWanted(invocation: Invocation, command: MakingCommand, out: string): Promise<boolean> {
-  const { terminal, json, siteUrl } = invocation;
+async function isWanted(invocation: Invocation, command: MakingCommand, { rows }: BatchInput): Promise<boolean> {
+  const { terminal, json } = invocation;
   const { source } = command;
-  if (source.kind === 'batch' || source.file === '-') return true;
-  const state = out === '-' ? null : readState(out);
-  if (state?.batch_id && state.service === siteUrl && !command.again) return true;
+  if (source.kind === 'batch') return true;
   const { file, format } = source;
-  const overview = await withInput(file, format, terminal, ({ rows }) => overviewOf(rows, format));
+  const overview = await overviewOf(rows, format);
   if (!overview.hasGold) {
+    const name = file === '-' ? 'Standard input' : file;
     const where = format === 'csv' ? 'a column gold' : 'a field "gold" in its rows';
-    throw new UsageError(`${file} has no right answers to judge by: add ${where}, or run it with batch.`);
+    throw new UsageError(`${name} has no right answers to judge by: add ${where}, or run it with batch.`);
   }
   if (!json) print(terminal.err, await costLine(invocation, command, overview));
-  if (command.yes || json || !terminal.ask) return true;
+  // Whose input is the rows has no line left to answer with.
+  if (command.yes || json || !terminal.ask || file === '-') return true;
   const answer = await terminal.ask('Run it? [y/N] ');
   return /^y(es)?$/i.test(answer?.trim() ?? '');
 }
