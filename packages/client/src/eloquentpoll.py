@@ -1143,6 +1143,7 @@ class EloquentPollError(Exception):
         min_cost_usd: float | None = None,
         required_usd: float | None = None,
         session_id: str | None = None,
+        idempotency_key: str | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -1166,8 +1167,11 @@ class EloquentPollError(Exception):
         self.required_usd = required_usd
         """With `insufficient_balance` of a batch: the balance that would do."""
         self.session_id = session_id
-        """Of a poll that was made and whose end the service could not read: `session(session_id)` finds it, and it may
+        """Of a poll that was made and whose end is not known, or of a stream: `session(session_id)` finds it, and it may
         cost."""
+        self.idempotency_key = idempotency_key
+        """What a poll or batch was sent with, given or made up: the same call with it joins the first one, if that was
+        made."""
 
 
 # ------------------------------------------------------------------------------------------------------------ client
@@ -2179,6 +2183,12 @@ class _Service:
         return (await self.call(call)).body
 
     async def call(self, call: _Call) -> _Answer:
+        try:
+            return await self._retried(call)
+        except EloquentPollError as error:
+            raise _with_poll(error, call)
+
+    async def _retried(self, call: _Call) -> _Answer:
         deadline = await self.begin(call)
         attempt = 0
         may_be_done = False
@@ -2416,6 +2426,13 @@ def _pause_without_news(missed: int, error: EloquentPollError) -> float | None:
 def _late(call: _Call) -> EloquentPollError:
     timeout = call.usual if call.timeout is None else call.timeout
     return EloquentPollError(f"There was no answer within {timeout:g} s.", code="timeout", retryable=True)
+
+
+def _with_poll(error: EloquentPollError, call: _Call, session_id: str | None = None) -> EloquentPollError:
+    """An error that says how to find a poll that may have been made."""
+    error.session_id = error.session_id or session_id
+    error.idempotency_key = error.idempotency_key or (call.headers or {}).get("Idempotency-Key")
+    return error
 
 
 def _unreachable(cause: OSError) -> EloquentPollError:
@@ -2710,6 +2727,7 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
     """`last_id`: of the event after which a stream goes on, or of the poll that it follows."""
     deadline = await service.begin(call)
     last_seq = -1
+    session_id: str | None = None
     attempt = 0
     first = FIRST_BACKOFF_S
     while True:
@@ -2732,6 +2750,7 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
                         continue
                     last_id = event.id or last_id
                     last_seq = event.data["seq"]
+                    session_id = event.data["session_id"]
                     attempt = 0
                     yield event
                     if event.event == "complete":
@@ -2739,7 +2758,7 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
             raise ConnectionError("the stream broke off")
         except TimeoutError as cause:
             if _is_past(deadline):
-                raise _late(call) from cause
+                raise _with_poll(_late(call), call, session_id) from cause
             error = EloquentPollError("The stream fell silent.", code="network_error", retryable=True)
         except OSError as cause:
             error = _unreachable(cause)
@@ -2752,7 +2771,7 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
         is_verdict = error.status is None and error.code != "network_error"
         delay = _delay_before(attempt, error, first=first) if attempt < service.max_retries and not is_verdict else None
         if delay is None or time.monotonic() + delay >= deadline:
-            raise error
+            raise _with_poll(error, call, session_id)
         await service.net.sleep(delay)
         attempt += 1
 

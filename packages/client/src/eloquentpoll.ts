@@ -987,6 +987,7 @@ interface ErrorFacts {
   minCostUsd?: number | null;
   requiredUsd?: number | null;
   sessionId?: string | null;
+  idempotencyKey?: string | null;
   cause?: unknown;
 }
 
@@ -1012,8 +1013,10 @@ export class EloquentPollError extends Error {
   readonly minCostUsd: number | null;
   /** With `insufficient_balance` of a batch: the balance that would do. */
   readonly requiredUsd: number | null;
-  /** Of a poll that was made and whose end the service could not read: `session(sessionId)` finds it, and it may cost. */
+  /** Of a poll that was made and whose end is not known, or of a stream: `session(sessionId)` finds it, and it may cost. */
   readonly sessionId: string | null;
+  /** What a poll or batch was sent with, given or made up: the same call with it joins the first one, if that was made. */
+  readonly idempotencyKey: string | null;
 
   constructor(message: string, facts: ErrorFacts) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -1030,6 +1033,7 @@ export class EloquentPollError extends Error {
     this.minCostUsd = facts.minCostUsd ?? null;
     this.requiredUsd = facts.requiredUsd ?? null;
     this.sessionId = facts.sessionId ?? null;
+    this.idempotencyKey = facts.idempotencyKey ?? null;
   }
 }
 
@@ -1804,6 +1808,8 @@ function createService(options: ClientOptions): Service {
           await sleep(delay, deadline.signal);
         }
       }
+    } catch (error) {
+      throw withPoll(error, call);
     } finally {
       deadline.end();
     }
@@ -1868,6 +1874,15 @@ function networkError(cause: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (cause instanceof EloquentPollError) return cause;
   return new EloquentPollError('The service cannot be reached.', { code: 'network_error', retryable: true, cause });
+}
+
+/** An error that says how to find a poll that may have been made. What the caller's own signal says stays as it is. */
+function withPoll(error: unknown, { headers, signal }: Call, sessionId: string | null = null): unknown {
+  if (!(error instanceof EloquentPollError) || (signal?.aborted && error === signal.reason)) return error;
+  return Object.assign(error, {
+    sessionId: error.sessionId ?? sessionId,
+    idempotencyKey: error.idempotencyKey ?? headers?.['Idempotency-Key'] ?? null,
+  });
 }
 
 async function bodyOf(response: Response, signal: AbortSignal): Promise<unknown> {
@@ -2254,6 +2269,7 @@ async function* piecesUnlessSilent(
 async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGenerator<StreamEvent, void> {
   const deadline = await service.begin({ usualMs: POLL_TIMEOUT_MS, ...call });
   let lastSeq = -1;
+  let sessionId: string | null = null;
   let firstMs = FIRST_BACKOFF_MS;
   try {
     for (let attempt = 0; ; attempt++) {
@@ -2274,6 +2290,7 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
           if (event === null || (event.event === 'started' && event.data.seq <= lastSeq)) continue;
           lastId = event.id || lastId;
           lastSeq = event.data.seq;
+          sessionId = event.data.session_id;
           attempt = 0;
           yield event;
           if (event.event === 'complete') return;
@@ -2289,6 +2306,8 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
         connection.end();
       }
     }
+  } catch (error) {
+    throw withPoll(error, call, sessionId);
   } finally {
     deadline.end();
   }

@@ -82,6 +82,26 @@ t.test('an error has the session of a poll that was made and whose end is not kn
   t.match(await once.ask(QUESTION).catch((error: unknown) => error), { sessionId: null }, 'of another type');
 });
 
+t.test('an error has the key that its poll was sent with, and the same call with it joins the first one', async (t) => {
+  withoutWaiting(t);
+  const { url, asked } = await serve(t, (_asked, response, nth) => {
+    if (nth > 3) return RESULT;
+    return void response.socket?.destroy();
+  });
+  const polls = new EloquentPoll({ baseUrl: url });
+  const error = await polls.ask(QUESTION).catch((error: unknown) => error);
+  t.ok(error instanceof EloquentPollError && error.code === 'network_error');
+  const { idempotencyKey } = error as EloquentPollError;
+  t.match(idempotencyKey, /^[0-9a-f]{32}$/);
+  await polls.ask(QUESTION, { ...(idempotencyKey !== null && { idempotencyKey }) });
+  t.equal(new Set(asked.map(({ headers }) => headers['idempotency-key'])).size, 1);
+  const refused = await polls.ask(QUESTION, { idempotencyKey: 'own', timeoutMs: -1 }).catch((error: unknown) => error);
+  t.match(refused, { code: 'timeout', idempotencyKey: 'own' });
+  const reason = new EloquentPollError('enough', { code: 'mine' });
+  await polls.ask(QUESTION, { signal: AbortSignal.abort(reason) }).catch(() => {});
+  t.equal(reason.idempotencyKey, null, 'what a caller aborts with stays as it is');
+});
+
 t.test('an error that is not retryable is thrown at once with its recovery', async (t) => {
   const { url, asked } = await serve(t, (_asked, response) => {
     response.writeHead(402, { 'content-type': 'application/problem+json' });

@@ -207,6 +207,35 @@ t.test('an error is printed with its hint, or as JSON', async (t) => {
   t.match(JSON.parse(made[1].texts.err), { code: 'service_unavailable', session_id: 'ps_1' });
 });
 
+t.test('a connection that is lost names the poll that goes on, and does not say that nothing listens', async (t) => {
+  withoutWaiting(t);
+  const losing = (first: boolean) => (_asked: Asked, response: ServerResponse, nth: number) => {
+    if (!first || nth > 1) return void response.socket?.destroy();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    return void response.write(sse('started', started(1)), () => response.socket?.destroy());
+  };
+  for (const argv of [ASK, ['watch', 'ps_1']]) {
+    const { url } = await serve(t, losing(true));
+    const { texts, ...outputs } = pipes();
+    t.equal(await run(argv, at(url, outputs)), EXIT.unavailable);
+    t.match(texts.err, `eloquentpoll: The connection to ${url} was lost: `);
+    t.match(texts.err, /\n {2}The poll was made: eloquentpoll watch ps_1\n {2}To stop it: eloquentpoll cancel ps_1\n$/);
+  }
+  const { url } = await serve(t, losing(true));
+  const programs = pipes();
+  await run([...ASK, '--json'], at(url, programs));
+  const known = { code: 'network_error', session_id: 'ps_1', idempotency_key: /^[0-9a-f]{32}$/ };
+  t.match(JSON.parse(programs.texts.err), known);
+
+  const unknown = await serve(t, losing(false));
+  const { texts, ...outputs } = pipes();
+  t.equal(await run(ASK, at(unknown.url, outputs)), EXIT.unavailable);
+  t.match(
+    texts.err,
+    /may have been made, and is charged then.*\n {2}eloquentpoll polls\neloquentpoll: The connection to/,
+  );
+});
+
 t.test('Ctrl-C stops following and prints where the result will be', async (t) => {
   const enough = new AbortController();
   const { url } = await serve(t, (_asked, response) => {

@@ -72,6 +72,18 @@ t.test('an unknown poll is said by its id', async (t) => {
   t.equal(err, 'eloquentpoll: ps_none is no poll of yours.\n');
 });
 
+t.test('a service that fails while several polls are followed leaves the way to go on', async (t) => {
+  withoutWaiting(t);
+  const { url } = await serve(t, (asked, response, nth) => {
+    if (nth === 1) return polls(asked, response, 1);
+    return void response.socket?.destroy();
+  });
+  const { texts, ...outputs } = pipes();
+  const env = { EP_URL: url, EP_KEY: 'ep_k_x' };
+  t.equal(await run(['watch', 'ps_1', 'ps_2'], terminal({ ...outputs, env })), EXIT.unavailable);
+  t.match(texts.err, '2 polls still running. To follow:\n  eloquentpoll watch ps_1 ps_2\n');
+});
+
 t.test('Ctrl-C says how to go on', async (t) => {
   const enough = new AbortController();
   const { url } = await serve(t, (asked, response) => {

@@ -1,4 +1,5 @@
 import type { EloquentPoll } from '../eloquentpoll.ts';
+import type { Heard } from './heard.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every command works with. */
@@ -8,6 +9,7 @@ export interface Invocation {
   json: boolean;
   /** Where the service's pages are, without a slash at the end. */
   siteUrl: string;
+  heard: Heard;
 }
 
 export const resultPage = (siteUrl: string, resultId: string): string =>

@@ -1,6 +1,7 @@
 import { EloquentPollError } from '../eloquentpoll.ts';
 import { rowLine } from './batch.ts';
 import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
+import { causeOf, type Heard } from './heard.ts';
 import { plain } from './plain-text.ts';
 import { limitText } from './summary.ts';
 import { print, programOf, type Terminal } from './terminal.ts';
@@ -10,25 +11,25 @@ import { UsageError } from './usage-error.ts';
 export function report(
   error: unknown,
   terminal: Terminal,
-  { json, siteUrl }: { json: boolean; siteUrl: string },
+  { json, siteUrl, heard }: { json: boolean; siteUrl: string; heard: Heard },
 ): Exit {
-  const { err, whenUnreachable } = terminal;
+  const { err } = terminal;
   if (error instanceof UsageError) {
     print(err, json ? JSON.stringify({ error: error.message, code: 'usage' }) : `eloquentpoll: ${error.message}`);
     return EXIT.usage;
   }
   // A defect in this program: print the stack trace.
   if (!(error instanceof EloquentPollError)) throw error;
-  const { code, status, retryable, recovery, issues, rows, rowCount, requestId, minCostUsd, requiredUsd, sessionId } =
-    error;
-  const unreachable = `Nothing is listening at ${siteUrl}. ${whenUnreachable ?? 'Check --url or EP_URL.'}`;
-  const message = code === 'network_error' ? unreachable : error.message;
+  const { code, status, retryable, recovery, issues, rows, rowCount, requestId } = error;
+  const { minCostUsd, requiredUsd, sessionId, idempotencyKey } = error;
+  const message = code === 'network_error' ? withoutAnswer(error, siteUrl, heard, terminal) : error.message;
   if (json) {
     const body = { error: message, code, status, retryable, recovery, issues, request_id: requestId };
     const more = {
       ...(minCostUsd !== null && { min_cost_usd: minCostUsd }),
       ...(requiredUsd !== null && { required_usd: requiredUsd }),
       ...(sessionId !== null && { session_id: sessionId }),
+      ...(idempotencyKey !== null && { idempotency_key: idempotencyKey }),
     };
     print(err, JSON.stringify({ ...body, ...(rows.length > 0 && { rows, row_count: rowCount }), ...more }));
   } else {
@@ -40,9 +41,20 @@ export function report(
     if (requiredUsd !== null) print(err, `  A balance of $${limitText(requiredUsd)} would do, or a lower --max-cost.`);
     if (minCostUsd !== null) print(err, `  Try --max-cost ${limitText(minCostUsd)}`);
     if (sessionId !== null) print(err, `  The poll was made: ${programOf(terminal)} watch ${plain(sessionId)}`);
+    if (sessionId !== null && mayRun(error))
+      print(err, `  To stop it: ${programOf(terminal)} cancel ${plain(sessionId)}`);
     for (const { action, description, url } of recovery) {
       if (action !== 'open_documentation') print(err, `  ${plain(description)}${url ? ` ${plain(url)}` : ''}`);
     }
   }
   return exitOfError(error);
 }
+
+function withoutAnswer(error: EloquentPollError, siteUrl: string, heard: Heard, { whenUnreachable }: Terminal): string {
+  if (!heard.isAny) return `Nothing is listening at ${siteUrl}. ${whenUnreachable ?? 'Check --url or EP_URL.'}`;
+  return `The connection to ${siteUrl} was lost: ${causeOf(error)?.message ?? error.message}`;
+}
+
+/** Whether the poll of an error may go on. An error without a status that is not of the network is how the poll ended. */
+const mayRun = ({ status, code }: EloquentPollError): boolean =>
+  status !== null || code === 'network_error' || code === 'timeout';

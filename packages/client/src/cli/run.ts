@@ -14,6 +14,7 @@ import { evalCommand } from './eval.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { exportCommand } from './export.ts';
 import { freeCommand } from './free.ts';
+import { type Heard, notingFetch } from './heard.ts';
 import { HELP } from './help.ts';
 import { historyCommand } from './history.ts';
 import type { Invocation } from './invocation.ts';
@@ -33,17 +34,23 @@ import { watchCommand } from './watch.ts';
 /** Runs one command line and returns its exit code. Errors are printed to standard error. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<Exit> {
   let siteUrl = BASE_URL;
+  const heard: Heard = { isAny: false };
   try {
     const command = readArguments(argv, terminal.env);
     siteUrl = (command.url ?? BASE_URL).replace(/\/+$/, '');
-    return await runCommand(command, siteUrl, terminal);
+    return await runCommand(command, siteUrl, terminal, heard);
   } catch (error) {
     if (terminal.signal.aborted) return EXIT.interrupted;
-    return report(error, terminal, { json: argv.includes('--json'), siteUrl });
+    return report(error, terminal, { json: argv.includes('--json'), siteUrl, heard });
   }
 }
 
-async function runCommand(command: Command & CliSettings, siteUrl: string, terminal: Terminal): Promise<Exit> {
+async function runCommand(
+  command: Command & CliSettings,
+  siteUrl: string,
+  terminal: Terminal,
+  heard: Heard,
+): Promise<Exit> {
   const { out } = terminal;
   switch (command.name) {
     case 'help':
@@ -56,21 +63,22 @@ async function runCommand(command: Command & CliSettings, siteUrl: string, termi
       out.write(COMPLETION[command.shell]);
       return EXIT.winner;
     default:
-      return atService(command, siteUrl, terminal);
+      return atService(command, siteUrl, terminal, heard);
   }
 }
 
 type ServiceCommand = Exclude<Command, { name: 'help' | 'version' | 'completion' }> & CliSettings;
 
-async function atService(command: ServiceCommand, siteUrl: string, terminal: Terminal): Promise<Exit> {
+async function atService(command: ServiceCommand, siteUrl: string, terminal: Terminal, heard: Heard): Promise<Exit> {
   const { session, json } = command;
   const key = keyFor(command, siteUrl, terminal);
   const polls = new EloquentPoll({
     baseUrl: siteUrl,
+    fetch: notingFetch(heard),
     ...(key !== undefined && { apiKey: key }),
     ...(session !== undefined && { session }),
   });
-  const invocation: Invocation = { polls, terminal, json, siteUrl };
+  const invocation: Invocation = { polls, terminal, json, siteUrl, heard };
   const requireKey = (what: string) => {
     if (key !== undefined) return;
     const program = programOf(terminal);

@@ -15,7 +15,8 @@ const MAX_ROWS = 12;
 
 /** The exit code is the gravest of the polls'. */
 export async function watchMany(invocation: Invocation, ids: readonly string[]): Promise<Exit> {
-  const { signal, out, err } = invocation.terminal;
+  const { json, terminal } = invocation;
+  const { signal, out, err } = terminal;
   const view = runningView(invocation);
   let running = ids.filter((id) => id.startsWith('ps_'));
   let exit: Exit = EXIT.winner;
@@ -38,10 +39,11 @@ export async function watchMany(invocation: Invocation, ids: readonly string[]):
     return exit;
   } catch (error) {
     view.clear();
-    if (signal.aborted && running.length > 0) {
+    const isThere = !(error instanceof EloquentPollError && error.status === 404);
+    if ((signal.aborted || (isThere && !json)) && running.length > 0) {
       const rest = running.length <= 5 ? ` ${running.join(' ')}` : '';
       print(err, `${plural(running.length, 'poll')} still running. To follow:`);
-      print(err, `  ${programOf(invocation.terminal)} watch${rest}`);
+      print(err, `  ${programOf(terminal)} watch${rest}`);
     }
     throw error;
   } finally {

@@ -1,0 +1,33 @@
+// Whether the service was reached at all, by any call of a command: what was sent to it may have been done.
+
+export interface Heard {
+  isAny: boolean;
+}
+
+export function notingFetch(heard: Heard): typeof fetch {
+  return async (input, init) => {
+    try {
+      const response = await fetch(input, init);
+      heard.isAny = true;
+      return response;
+    } catch (error) {
+      heard.isAny ||= !isUnconnected(error);
+      throw error;
+    }
+  };
+}
+
+const UNCONNECTED = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused', 'FailedToOpenSocket']);
+
+/** Whether nothing was sent: there was no name, no route, nobody who listens, or a port that `fetch` does not take. */
+function isUnconnected(error: unknown): boolean {
+  const { code, syscall, message } = (causeOf(error) ?? {}) as { code?: unknown; syscall?: unknown; message?: unknown };
+  if (typeof code === 'string' && UNCONNECTED.has(code)) return true;
+  return syscall === 'connect' || syscall === 'getaddrinfo' || message === 'bad port';
+}
+
+/** What a failed `fetch` says of its reason, at the end of its causes. */
+export function causeOf(error: unknown): Error | null {
+  if (!(error instanceof Error)) return null;
+  return causeOf(error.cause) ?? error;
+}
