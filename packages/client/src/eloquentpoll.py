@@ -1184,6 +1184,8 @@ UPLOAD_TIMEOUT_S = 630.0
 """The service takes an upload for ten minutes, and then says so."""
 BATCH_TIMEOUT_S = 26 * 3_600.0
 """A batch ends within a day, and its results are read."""
+SESSION_TIMEOUT_S = 26 * 3_600.0
+"""A poll of the tier `flex` ends within a day, and its result is read."""
 BATCH_NEWS_S = 2.0
 EXPORT_TIMEOUT_S = 24 * 3_600.0
 UPLOAD_MEMORY_BYTES = 8 * 2**20
@@ -1260,7 +1262,8 @@ class AsyncEloquentPoll:
         body = {"question": question, "options": list(options), **terms}
         call = replace(_paid("/api/polls", body, idempotency_key, timeout), usual=TIMEOUT_S)
         answer = await self._service.body(call)
-        return AsyncSession(self._service, cast(SessionStatus, answer)["session_id"])
+        usual = SESSION_TIMEOUT_S if terms.get("service_tier") == "flex" else POLL_TIMEOUT_S
+        return AsyncSession(self._service, cast(SessionStatus, answer)["session_id"], usual)
 
     def session(self, session_id: str) -> AsyncSession:
         """A poll that was started before, here or elsewhere."""
@@ -1651,9 +1654,10 @@ class AsyncEloquentPoll:
 class AsyncSession:
     """A poll that goes on by itself."""
 
-    def __init__(self, service: _Service, session_id: str) -> None:
+    def __init__(self, service: _Service, session_id: str, usual: float = SESSION_TIMEOUT_S) -> None:
         self.id = session_id
         self._service = service
+        self._usual = usual
 
     async def status(
         self, *, include: Literal["result"] | None = None, timeout: float | None = None
@@ -1674,14 +1678,27 @@ class AsyncSession:
         return {"session_id": ended["session_id"], "status": ended["status"], "result_id": ended["result_id"]}
 
     async def wait(
-        self, *, on_progress: Callable[[Progress], None] | None = None, timeout: float = POLL_TIMEOUT_S
+        self, *, on_progress: Callable[[Progress], None] | None = None, timeout: float | None = None
     ) -> PollResponse:
-        """Waits for its end, mostly inside one request. `on_progress` is called whenever a vote has arrived."""
+        """Waits for its end, mostly inside one request. `on_progress` is called whenever a vote has arrived. A failure that
+        may pass, such as a restart of the service, only delays the news. Without `timeout` it waits as long as a poll can
+        take: a day, where it may be of `flex`."""
+        timeout = self._usual if timeout is None else timeout
         deadline = time.monotonic() + timeout
         known: str | None = None
+        missed = 0
         while True:
             asked = time.monotonic()
-            answer = await self._news(deadline, known, on_progress is not None)
+            try:
+                answer = await self._news(deadline, known, on_progress is not None)
+            except EloquentPollError as error:
+                pause = _pause_without_news(missed, error)
+                if pause is None or time.monotonic() + pause >= deadline:
+                    raise
+                await self._service.net.sleep(pause)
+                missed += 1
+                continue
+            missed = 0
             tag = answer.headers.get("etag")
             if answer.status != 304:
                 status = cast(SessionStatus, answer.body)
@@ -1699,7 +1716,7 @@ class AsyncSession:
             if time.monotonic() + pause >= deadline:
                 raise _late(self._call("status", timeout))
             await self._service.net.sleep(pause)
-        result = await self.result(timeout=max(1.0, deadline - time.monotonic()))
+        result = await self.result(timeout=max(1.0, min(deadline - time.monotonic(), POLL_TIMEOUT_S)))
         if result is None:
             raise EloquentPollError("The poll has ended without a result.", code="bad_response")
         return result
@@ -1712,11 +1729,12 @@ class AsyncSession:
             headers["Prefer"] = f"wait={max(1, min(MAX_WAIT_S, int(left)))}"
         if known is not None and following:
             headers["If-None-Match"] = known
-        return await self._service.call(self._call("status", max(0.001, left), headers))
+        return await self._service.call(self._call("status", max(0.001, min(left, TIMEOUT_S + MAX_WAIT_S)), headers))
 
     def stream(self, *, timeout: float | None = None) -> AsyncGenerator[StreamEvent, None]:
-        """Its events from where it stands: the newest `Started`, one with each vote, then `Complete`. Costs nothing."""
-        return _stream(self._service, _Call("POST", "/api/poll/stream", timeout=timeout, usual=POLL_TIMEOUT_S), self.id)
+        """Its events from where it stands: the newest `Started`, one with each vote, then `Complete`. Costs nothing. After
+        its first event a failure that may pass only delays the next one."""
+        return _stream(self._service, _Call("POST", "/api/poll/stream", timeout=timeout, usual=self._usual), self.id)
 
     def _call(self, what: str, timeout: float | None, headers: Mapping[str, str] | None = None) -> _Call:
         return _Call("GET", f"/api/polls/{{}}/{what}", (self.id,), headers=headers or {}, timeout=timeout)
@@ -1964,9 +1982,9 @@ class Session:
         return _finished(self._calls.result(timeout=timeout))
 
     def wait(
-        self, *, on_progress: Callable[[Progress], None] | None = None, timeout: float = POLL_TIMEOUT_S
+        self, *, on_progress: Callable[[Progress], None] | None = None, timeout: float | None = None
     ) -> PollResponse:
-        """Waits for its end, mostly inside one request."""
+        """Waits for its end, as `AsyncSession.wait` does."""
         return _finished(self._calls.wait(on_progress=on_progress, timeout=timeout))
 
     def stream(self, *, timeout: float | None = None) -> Generator[StreamEvent, None, None]:
@@ -2724,10 +2742,11 @@ class _Response:
 
 
 async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGenerator[StreamEvent, None]:
-    """`last_id`: of the event after which a stream goes on, or of the poll that it follows."""
+    """`last_id` is of the poll that a stream follows. One that follows a poll is patient, once it has had an event."""
     deadline = await service.begin(call)
     last_seq = -1
     session_id: str | None = None
+    is_following = last_id != ""
     attempt = 0
     first = FIRST_BACKOFF_S
     while True:
@@ -2769,7 +2788,9 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
                 response.close()
         # An `error` event: the poll has run, so it is not retried.
         is_verdict = error.status is None and error.code != "network_error"
-        delay = _delay_before(attempt, error, first=first) if attempt < service.max_retries and not is_verdict else None
+        is_patient = is_following and session_id is not None
+        pause = _pause_without_news(attempt, error) if is_patient else _delay_before(attempt, error, first=first)
+        delay = pause if (is_patient or attempt < service.max_retries) and not is_verdict else None
         if delay is None or time.monotonic() + delay >= deadline:
             raise _with_poll(error, call, session_id)
         await service.net.sleep(delay)

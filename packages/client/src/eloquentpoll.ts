@@ -1101,6 +1101,8 @@ const TIMEOUT_MS = 30_000;
 const UPLOAD_TIMEOUT_MS = 630_000;
 /** A batch ends within a day, and its results are read. */
 const BATCH_TIMEOUT_MS = 26 * 3_600_000;
+/** A poll of the tier `flex` ends within a day, and its result is read. */
+const SESSION_TIMEOUT_MS = 26 * 3_600_000;
 const BATCH_NEWS_MS = 2_000;
 const EXPORT_TIMEOUT_MS = 24 * 3_600_000;
 const MAX_WAIT_S = 25;
@@ -1132,7 +1134,12 @@ export class EloquentPoll {
   /** Starts a poll that runs in the background. */
   async begin(request: PollRequest, options: PollOptions = {}): Promise<Session> {
     const call = { ...paid('/api/polls', request, options), usualMs: TIMEOUT_MS };
-    return new Session(this.#service, (await this.#service.body<SessionStatus>(call)).session_id);
+    const { session_id } = await this.#service.body<SessionStatus>(call);
+    return new Session(
+      this.#service,
+      session_id,
+      request.service_tier === 'flex' ? SESSION_TIMEOUT_MS : POLL_TIMEOUT_MS,
+    );
   }
 
   /** A poll that was started before, here or elsewhere. */
@@ -1440,10 +1447,13 @@ export class EloquentPoll {
 export class Session {
   readonly id: string;
   readonly #service: Service;
+  /** Of a wait or a stream without a `timeoutMs`. */
+  readonly #usualMs: number;
 
-  constructor(service: Service, id: string) {
+  constructor(service: Service, id: string, usualMs = SESSION_TIMEOUT_MS) {
     this.id = id;
     this.#service = service;
+    this.#usualMs = usualMs;
   }
 
   /** How it stands right now; with `include`, and once it has ended, its result or failure too. */
@@ -1464,9 +1474,12 @@ export class Session {
     return { session_id, status, result_id };
   }
 
-  /** Waits for its end, mostly inside one request, and answers its result. */
+  /**
+   * Waits for its end, mostly inside one request, and answers its result. A failure that may pass, such as a restart of the
+   * service, only delays the news. Without `timeoutMs` it waits as long as a poll can take: a day, where it may be of `flex`.
+   */
   async wait(options: WaitOptions = {}): Promise<PollResponse> {
-    const deadline = startDeadline(options.signal, options.timeoutMs ?? POLL_TIMEOUT_MS);
+    const deadline = startDeadline(options.signal, options.timeoutMs ?? this.#usualMs);
     try {
       await this.#untilEnded(deadline, options.onProgress);
       const result = await this.result({ signal: deadline.signal });
@@ -1480,8 +1493,11 @@ export class Session {
   async #untilEnded(deadline: Deadline, onProgress: WaitOptions['onProgress']): Promise<void> {
     let known: string | null = null;
     for (;;) {
-      const asked = performance.now();
-      const answer = await this.#news(deadline, known, onProgress !== undefined);
+      let asked = 0;
+      const answer = await untilHeard(deadline, () => {
+        asked = performance.now();
+        return this.#news(deadline, known, onProgress !== undefined);
+      });
       const tag = answer.headers.get('etag');
       if (answer.status !== 304) {
         const { status, progress } = answer.body as SessionStatus;
@@ -1511,9 +1527,13 @@ export class Session {
     });
   }
 
-  /** Its events from where it stands: the newest `started`, one with each vote, then `complete`. Costs nothing. */
+  /**
+   * Its events from where it stands: the newest `started`, one with each vote, then `complete`. Costs nothing. After its first
+   * event a failure that may pass only delays the next one.
+   */
   stream(options: CallOptions = {}): AsyncGenerator<StreamEvent, void> {
-    return streamPoll(this.#service, { method: 'POST', path: '/api/poll/stream', ...options }, this.id);
+    const call: Call = { method: 'POST', path: '/api/poll/stream', usualMs: this.#usualMs, ...options };
+    return streamPoll(this.#service, call, this.id);
   }
 
   #to(what: 'status' | 'result' | 'cancel'): Pick<Call, 'path' | 'ids'> {
@@ -1539,21 +1559,15 @@ export class BatchRun {
   async wait({ onProgress, ...options }: BatchWaitOptions = {}): Promise<Batch> {
     const deadline = startDeadline(options.signal, options.timeoutMs ?? BATCH_TIMEOUT_MS);
     try {
-      for (let missed = 0; ; ) {
-        const asked = performance.now();
-        const headers: Record<string, string> = onProgress ? {} : { Prefer: `wait=${MAX_WAIT_S}` };
-        const timeoutMs = TIMEOUT_MS + MAX_WAIT_S * 1_000;
-        const call: Call = { ...this.#to(), headers, timeoutMs, signal: deadline.signal };
-        let batch: Batch;
-        try {
-          batch = await this.#service.body<Batch>(call);
-        } catch (error) {
-          const pause = pauseWithoutNews(missed++, error);
-          if (pause === null || pause >= deadline.leftMs()) throw error;
-          await sleep(pause, deadline.signal);
-          continue;
-        }
-        missed = 0;
+      const headers: Record<string, string> = onProgress ? {} : { Prefer: `wait=${MAX_WAIT_S}` };
+      const timeoutMs = TIMEOUT_MS + MAX_WAIT_S * 1_000;
+      const call: Call = { ...this.#to(), headers, timeoutMs, signal: deadline.signal };
+      for (;;) {
+        let asked = 0;
+        const batch = await untilHeard(deadline, () => {
+          asked = performance.now();
+          return this.#service.body<Batch>(call);
+        });
         onProgress?.(batch);
         if (batch.ended_at !== null) return batch;
         const pause = BATCH_NEWS_MS - (performance.now() - asked);
@@ -1868,6 +1882,19 @@ function pauseWithoutNews(missed: number, error: unknown): number | null {
   if (!(error instanceof EloquentPollError) || !error.retryable) return null;
   const halfMs = Math.min(MAX_BACKOFF_MS, BATCH_NEWS_MS * 2 ** missed) / 2;
   return Math.max((error.retryAfterSeconds ?? 0) * 1_000, halfMs) + Math.random() * halfMs;
+}
+
+/** The first answer of a call that is made again after each failure that may pass. */
+async function untilHeard<T>(deadline: Deadline, call: () => Promise<T>): Promise<T> {
+  for (let missed = 0; ; missed++) {
+    try {
+      return await call();
+    } catch (error) {
+      const pause = pauseWithoutNews(missed, error);
+      if (pause === null || pause >= deadline.leftMs()) throw error;
+      await sleep(pause, deadline.signal);
+    }
+  }
 }
 
 function networkError(cause: unknown, signal: AbortSignal): unknown {
@@ -2265,11 +2292,12 @@ async function* piecesUnlessSilent(
   }
 }
 
-/** `lastId`: of the event after which a stream goes on, or of the poll that it follows. */
+/** `lastId` is of the poll that a stream follows. One that follows a poll is patient, once it has had an event. */
 async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGenerator<StreamEvent, void> {
   const deadline = await service.begin({ usualMs: POLL_TIMEOUT_MS, ...call });
   let lastSeq = -1;
   let sessionId: string | null = null;
+  const isFollowing = lastId !== '';
   let firstMs = FIRST_BACKOFF_MS;
   try {
     for (let attempt = 0; ; attempt++) {
@@ -2298,8 +2326,9 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
         throw new EloquentPollError('The stream broke off.', { code: 'network_error', retryable: true });
       } catch (cause) {
         const error = networkError(cause, deadline.signal);
-        const delay =
-          attempt < service.maxRetries && !isVerdict(error) ? delayBefore(attempt, error, { firstMs }) : null;
+        const isPatient = isFollowing && sessionId !== null;
+        const pause = isPatient ? pauseWithoutNews(attempt, error) : delayBefore(attempt, error, { firstMs });
+        const delay = (isPatient || attempt < service.maxRetries) && !isVerdict(error) ? pause : null;
         if (delay === null || delay >= deadline.leftMs()) throw error;
         await sleep(delay, deadline.signal);
       } finally {

@@ -214,16 +214,15 @@ t.test('a connection that is lost names the poll that goes on, and does not say 
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     return void response.write(sse('started', started(1)), () => response.socket?.destroy());
   };
-  for (const argv of [ASK, ['watch', 'ps_1']]) {
-    const { url } = await serve(t, losing(true));
-    const { texts, ...outputs } = pipes();
-    t.equal(await run(argv, at(url, outputs)), EXIT.unavailable);
-    t.match(texts.err, `eloquentpoll: The connection to ${url} was lost: `);
-    t.match(texts.err, /\n {2}The poll was made: eloquentpoll watch ps_1\n {2}To stop it: eloquentpoll cancel ps_1\n$/);
-  }
   const { url } = await serve(t, losing(true));
+  const people = pipes();
+  t.equal(await run(ASK, at(url, people)), EXIT.unavailable);
+  t.match(people.texts.err, `eloquentpoll: The connection to ${url} was lost: `);
+  const hint = '  The poll was made: eloquentpoll watch ps_1\n  To stop it: eloquentpoll cancel ps_1\n';
+  t.equal(people.texts.err.slice(-hint.length), hint);
   const programs = pipes();
-  await run([...ASK, '--json'], at(url, programs));
+  const again = await serve(t, losing(true));
+  await run([...ASK, '--json'], at(again.url, programs));
   const known = { code: 'network_error', session_id: 'ps_1', idempotency_key: /^[0-9a-f]{32}$/ };
   t.match(JSON.parse(programs.texts.err), known);
 
@@ -234,6 +233,26 @@ t.test('a connection that is lost names the poll that goes on, and does not say 
     texts.err,
     /may have been made, and is charged then.*\n {2}eloquentpoll polls\neloquentpoll: The connection to/,
   );
+});
+
+t.test('watch and result wait for a poll as long as it takes', async (t) => {
+  // Whatever has a time of its own for the whole poll is over at once.
+  withoutWaiting(t, (ms) => ms === 150_000 || ms === 26 * 3_600_000);
+  withoutWaiting(t);
+  const { url } = await serve(t, ({ path }, response, nth) => {
+    if (path.endsWith('/status')) return { session_id: 'ps_1', status: 'completed', result_id: RESULT.poll_id };
+    if (path !== '/api/poll/stream') return RESULT;
+    if (nth > 1 && nth < 6) return void response.socket?.destroy();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    return void response.end(nth === 1 ? sse('started', started(0)) : complete(1));
+  });
+  for (const name of ['watch', 'result']) {
+    const { texts, ...outputs } = pipes();
+    t.equal(await run([name, 'ps_1'], at(url, outputs)), EXIT.winner, texts.err);
+  }
+  withoutWaiting(t);
+  const gone = pipes();
+  t.equal(await run(['result', 'ps_1'], at('http://127.0.0.1:9', gone)), EXIT.unavailable, 'but not for no service');
 });
 
 t.test('Ctrl-C stops following and prints where the result will be', async (t) => {

@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { EloquentPoll, type Progress } from '../src/eloquentpoll.ts';
-import { QUESTION, RESULT, serve, withoutWaiting } from './service.ts';
+import { complete, QUESTION, RESULT, serve, sse, started, withoutWaiting } from './service.ts';
 
 const running = (received: number) => ({
   session_id: 'ps_1',
@@ -44,6 +45,50 @@ t.test('a timeout that is longer than timers can be, or that never comes, does n
   const set = waits.length;
   t.same(await session.wait({ timeoutMs: Number.POSITIVE_INFINITY }), RESULT);
   t.equal(waits.length, set, 'no timer for a time that never comes');
+});
+
+t.test('a poll that may be of flex is waited for and followed as long as one can take', async (t) => {
+  // Whatever has the time of a standard poll is over at once.
+  withoutWaiting(t, (ms) => ms === 150_000);
+  const { url } = await serve(t, ({ path }, response) => {
+    if (path === '/api/polls') return running(0);
+    if (path.endsWith('/result')) return RESULT;
+    if (path.endsWith('/status')) return COMPLETED;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    return void response.end(sse('started', started(0)) + complete(1));
+  });
+  const polls = new EloquentPoll({ baseUrl: url });
+  for (const session of [polls.session('ps_1'), await polls.begin({ ...QUESTION, service_tier: 'flex' })]) {
+    t.same(await session.wait(), RESULT);
+    const events: string[] = [];
+    for await (const { event } of session.stream()) events.push(event);
+    t.same(events, ['started', 'complete']);
+  }
+  await t.rejects((await polls.begin(QUESTION)).wait(), { code: 'timeout' }, 'a standard poll ends within minutes');
+});
+
+t.test('wait() and stream() sit out what may pass', async (t) => {
+  withoutWaiting(t);
+  const away = (response: ServerResponse, nth: number) => {
+    if (nth % 2 === 0) return void response.socket?.destroy();
+    response.statusCode = 503;
+    return { error: 'Away', code: 'service_unavailable', retryable: true };
+  };
+  const { url } = await serve(t, (_asked, response, nth) => {
+    if (nth > 1 && nth <= 8) return away(response, nth);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    return void response.end(nth === 1 ? sse('started', started(0)) : complete(1));
+  });
+  const once = new EloquentPoll({ baseUrl: url, maxRetries: 0 });
+  const events: string[] = [];
+  for await (const { event } of once.session('ps_1').stream()) events.push(event);
+  t.same(events, ['started', 'complete']);
+
+  const { url: other } = await serve(t, ({ path }, response, nth) => {
+    if (path.endsWith('/result')) return RESULT;
+    return nth > 8 ? COMPLETED : away(response, nth);
+  });
+  t.same(await new EloquentPoll({ baseUrl: other, maxRetries: 0 }).session('ps_1').wait(), RESULT);
 });
 
 t.test('onProgress is called once per vote', async (t) => {

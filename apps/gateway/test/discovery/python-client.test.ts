@@ -203,7 +203,7 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
         html: ['http_502', 502],
         none: ['not_found', 404, 'There is none.', 'r1', null],
         lost: ['network_error', null, 32],
-        cut: ['network_error', 'ps_1', 0],
+        cut: ['network_error', 'ps_1', 32],
         unreachable: ['network_error', null],
         refused: ['rate_limited', 429],
         key: 'ValueError',
@@ -215,7 +215,7 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
     t.ok(times['/api/poll']![2]! - times['/api/poll']![1]! >= 1_000, 'not sooner than Retry-After');
     t.same(
       to('/api/poll/stream').map(({ headers }) => headers['last-event-id']),
-      [undefined, undefined, 'ps_1:0', 'ps_1:1', 'ps_1:1', 'ps_1'],
+      [undefined, undefined, 'ps_1:0', 'ps_1:1', 'ps_1:1', undefined],
     );
     t.equal(to('/api/poll/estimate').length, 9, 'none was refused and sent again');
     t.equal(to('/api/keys').length, 1, 'what is not idempotent is sent once');
@@ -321,6 +321,18 @@ t.test('what passes is waited out, and a deletion whose answer was lost is one',
         if (path.includes('proxy')) return void response.writeHead(404).end('<h1>Not found</h1>');
         return json(404, { error: 'There is none.', code: 'result_not_found', retryable: false });
       }
+      if (path === '/api/polls') return json(202, { session_id: 'ps_standard', status: 'running', result_id: null });
+      if (path === '/api/polls/ps_flex/result') return RESULT;
+      if (path.endsWith('/status')) {
+        if (path.includes('ps_flex') && nth % 2 === 0 && nth < 8) return json(503, away);
+        const status = path.includes('ps_flex') && nth > 8 ? 'completed' : 'running';
+        return json(200, { session_id: 'ps_flex', status, result_id: null }, { 'retry-after': '30' });
+      }
+      if (path === '/api/poll/stream') {
+        if (nth > 1 && nth < 6) return void response.socket?.destroy();
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        return void response.end(nth === 1 ? sse('started', started(0)) : complete(1));
+      }
       if (path.endsWith('pb_refused')) return json(401, { error: 'No', code: 'invalid_api_key', retryable: false });
       if (path.endsWith('pb_late')) return json(503, away, { 'retry-after': '5' });
       if (path.endsWith('pb_away')) {
@@ -354,6 +366,8 @@ t.test('what passes is waited out, and a deletion whose answer was lost is one',
         missing: [missing, missing, missing, missing],
         proxy: Array.from({ length: 4 }, () => ['http_404', 404]),
         ended: 'completed',
+        flex: ['The Sun', ['started', 'complete']],
+        standard: ['timeout', null],
         refused: ['invalid_api_key', 401],
         late: ['service_unavailable', 503],
         pb_cut: ['network_error', [1, 2]],

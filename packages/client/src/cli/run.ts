@@ -153,5 +153,10 @@ const noCredentials = (message: string): EloquentPollError =>
   new EloquentPollError(message, { code: 'authentication_required', status: 401 });
 
 /** The id of a result, or of a poll that may still be running. */
-const resultOf = (polls: EloquentPoll, id: string, signal: AbortSignal) =>
-  id.startsWith('ps_') ? polls.session(id).wait({ signal }) : polls.result(id, { signal });
+async function resultOf(polls: EloquentPoll, id: string, signal: AbortSignal) {
+  if (!id.startsWith('ps_')) return polls.result(id, { signal });
+  const session = polls.session(id);
+  // A service that cannot be reached at all is not waited for.
+  await session.status({ signal });
+  return session.wait({ signal, timeoutMs: Number.POSITIVE_INFINITY });
+}

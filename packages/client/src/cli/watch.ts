@@ -18,7 +18,10 @@ export async function watchCommand(invocation: Invocation, ids: readonly string[
   }
   if (id.startsWith('pb_')) return watchBatch(invocation, id);
   if (watched.length > 1) return watchMany(invocation, watched);
-  if (id.startsWith('ps_')) return followEvents(polls.session(id).stream({ signal: terminal.signal }), invocation);
+  if (id.startsWith('ps_')) {
+    const timeoutMs = Number.POSITIVE_INFINITY;
+    return followEvents(polls.session(id).stream({ signal: terminal.signal, timeoutMs }), invocation);
+  }
   return showOutcome(await polls.result(id, { signal: terminal.signal }), invocation);
 }
 
