@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -180,6 +181,60 @@ t.test('results of two batches are not mixed', async (t) => {
   t.equal((await used(t, ['batch', 'pb_1', '--out', out])).exit, EXIT.winner, 'its own are completed');
   t.match(await used(t, ['batch', 'pb_2', '--out', out]), { exit: EXIT.usage, err: /has other results/, asked: [] });
   t.same(linesOf(out), [1, 2, 3]);
+});
+
+t.test('two commands on the same rows write each result once, and say how many there are', async (t) => {
+  withoutWaiting(t, (ms) => ms > 1_500 && ms <= 2_000);
+  const file = rowsIn(t);
+  const results = file.replace('.jsonl', '.results.jsonl');
+  const both = Promise.withResolvers<void>();
+  let readers = 0;
+  const { url } = await serve(t, async ({ method, path }, response) => {
+    if (method === 'POST') response.statusCode = 202;
+    if (!path.endsWith('/results')) return method === 'POST' ? batch(0, 3) : batch(3, 3);
+    response.setHeader('content-type', 'application/jsonl');
+    response.write(jsonLines([batchResult(1)]));
+    // Answered once the other command waits, or reads too.
+    if (++readers === 2) both.resolve();
+    await both.promise;
+    return void response.end(jsonLines([2, 3].map((line) => batchResult(line))));
+  });
+  const commands = [pipes(), pipes()].map(async ({ texts, out, err }) => {
+    const noting = {
+      write(text: string) {
+        err.write(text);
+        if (text.includes('waiting for its end')) both.resolve();
+      },
+    };
+    const exit = await run(['batch', file], terminal({ out, err: noting, env: { EP_URL: url, EP_KEY: 'ep_k_x' } }));
+    return { exit, ...texts };
+  });
+  for (const { exit, out, err } of await Promise.all(commands)) {
+    t.equal(exit, EXIT.winner, err);
+    t.match(out, /\.results\.jsonl \(3 lines\)\n$/);
+  }
+  t.same(linesOf(results), [1, 2, 3]);
+  t.notOk(existsSync(`${results}.lock`));
+});
+
+t.test('rows that were written twice are kept once, and the lock of a dead process is taken over', async (t) => {
+  const file = rowsIn(t);
+  const results = file.replace('.jsonl', '.results.jsonl');
+  t.equal((await used(t, ['batch', file])).exit, EXIT.winner);
+  const state = `${results}.batch.json`;
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  for (const left of [`${pid} dead`, `${process.pid} of an earlier process with this id`]) {
+    writeFileSync(results, jsonLines([batchResult(2), batchResult(1), batchResult(2)]));
+    writeFileSync(`${results}.lock`, left);
+    const { url } = await serve(t, threeRows());
+    writeFileSync(state, readFileSync(state, 'utf8').replace(/http:[^"]+/, url));
+    withoutWaiting(t, (ms) => ms > 1_500 && ms <= 2_000);
+    const { texts, ...outputs } = pipes();
+    t.equal(await run(['batch', file], terminal({ ...outputs, env: { EP_URL: url, EP_KEY: 'ep_k_x' } })), EXIT.winner);
+    t.match(texts.out, '(3 lines)');
+    t.same(linesOf(results), [2, 1, 3]);
+    t.notOk(existsSync(`${results}.lock`));
+  }
 });
 
 t.test('whatever ends the wait, the way to go on is said, except of a batch that is not there', async (t) => {

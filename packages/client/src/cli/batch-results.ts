@@ -1,8 +1,9 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BatchResult, BatchRun } from '../eloquentpoll.ts';
+import { splitLines } from '../split-lines.ts';
 import { cutToWholeLines } from './lines-file.ts';
 import { type Output, print } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -14,11 +15,14 @@ import { UsageError } from './usage-error.ts';
 export async function writeResults(run: BatchRun, out: string, signal: AbortSignal): Promise<number> {
   if (/\.csv$/i.test(out)) return writeCsv(run, out, signal);
   const known = new Set<number>();
+  let isRepeated = false;
   await cutToWholeLines(out, ({ line }) => {
     if (typeof line !== 'number') throw new UsageError(`${out} has other lines than results. Name another with --out.`);
+    isRepeated ||= known.has(line);
     known.add(line);
     return true;
   });
+  if (isRepeated) await dropRepeated(out, signal);
   let added = 0;
   async function* missing() {
     for await (const row of run.results({ signal })) {
@@ -29,6 +33,21 @@ export async function writeResults(run: BatchRun, out: string, signal: AbortSign
   }
   await pipeline(Readable.from(missing()), createWriteStream(out, { flags: 'a' }), { signal });
   return known.size + added;
+}
+
+/** Of rows that two commands wrote at once, the first is kept. */
+async function dropRepeated(out: string, signal: AbortSignal): Promise<void> {
+  const draft = `${out}.part`;
+  const seen = new Set<number>();
+  async function* once() {
+    for await (const { text } of splitLines(createReadStream(out))) {
+      const { line }: BatchResult = JSON.parse(text ?? '');
+      if (!seen.has(line)) yield `${text}\n`;
+      seen.add(line);
+    }
+  }
+  await pipeline(Readable.from(once()), createWriteStream(draft), { signal });
+  await rename(draft, out);
 }
 
 export async function printResults(run: BatchRun, out: Output, signal: AbortSignal): Promise<number> {

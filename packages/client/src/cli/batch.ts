@@ -14,6 +14,7 @@ import { printResults, writeResults } from './batch-results.ts';
 import { type BatchState, readState, stateFile, writeState } from './batch-state.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, plural } from './figures.ts';
+import { withFileLock } from './file-lock.ts';
 import type { Invocation } from './invocation.ts';
 import { plain } from './plain-text.ts';
 import type { BatchCommand } from './read-batch-terms.ts';
@@ -128,11 +129,15 @@ function goesOn(error: unknown, { terminal, json }: Invocation): boolean {
   return !json && !(error instanceof EloquentPollError && error.status === 404);
 }
 
-export const saveResults = (
-  { terminal: { out: screen, signal } }: Invocation,
-  run: BatchRun,
-  out: string,
-): Promise<number> => (out === '-' ? printResults(run, screen, signal) : writeResults(run, out, signal));
+export async function saveResults({ terminal, json }: Invocation, run: BatchRun, out: string): Promise<number> {
+  const { out: screen, err, signal } = terminal;
+  if (out === '-') return printResults(run, screen, signal);
+  const onWait = (lock: string, pid: string) => {
+    if (!json)
+      print(err, `Process ${pid} writes ${out}: waiting for its end. If it is no command of yours, remove ${lock}.`);
+  };
+  return withFileLock(out, { signal, onWait }, () => writeResults(run, out, signal));
+}
 
 const WHY_NOT_RUN: Record<NotRunReason, string> = {
   canceled: 'it was canceled',
