@@ -129,6 +129,23 @@ t.test('standard input, standard output, CSV, and a batch by its id', async (t) 
   t.notOk(existsSync(`${table}.part`));
 });
 
+t.test('a table holds no formula, whatever the rows say', async (t) => {
+  const out = join(t.testdir(), 'table.csv');
+  const names = ['=1+1', 'a;=1+1', '@x', '-2', '+3', '\tb', 'a\t=1', 'plain'];
+  const rows = names.map((custom_id, i) => batchResult(i + 1, { custom_id, gold: '=2', result: null }));
+  await used(t, ['batch', 'pb_1', '--out', out], ({ path }, response) => {
+    if (!path.endsWith('/results')) return batch(8, 8);
+    response.setHeader('content-type', 'application/jsonl');
+    return void response.end(jsonLines(rows));
+  });
+  const lines = readFileSync(out, 'utf8').trim().split('\n').slice(1);
+  const cells = ["'=1+1", '"a;=1+1"', "'@x", "'-2", "'+3", `"'\tb"`, '"a\t=1"', 'plain'];
+  t.same(
+    lines,
+    cells.map((one, i) => `${one},${i + 1},success,,,,'=2,,,ps_${i + 1}`),
+  );
+});
+
 t.test('watch follows a batch to its end', async (t) => {
   const { exit, out, err } = await used(t, ['watch', 'pb_1']);
   t.equal(exit, EXIT.winner);

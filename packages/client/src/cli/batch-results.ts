@@ -84,7 +84,11 @@ function cellsOf({ custom_id, line, status, not_run_reason, result, gold, is_rig
   return [custom_id, line, status, answer, result?.confidence ?? null, cost, gold, is_right, why, id];
 }
 
+/** What a spreadsheet would compute; an apostrophe before it keeps it a text, as in the tables of the service. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** Programs that take semicolons and tabs for separators as well keep a cell with them whole because it is quoted. */
 function cell(value: string | number | boolean | null): string {
-  const text = value === null ? '' : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value ?? '');
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
