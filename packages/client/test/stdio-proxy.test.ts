@@ -43,3 +43,48 @@ t.test('a message that holds line separators is one message, and what is no JSON
     ],
   );
 });
+
+t.test('a request whose answer is lost is answered with an error; what needs no answer gets none', async (t) => {
+  const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1 } };
+  const event = (message: object) => `data: ${JSON.stringify(message)}\r\n\r\n`;
+  const { url, asked } = await serve(t, ({ body }, response) => {
+    const { id, method } = body as { id?: number; method?: string };
+    if (method === 'html') return void response.end('<h1>Log in to the network</h1>');
+    if (method === 'other') return { jsonrpc: '2.0', id: 99, result: {} };
+    if (method === undefined || id === undefined) return void response.writeHead(202).end();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(event(progress));
+    if (method === 'lost') return void response.write(' ', () => response.socket?.destroy());
+    return void response.end(method === 'whole' ? event({ jsonrpc: '2.0', id, result: {} }) : '');
+  });
+  const child = spawn(process.execPath, [PROXY], { env: { ...process.env, EP_URL: url, EP_KEY: 'ep_k_x' } });
+  const ended = Promise.all([once(child, 'close'), text(child.stderr)]);
+  const sent = [
+    { id: 1, method: 'html' },
+    { id: 2, method: 'short' },
+    { id: 3, method: 'whole' },
+    { id: 4, method: 'lost' },
+    { id: 5, method: 'other' },
+    { method: 'notifications/initialized' },
+    { id: 6, result: {} },
+  ];
+  for (const message of sent) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const answers: { id?: number; result?: object; error?: { code: number; message: string } }[] = [];
+  for await (const line of splitLines(child.stdout)) {
+    const message = JSON.parse(line.text ?? '');
+    if (message.id !== undefined && message.id !== 99) answers.push(message);
+    if (answers.length === 5 && asked.length === sent.length) child.stdin.end();
+  }
+  const [[code], err] = await ended;
+  t.same([code, err], [0, '']);
+  t.match(
+    answers.sort((a, b) => Number(a.id) - Number(b.id)),
+    [
+      { id: 1, error: { code: -32_603, message: /is no MCP server: 200 without JSON-RPC/ } },
+      { id: 2, error: { code: -32_603, message: 'The answer of the service broke off.' } },
+      { id: 3, result: {} },
+      { id: 4, error: { code: -32_603, message: /cannot be reached/ } },
+      { id: 5, error: { code: -32_603, message: 'The service answered something else.' } },
+    ],
+  );
+});

@@ -9,6 +9,7 @@ interface Message {
   method?: string;
   params?: Record<string, unknown>;
   result?: { protocolVersion?: string };
+  error?: unknown;
 }
 
 const address = new URL('/api/mcp', process.env.EP_URL || 'http://localhost:8080');
@@ -52,21 +53,35 @@ async function carry(message: Message, body: string, signal: AbortSignal): Promi
   if (key === '') return fail(message, 'EP_KEY is not set; it holds an API key, which begins with ep_k_.');
   const response = await fetch(address, { method: 'POST', headers: headersOf(message), body, signal });
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
-    await carryEvents(response);
+    const isAnswered = await carryEvents(response, message);
+    if (!isAnswered && isRequest(message)) fail(message, 'The answer of the service broke off.');
     return;
   }
   const text = await response.text();
-  const answer = parsed(text) as (Message & { jsonrpc?: string; error?: unknown }) | null;
-  if (answer?.jsonrpc === '2.0') return pass({ ...answer, id: answer.id ?? message.id ?? null });
-  if (!response.ok) {
+  const answer = parsed(text) as (Message & { jsonrpc?: string }) | null;
+  if (answer?.jsonrpc === '2.0') {
+    const own = { ...answer, id: answer.id ?? message.id ?? null };
+    pass(own);
+    if (isRequest(message) && !isAnswerTo(message, own)) fail(message, 'The service answered something else.');
+  } else if (!response.ok) {
     fail(message, typeof answer?.error === 'string' ? answer.error : `The service answered ${response.status}.`);
+  } else if (isRequest(message)) {
+    fail(message, `What answered at ${address.origin} is no MCP server: ${response.status} without JSON-RPC.`);
   }
 }
 
-async function carryEvents(response: Response): Promise<void> {
+/** A message that a host waits for an answer to: no notification, and no answer of its own. */
+const isRequest = ({ id, method }: Message): boolean => id !== undefined && method !== undefined;
+
+const isAnswerTo = ({ id }: Message, answer: Omit<Message, 'id'> & { id?: unknown }): boolean =>
+  answer.id === id && (answer.result !== undefined || answer.error !== undefined);
+
+/** Whether one of them was the answer. */
+async function carryEvents(response: Response, asked: Message): Promise<boolean> {
+  let isAnswered = false;
   let rest = '';
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-    const events = (rest + chunk.replaceAll('\r\n', '\n')).split('\n\n');
+    const events = (rest + chunk).replaceAll('\r\n', '\n').split('\n\n');
     rest = events.pop() ?? '';
     for (const event of events) {
       const data = event
@@ -74,9 +89,12 @@ async function carryEvents(response: Response): Promise<void> {
         .flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []))
         .join('\n');
       const message = parsed(data);
-      if (message) pass(message);
+      if (!message) continue;
+      pass(message);
+      isAnswered ||= isAnswerTo(asked, message);
     }
   }
+  return isAnswered;
 }
 
 function headersOf({ method, params }: Message): Record<string, string> {
