@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { listenForGrant } from '../src/cli/loopback.ts';
@@ -98,6 +101,20 @@ t.test('the loopback address takes one answer, with its state, under its own nam
   t.equal(answered, false);
   t.equal(await ask({ state, code }), 200);
   t.same(await loopback.answer, { code });
+});
+
+t.test('a connection that a browser keeps open does not hold the command back', async (t) => {
+  let isClosed = false;
+  const { file, env, openBrowser } = await loginService(t, [KEY], async (page) => {
+    const idle = connect(Number(page.searchParams.get('port')), '127.0.0.1');
+    t.teardown(() => idle.destroy());
+    await once(idle, 'connect');
+    idle.once('close', () => (isClosed = true));
+    t.equal((await allow(page)).status, 200);
+  });
+  t.equal(await run(['login'], terminal({ env, openBrowser })), EXIT.winner);
+  t.ok(existsSync(file));
+  await eventually('the connection is closed', () => isClosed);
 });
 
 t.test('logout removes the key also where the service cannot be reached', async (t) => {

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -21,8 +22,10 @@ export async function listenForGrant(state: string): Promise<Loopback> {
     take = done;
   });
   let port = 0;
+  let replied: Promise<unknown> = Promise.resolve();
   const server = createServer((request, response) => {
     const found = readAnswer(request, port, state);
+    if (found) replied = once(response, 'close');
     reply(response, found);
     if (found) take(found);
   });
@@ -36,9 +39,9 @@ export async function listenForGrant(state: string): Promise<Loopback> {
     answer,
     close() {
       server.close();
-      // The page that was just answered may still be on its way.
-      server.closeIdleConnections();
-      server.unref();
+      // The page that was just answered may still be on its way; a browser keeps other connections open, some without a request.
+      const end = () => server.closeAllConnections();
+      void replied.then(end, end);
     },
   };
 }
