@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import t from 'tap';
@@ -198,6 +198,39 @@ t.test('results of two batches are not mixed', async (t) => {
   t.equal((await used(t, ['batch', 'pb_1', '--out', out])).exit, EXIT.winner, 'its own are completed');
   t.match(await used(t, ['batch', 'pb_2', '--out', out]), { exit: EXIT.usage, err: /has other results/, asked: [] });
   t.same(linesOf(out), [1, 2, 3]);
+});
+
+t.test('a file that cannot be written is a sentence, and the batch that was paid is named', async (t) => {
+  const file = rowsIn(t);
+  const results = file.replace('.jsonl', '.results.jsonl');
+  const hint = 'To read them, here or into another file:\n  eloquentpoll batch pb_1 --out FILE\n';
+  /** A folder in the way of a file, from when the batch is handed over or its results are asked for. */
+  const blocking = (path: string, at: RegExp): Answering => {
+    const answering = threeRows();
+    return (asked, response, nth) => {
+      if (at.test(`${asked.method} ${asked.path}`)) {
+        rmSync(path, { force: true });
+        mkdirSync(join(path, 'full'), { recursive: true });
+      }
+      return answering(asked, response, nth);
+    };
+  };
+  const state = `${results}.batch.json`;
+  const unknown = await used(t, ['batch', file, '--json'], blocking(state, /^POST/));
+  t.equal(unknown.exit, EXIT.usage);
+  t.match(JSON.parse(unknown.err), { code: 'file_error', batch_id: 'pb_1', error: /batch\.json cannot be used: / });
+  rmSync(state, { recursive: true });
+
+  const table = join(t.testdirName, 'table.csv');
+  const full = await used(t, ['batch', file, '--out', table], blocking(table, /results$/));
+  t.equal(full.exit, EXIT.usage);
+  t.match(full.err, `${hint}eloquentpoll: ${table} cannot be used: `);
+  t.equal(full.out, '');
+
+  const nowhere = join(t.testdirName, 'none', 'results.jsonl');
+  const { exit, err, asked } = await used(t, ['batch', file, '--out', nowhere]);
+  t.match({ exit, err }, { exit: EXIT.usage, err: /^eloquentpoll: .*cannot be used: no such file or directory\.\n$/ });
+  t.equal(asked.length, 0, 'nothing was handed over');
 });
 
 t.test('two commands on the same rows write each result once, and say how many there are', async (t) => {

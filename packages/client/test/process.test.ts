@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -28,6 +29,22 @@ t.test('in a pipe the CLI prints the result and exits with its code', async (t) 
   t.equal(code, 3, err);
   t.match(out, /^Kept: "The Sun", 2 of 3\n/);
   t.equal(err, 'asking up to 6 models\n');
+});
+
+t.test('an output that cannot be written, and a defect, do not exit as a tie does', async (t) => {
+  const { url } = await serve(t, ({ path }) => (path.endsWith('EP-1') ? RESULT : { verdict: {} }));
+  const env = { ...process.env, EP_URL: url, EP_KEY: 'ep_k_x' };
+  if (existsSync('/dev/full')) {
+    const full = openSync('/dev/full', 'w');
+    t.teardown(() => closeSync(full));
+    const child = spawn(process.execPath, [MAIN, 'result', 'EP-1'], { env, stdio: ['ignore', full, 'pipe'] });
+    const [err, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')]);
+    t.equal(code, 2);
+    t.match(err, /^eloquentpoll: Standard output cannot be written: ENOSPC/);
+  }
+  const { code, err } = await ended(eloquentpoll(url, 'result', 'EP-2'));
+  t.equal(code, 70, err);
+  t.match(err, /^TypeError: .*\n {4}at /);
 });
 
 t.test('Ctrl-C ends the CLI at once', async (t) => {

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { UsageError } from './usage-error.ts';
+import { fileErrorOf, UsageError } from './usage-error.ts';
 
 // What a results file is of, in a small file beside it: with it an interrupted command goes on with its own batch.
 
@@ -36,8 +36,12 @@ export function readState(out: string): BatchState | null {
 export function writeState(out: string, state: BatchState): void {
   const file = stateFile(out);
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`);
-  renameSync(draft, file);
+  try {
+    writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`);
+    renameSync(draft, file);
+  } catch (error) {
+    throw fileErrorOf(error, file) ?? error;
+  }
 }
 
 const isState = (value: unknown): value is BatchState => {

@@ -19,7 +19,7 @@ import type { Invocation } from './invocation.ts';
 import { plain } from './plain-text.ts';
 import type { BatchCommand } from './read-batch-terms.ts';
 import { print, programOf } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { fileErrorOf, UsageError } from './usage-error.ts';
 
 export type MakingCommand = Extract<BatchCommand, { name: 'batch' | 'eval' }>;
 
@@ -83,7 +83,7 @@ export async function beginBatch(
     const next = { service, content, idempotency_key: idempotencyKey };
     keep({ ...next, batch_id: null });
     const run = await polls.batch(input.rows, terms, { idempotencyKey, format, signal: terminal.signal });
-    keep({ ...next, batch_id: run.id });
+    await namingBatch(invocation, run.id, out, async () => keep({ ...next, batch_id: run.id }));
     return run;
   });
 }
@@ -129,7 +129,29 @@ function goesOn(error: unknown, { terminal, json }: Invocation): boolean {
   return !json && !(error instanceof EloquentPollError && error.status === 404);
 }
 
-export async function saveResults({ terminal, json }: Invocation, run: BatchRun, out: string): Promise<number> {
+export const saveResults = (invocation: Invocation, run: BatchRun, out: string): Promise<number> =>
+  namingBatch(invocation, run.id, out, () => writeOut(invocation, run, out));
+
+/** Whatever is wrong with the files of a batch that was taken over, its answers are charged: how to read them is said. */
+async function namingBatch<T>(
+  { terminal, json }: Invocation,
+  batchId: string,
+  out: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!json || terminal.signal.aborted) {
+      print(terminal.err, 'The answers of the batch are charged. To read them, here or into another file:');
+      print(terminal.err, `  ${programOf(terminal)} batch ${batchId} --out FILE`);
+    }
+    const wrong = error instanceof UsageError ? error : fileErrorOf(error, out);
+    throw wrong ? new UsageError(wrong.message, { code: wrong.code, batchId }) : error;
+  }
+}
+
+async function writeOut({ terminal, json }: Invocation, run: BatchRun, out: string): Promise<number> {
   const { out: screen, err, signal } = terminal;
   if (out === '-') return printResults(run, screen, signal);
   const onWait = (lock: string, pid: string) => {

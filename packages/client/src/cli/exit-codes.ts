@@ -15,6 +15,8 @@ export const EXIT = {
   unavailable: 5,
   /** A receipt does not hold. */
   unproved: 6,
+  /** An error in this program itself. */
+  defect: 70,
   interrupted: 130,
 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];

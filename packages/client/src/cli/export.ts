@@ -6,6 +6,7 @@ import { plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
 import { cutToWholeLines } from './lines-file.ts';
 import { print } from './terminal.ts';
+import { fileErrorOf } from './usage-error.ts';
 
 /** Writes everything of the account as JSON lines; a file that an interrupted export left is completed. */
 export async function exportCommand({ polls, terminal }: Invocation, out: string): Promise<Exit> {
@@ -29,7 +30,12 @@ export async function exportCommand({ polls, terminal }: Invocation, out: string
       yield `${JSON.stringify(line)}\n`;
     }
   }
-  if (!isComplete) await pipeline(Readable.from(texts()), createWriteStream(out, { flags: 'a' }), { signal });
+  if (!isComplete) {
+    const writing = pipeline(Readable.from(texts()), createWriteStream(out, { flags: 'a' }), { signal });
+    await writing.catch((error: unknown) => {
+      throw fileErrorOf(error, out) ?? error;
+    });
+  }
   print(
     terminal.err,
     isComplete ? `${out} was complete already.` : `${out} is complete: ${plural(lines, 'line')} added.`,

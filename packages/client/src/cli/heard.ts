@@ -19,7 +19,7 @@ export function notingFetch(heard: Heard): typeof fetch {
 
 const UNCONNECTED = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused', 'FailedToOpenSocket']);
 
-/** Whether nothing was sent: there was no name, no route, nobody who listens, or a port that `fetch` does not take. */
+/** Whether nothing was sent: there was no name, no route, no listener, or a port that `fetch` does not take. */
 function isUnconnected(error: unknown): boolean {
   const { code, syscall, message } = (causeOf(error) ?? {}) as { code?: unknown; syscall?: unknown; message?: unknown };
   if (typeof code === 'string' && UNCONNECTED.has(code)) return true;

@@ -72,5 +72,5 @@ Exit codes
   0  there is a winner          3  there is a winner, but missing votes could have changed it
   1  a tie, or no votes         4  no credentials, bad ones, or no money
   2  something to correct       5  the service cannot be reached, is too busy, or failed
-                                6  a receipt does not hold
+                                6  a receipt does not hold          70  an error of this program
 `;

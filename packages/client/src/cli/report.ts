@@ -5,7 +5,7 @@ import { causeOf, type Heard } from './heard.ts';
 import { plain } from './plain-text.ts';
 import { limitText } from './summary.ts';
 import { print, programOf, type Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { fileErrorOf, UsageError } from './usage-error.ts';
 
 /** Prints why a command failed and what to do about it. */
 export function report(
@@ -14,12 +14,18 @@ export function report(
   { json, siteUrl, heard }: { json: boolean; siteUrl: string; heard: Heard },
 ): Exit {
   const { err } = terminal;
-  if (error instanceof UsageError) {
-    print(err, json ? JSON.stringify({ error: error.message, code: 'usage' }) : `eloquentpoll: ${error.message}`);
+  const wrong = error instanceof UsageError ? error : fileErrorOf(error);
+  if (wrong) {
+    const { message, code, batchId } = wrong;
+    const body = { error: message, code, ...(batchId !== null && { batch_id: batchId }) };
+    print(err, json ? JSON.stringify(body) : `eloquentpoll: ${message}`);
     return EXIT.usage;
   }
-  // A defect in this program: print the stack trace.
-  if (!(error instanceof EloquentPollError)) throw error;
+  if (!(error instanceof EloquentPollError)) {
+    const stack = (error instanceof Error && error.stack) || String(error);
+    print(err, json ? JSON.stringify({ error: stack, code: 'defect' }) : stack);
+    return EXIT.defect;
+  }
   const { code, status, retryable, recovery, issues, rows, rowCount, requestId } = error;
   const { minCostUsd, requiredUsd, sessionId, idempotencyKey } = error;
   const message = code === 'network_error' ? withoutAnswer(error, siteUrl, heard, terminal) : error.message;

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { openInBrowser } from './browser.ts';
+import { EXIT } from './exit-codes.ts';
 import { run } from './run.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -11,14 +12,23 @@ export async function runHereCommand(argv: readonly string[], given: Given = {})
   // A launcher may forward a signal that the terminal has sent already, so a second one is ignored.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => enough.abort());
   // The reader of a pipe may close it early, as `head` does.
+  let isFull = false;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
     enough.abort();
+    if (error.code === 'EPIPE') return;
+    isFull = true;
+    process.exitCode = EXIT.usage;
+    process.stderr.write(`eloquentpoll: Standard output cannot be written: ${error.message}\n`);
+  });
+  // Node's own exit code of a defect is that of a tie.
+  process.on('uncaughtException', (error) => {
+    process.stderr.write(`${error?.stack ?? error}\n`);
+    process.exit(EXIT.defect);
   });
   const { stdin, stdout: out, stderr: err } = process;
   const { env = process.env } = given;
   const canAsk = stdin.isTTY && out.isTTY && !argv.includes('--json');
-  process.exitCode = await run(argv, {
+  const exit = await run(argv, {
     ...given,
     out,
     err,
@@ -27,6 +37,7 @@ export async function runHereCommand(argv: readonly string[], given: Given = {})
     openBrowser: (url) => openInBrowser(url, env),
     ...(canAsk && { ask: (label: string) => askPerson(label, enough) }),
   });
+  process.exitCode = isFull ? EXIT.usage : exit;
 }
 
 /** null at the end of the input. While a line is edited, Ctrl-C reaches the editor and not the process. */

@@ -1,2 +1,28 @@
-/** The command line is invalid; the message says what to write instead. */
-export class UsageError extends Error {}
+interface Facts {
+  code?: string;
+  batchId?: string | null;
+}
+
+/** The command line is invalid, or a file that it names cannot be used; the message says what to write instead. */
+export class UsageError extends Error {
+  readonly code: string;
+  /** Of a batch that was taken over, and goes on whatever is wrong here. */
+  readonly batchId: string | null;
+
+  constructor(message: string, { code = 'usage', batchId = null }: Facts = {}) {
+    super(message);
+    this.code = code;
+    this.batchId = batchId;
+  }
+}
+
+/** What the system says about a file, as a sentence; null for errors of other kinds. */
+export function fileErrorOf(error: unknown, file?: string): UsageError | null {
+  if (!(error instanceof Error) || !('errno' in error && 'syscall' in error)) return null;
+  const { message, path } = error as NodeJS.ErrnoException;
+  const named = file ?? path;
+  if (named === undefined) return null;
+  // "EACCES: permission denied, open '/x'"
+  const why = /^[A-Z\d_]+: (.+?)(?:, \w+.*)?$/s.exec(message)?.[1] ?? message;
+  return new UsageError(`${named} cannot be used: ${why}.`, { code: 'file_error' });
+}
