@@ -41,7 +41,7 @@ async function dropRepeated(out: string, signal: AbortSignal): Promise<void> {
   const seen = new Set<number>();
   async function* once() {
     for await (const { text } of splitLines(createReadStream(out))) {
-      const { line }: BatchResult = JSON.parse(text ?? '');
+      const { line } = JSON.parse(text ?? '') as BatchResult;
       if (!seen.has(line)) yield `${text}\n`;
       seen.add(line);
     }
