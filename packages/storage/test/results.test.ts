@@ -1,3 +1,4 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { sql } from 'kysely';
 import t from 'tap';
 import {
@@ -81,11 +82,20 @@ t.test('a page of results is found in its index, past thousands that are deleted
        from generate_series(1, 10000) i`,
     [owner, other],
   );
-  await query('vacuum analyze results');
+  // A transaction that is open elsewhere in that moment keeps pages from being known as visible to all.
+  await eventually('nearly all pages are visible to all', async () => {
+    await query('vacuum analyze results');
+    const [pages] = await query<{ hidden: boolean }>(
+      `select sum(relallvisible) < .9 * sum(relpages) as hidden
+         from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = 'results'::regclass`,
+    );
+    return pages!.hidden === false;
+  });
   const terms = { accountId: owner, limit: 20, offset: 10 };
   t.equal((await readHistory(storage, owner, terms.limit, terms.offset))[0]?.resultId, 'EP-5020');
-  const scans = (await executedNodes(storage, sql`${pageOfHistory(storage, terms)}`)).filter((node) =>
-    node['Relation Name']?.startsWith('results'),
+  // Of a month without rows it makes no difference.
+  const scans = (await executedNodes(storage, sql`${pageOfHistory(storage, terms)}`)).filter(
+    (node) => node['Relation Name']?.startsWith('results') && rowsRead(node) > 0,
   );
   t.same(new Set(scans.map((node) => node['Node Type'])), new Set(['Index Only Scan']));
   const read = scans.reduce((sum, node) => sum + rowsRead(node), 0);
