@@ -116,6 +116,21 @@ t.test('a repeated request has the id of before, with another body it is refused
   t.end();
 });
 
+t.test('what was only looked at has not ended, whatever its operation does by another method', (t) => {
+  const known = new Remembered();
+  known.note('endpoint', 'we_1', 'a');
+  const endpoint = { kind: 'endpoint', value: 'we_1', named: 'own', inPath: true } as const;
+  const learned = (method: string) => {
+    const { operation, sent } = prepared('removeWebhookEndpoint');
+    const by = { operation: { ...operation, method: 'DELETE' }, sent: { ...sent, method }, names: [endpoint] };
+    learnFrom(prepared('removeWebhookEndpoint', by), answer(200), known, people);
+    return known.find('endpoint', 'we_1', 'a')?.standing;
+  };
+  t.equal(learned('GET'), 'live');
+  t.equal(learned('DELETE'), 'ended');
+  t.end();
+});
+
 t.test('a key that expires while its sequence is played may be there, and may not', (t) => {
   const key = { kind: 'key-id', value: 'k1', named: 'own', inPath: true } as const;
   const changed = (leftMs: number) => {

@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 // Sends one request over a real socket and reads the whole answer; nothing is waited for longer than the guard allows.
 
@@ -59,7 +60,7 @@ export function senderTo(origin: string, guardMs: number): Sender {
             resolve({
               status: response.statusCode ?? 0,
               headers: response.headers,
-              text: Buffer.concat(chunks).toString(),
+              text: textOf(Buffer.concat(chunks), response.headers['content-encoding']),
               tookMs: performance.now() - began,
             }),
           );
@@ -79,6 +80,15 @@ export function senderTo(origin: string, guardMs: number): Sender {
     },
     [Symbol.dispose]: () => agent.destroy(),
   };
+}
+
+/** What cannot be unpacked stands as it came, and its judge says what is wrong. */
+function textOf(body: Buffer, coding: string | undefined): string {
+  try {
+    if (coding === 'gzip') return gunzipSync(body, { maxOutputLength: MAX_ANSWER_BYTES }).toString();
+    if (coding === 'br') return brotliDecompressSync(body, { maxOutputLength: MAX_ANSWER_BYTES }).toString();
+  } catch {}
+  return body.toString();
 }
 
 /** The same as a command line. */

@@ -151,7 +151,8 @@ export class Filling {
     const session = chosen && stripe.sessions.get(chosen.value);
     if (!chosen || !session)
       return JSON.stringify({ id: 'evt_1', object: 'event', type: 'charge.refunded', data: { object: {} } });
-    if (chosen.standing === 'live' && chosen.owner !== 'n') {
+    if (chosen.owner !== 'n' && !remembered.paid.has(chosen.value)) {
+      remembered.paid.add(chosen.value);
       people[chosen.owner].creditedU += session.amount_total * 10_000;
       chosen.standing = 'unsure';
     }

@@ -33,6 +33,8 @@ const MAKES: Readonly<Record<string, readonly ThingKind[]>> = {
   listWebhookDeliveries: ['delivery'],
 };
 
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
 const KEY = /\bep_k_[0-9A-Za-z]{20,}\b/;
 
 export function learnFrom(
@@ -46,8 +48,8 @@ export function learnFrom(
   if (typeof headers.etag === 'string') remembered.tags.set(id, headers.etag);
   const isGood = status < 400;
   if (!isGood || actor === 'n') return;
-  if (sent.method !== operation.method && !['GET', 'HEAD', 'OPTIONS'].includes(sent.method)) {
-    forgetAll(remembered, people);
+  if (sent.method !== operation.method) {
+    if (!SAFE.has(sent.method)) forgetAll(remembered, people);
     return;
   }
   // By a wallet or a code it makes no difference what else was sent; a logout ends the cookie that was.

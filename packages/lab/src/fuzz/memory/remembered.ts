@@ -50,6 +50,8 @@ export class Remembered {
   /** Results by their sessions, where an answer had both. */
   readonly resultOf = new Map<string, string>();
   readonly tags = new Map<string, string>();
+  /** Checkouts that an event may have paid. */
+  readonly paid = new Set<string>();
 
   note(kind: ThingKind, value: string, owner: Actor, standing: ThingStanding = 'live'): void {
     const known = this.find(kind, value, owner);
