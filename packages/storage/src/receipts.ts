@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Receipted } from '@eloquentpoll/polls';
+import { type Receipted, readStored } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import { movedOn } from './cells/moved-names.ts';
 import type { Queries } from './open-storage.ts';
@@ -55,7 +55,7 @@ export async function findReceiptSource(queries: Queries, resultId: string): Pro
   const faults = new Map(votes.map(({ model_id, fault_u }) => [model_id, Number(fault_u)]));
   return {
     spec: row.spec,
-    response: row.detail,
+    response: readStored(row.detail).response,
     acceptedAt: row.accepted_at,
     faultsU: row.detail.votes.map(({ model_id }) => faults.get(model_id) ?? 0),
     accountId: row.account_id,
