@@ -127,7 +127,8 @@ t.test('the package has programs, types and a licence, depends on nothing, and c
     'package.json',
   ]);
   t.comment(`${size} bytes packed, ${unpackedSize} unpacked`);
-  t.ok(size < 60_000, `${size} bytes`);
+  // What it does itself; a dependency that came in by mistake is more.
+  t.ok(size < 64_000, `${size} bytes`);
   const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
   t.match(manifest, {
     name: 'eloquentpoll',
