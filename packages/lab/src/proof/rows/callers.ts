@@ -29,7 +29,7 @@ export const CALLERS: readonly ProofRow[] = [
     needs: [{ what: 'requests', atLeast: 1_000_000 }],
     short: {
       tried:
-        'runs of 217,000, 265,000 and 693,000 requests (300 a second) on 2026-11-24, each ended at what it had found and not counted: `GET /api/usage` did not declare `invalid_preset`, a row of a batch whose `custom_id` held NUL was a 500; six more were mistakes of the judge. All are mended',
+        'runs of 217,000, 265,000 and 693,000 requests (300 a second) on 2026-11-24, each ended at what it had found and not counted: `GET /api/usage` did not declare `invalid_preset`, a row of a batch whose `custom_id` held NUL was a 500; five kinds more were mistakes of the judge. All are mended',
       takes: 'an hour of a quiet machine on the mended code, in one piece or in many',
     },
   },
