@@ -38,6 +38,8 @@ export interface CallersOptions {
   /** No answer will become definite after it aborts. */
   quit: AbortSignal;
   herd: number;
+  /** The share of runs that may be late. */
+  flexShare?: number | undefined;
   /** Null where no webhooks, limits and deletions are part of the campaign. */
   promised: PromisedMeans | null;
 }
@@ -45,7 +47,7 @@ export interface CallersOptions {
 const ANSWER_MS = 30_000;
 const STATUS_WAIT_S = 10;
 const REPLAYED = 0.2;
-/** The share of runs that may be late, and of batches that are canceled. */
+/** The share of runs that may be late, where the plan names none, and of batches that are canceled. */
 const [FLEX, CANCELED] = [0.25, 0.25];
 /** The share of runs that have their end sent to an address of their own. */
 const HOOKED = 0.3;
@@ -97,7 +99,7 @@ export function callers(options: CallersOptions): StartCall {
     const hook = promised && chance.happens(HOOKED) ? promised.hookOf(account.id) : null;
     if (hook) operation.hook = hook.path;
     const headers = headersOf(limitedKey ?? account, key);
-    const flex = chance.happens(FLEX) && { service_tier: 'flex' };
+    const flex = chance.happens(options.flexShare ?? FLEX) && { service_tier: 'flex' };
     const body = { ...question(), ...flex, ...(hook && { webhook_url: hook.url }) };
     const begin: CallerRequest = { method: 'POST', path: '/api/polls', headers, body, withinMs: 10_000 };
     const begun = await persist(operation, begin, ({ json }) => operation.named.add(String(json.session_id)));

@@ -136,7 +136,7 @@ export async function runFaultCampaign(
     ? await openPromised(stores, gateways, accounts, () => openAccount(stores), chance(`${seed}|receiver`))
     : null;
   const load = startLoad(
-    { recorder: record, gateways, accounts, quit: quit.signal, herd: HERD, promised },
+    { recorder: record, gateways, accounts, quit: quit.signal, herd: HERD, flexShare: plan.flexShare, promised },
     plan.callers,
     plan.atOnce,
     seed,

@@ -34,6 +34,7 @@ export interface Plan {
   readonly minutes: number;
   /** The processes reach Postgres through a pooler, each with so many connections. */
   readonly pooled?: number;
+  readonly flexShare?: number;
   /** Redis is a cluster of three masters and three replicas. */
   readonly isOnCluster?: boolean;
   /** Postgres has a standby, for which commits wait or do not. */
@@ -195,6 +196,8 @@ export const PLANS = {
     atOnce: 24,
     faults: [PROCESSES, ZOMBIES, STORES, LINKS],
     rules: spendRules(SPEND_HOUR_U),
+    // At the ceiling a flex poll waits for the next hour; others are refused.
+    flexShare: 0,
     mayRefuse: [BUDGET_REACHED],
     workers: WORKERS,
     spares: 1,
