@@ -1,7 +1,7 @@
 import type { PollResponse } from '@eloquentpoll/contracts';
 import { wasCutShort } from './verdict-of.ts';
 
-/** As it is stored. Releases before this member ignore it; it is taken out when a result is read. */
+/** As it is stored. The mark is taken out when a result is read; the release before passes it on to the poll's owner. */
 export type StoredResponse = PollResponse & { canceled?: true };
 
 const made = new WeakMap<PollResponse, string>();

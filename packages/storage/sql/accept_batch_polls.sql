@@ -1,6 +1,6 @@
 -- Accepts polls of a batch, in the order of their lines, as far as its reservation covers them: each row has its poll and
 -- its hold, or neither. Safe to repeat with the same ids. Fenced: only the runner with the batch's current epoch may.
--- p: batch_id, epoch, spend (hour_cap_u, day_cap_u) where providers have a ceiling, and polls: an array of line, id,
+-- p: batch_id, epoch, spend (hour_cap_u, day_cap_u) of gateways of the release before, and polls: an array of line, id,
 -- result_id, spec, hold_u, deadline_ms, provider_max_u, entry_point, and what else insert_poll takes.
 -- One row for each of them:
 --   accepted      poll_id answers the line

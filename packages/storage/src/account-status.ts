@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { lockAccount } from './accounts.ts';
 import { unpaidCheckouts } from './checkouts.ts';
 import type { Lease } from './leases.ts';
 import type { Queries, Storage } from './open-storage.ts';
@@ -18,7 +19,7 @@ export interface Shut {
 /** Null when there is no such account, or it is frozen or closed already. */
 export function freezeAccount(storage: Storage, accountId: string): Promise<Shut | null> {
   return inTransaction(storage, async (tx) => {
-    if (!(await lockOpen(tx, accountId))) return null;
+    if (!(await lockAccount(tx, accountId))) return null;
     const row = await tx.db
       .updateTable('accounts')
       .set({ frozen_at: sql<Date>`now()` })
@@ -66,7 +67,7 @@ export function closeAccount(
     const { db } = tx;
     // Payments before the account, as where they are credited: one that is credited meanwhile is seen below.
     await sql`select from checkouts where account_id = ${accountId} order by id for update`.execute(db);
-    if (!(await lockOpen(tx, accountId))) return null;
+    if (!(await lockAccount(tx, accountId))) return null;
     const keys = await activeKeys(tx, accountId);
     const ended = await endPolls(tx, accountId);
     // After polls, as where they end.
@@ -98,19 +99,6 @@ export function closeAccount(
     await beforeCommit?.(keys);
     return { keys, ended };
   });
-}
-
-/** Waits for polls that are being accepted for it; none is afterwards. False when it is closed or unknown. */
-async function lockOpen({ db }: Queries, accountId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('accounts')
-    .select('id')
-    .where('id', '=', accountId)
-    .where('kind', '=', 'user')
-    .where('deleted_at', 'is', null)
-    .forUpdate()
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 async function activeKeys({ db }: Queries, accountId: string): Promise<Buffer[]> {

@@ -57,16 +57,25 @@ export class AccountClosed extends Error {
   override readonly name = 'AccountClosed';
 }
 
-/** What is written until the end of this transaction is written one after the other, and to no account that was closed. */
-export async function lockUnclosed(tx: Queries, accountId: string): Promise<void> {
-  const row = await tx.db
+/**
+ * Waits for polls that are being accepted for it; what else is written to it waits for the end of this transaction. False when it
+ * was deleted or is unknown.
+ */
+export async function lockAccount({ db }: Queries, accountId: string): Promise<boolean> {
+  const row = await db
     .selectFrom('accounts')
     .select('id')
     .where('id', '=', accountId)
+    .where('kind', '=', 'user')
     .where('deleted_at', 'is', null)
     .forUpdate()
     .executeTakeFirst();
-  if (!row) await refuseClosed(tx, accountId);
+  return row !== undefined;
+}
+
+/** The same, and refuses for an account that was deleted. */
+export async function lockUnclosed(tx: Queries, accountId: string): Promise<void> {
+  if (!(await lockAccount(tx, accountId))) await refuseClosed(tx, accountId);
 }
 
 /** Throws `AccountMoving` for an account that has left this cell, and `AccountClosed` for any other. */

@@ -2,7 +2,6 @@ import type { Metadata, NotRunReason, PollSpec } from '@eloquentpoll/contracts';
 import { deadlineMsOf, laneOf, type PollOrder, runLimitMsOf } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
-import type { SpendCeiling } from './provider-spend.ts';
 import { repeatable } from './transaction.ts';
 
 // What a batch's runner does with it: one process at a time has it, under an epoch that fences the one before.
@@ -63,7 +62,7 @@ export interface RunnersBatch {
 
 /**
  * Keeps a batch for `leaseMs` more, or hands it back with 0; null when it has ended or another runner has it. One that is
- * held back, by operators or by the ceiling of provider spend, does not count as one that stands still.
+ * held back by operators does not count as one that stands still.
  */
 export async function renewBatch(
   { db }: Queries,
@@ -153,7 +152,6 @@ export interface BatchPolls {
   /** Their operation, as metrics and history name it. */
   entryPoint: string;
   polls: readonly NewBatchPoll[];
-  ceiling?: SpendCeiling | undefined;
 }
 
 export type BatchRowAnswer =
@@ -162,19 +160,17 @@ export type BatchRowAnswer =
       line: number;
       /** `over`: the batch has ended. */
       outcome: 'ended' | 'uncovered' | 'stopped' | 'frozen' | 'fenced' | 'canceled' | 'expired' | 'over';
-    }
-  | { line: number; outcome: 'over_ceiling'; retryAfterS: number | null };
+    };
 
 /** One answer for each poll, see accept_batch_polls. Safe to repeat with the same ids. */
 export const acceptBatchPolls = (
   { db }: Storage,
-  { batchId, epoch, entryPoint, polls, ceiling }: BatchPolls,
+  { batchId, epoch, entryPoint, polls }: BatchPolls,
 ): Promise<BatchRowAnswer[]> =>
   repeatable(async () => {
     const request = JSON.stringify({
       batch_id: batchId,
       epoch,
-      ...(ceiling && { spend: { hour_cap_u: String(ceiling.hourU), day_cap_u: String(ceiling.dayU) } }),
       polls: polls.map((poll) => ({
         line: poll.line,
         id: poll.id,
@@ -197,12 +193,11 @@ export const acceptBatchPolls = (
       line: number;
       outcome: BatchRowAnswer['outcome'];
       poll_id: string | null;
-      retry_after_s: number | null;
     }>`select * from accept_batch_polls(${request}::jsonb) order by line`.execute(db);
-    return rows.map(({ line, outcome, poll_id, retry_after_s }): BatchRowAnswer => {
-      if (outcome === 'accepted') return { line, outcome, pollId: poll_id! };
-      return outcome === 'over_ceiling' ? { line, outcome, retryAfterS: retry_after_s } : { line, outcome };
-    });
+    return rows.map(
+      ({ line, outcome, poll_id }): BatchRowAnswer =>
+        outcome === 'accepted' ? { line, outcome, pollId: poll_id! } : { line, outcome },
+    );
   });
 
 type Fenced = Pick<ClaimedBatch, 'id' | 'epoch'>;

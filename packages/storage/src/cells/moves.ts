@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { lockAccount } from '../accounts.ts';
 import type { Queries, Storage } from '../open-storage.ts';
 import { inTransaction } from '../transaction.ts';
 import type { CellDatabase } from './move-account.ts';
@@ -99,14 +100,7 @@ export function freezeForMove(storage: Storage, { id, accountId }: AccountMove):
     const { db } = tx;
     await lockOpenMove(tx, id);
     // Waits for polls that are being accepted and keys that are being made; those that come find it moving.
-    const open = await db
-      .selectFrom('accounts')
-      .select('id')
-      .where('id', '=', accountId)
-      .where('deleted_at', 'is', null)
-      .forUpdate()
-      .executeTakeFirst();
-    if (!open) return false;
+    if (!(await lockAccount(tx, accountId))) return false;
     await sql`update accounts set moving_at = coalesce(moving_at, now()) where id = ${accountId}`.execute(db);
     await sql`
       update account_moves set state = 'frozen', frozen_at = now() where id = ${id} and state = 'copying'`.execute(db);

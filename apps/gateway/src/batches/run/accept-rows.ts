@@ -6,7 +6,6 @@ import {
   cancelBatch,
   failBatchRows,
   type NewBatchPoll,
-  type RunnersBatch,
   type WaitingRow,
   waitingFlexPolls,
   waitingRows,
@@ -24,20 +23,18 @@ const ROWS_BETWEEN_TURNS = 5;
 const ENTRY_POINT = 'batches';
 
 /** Why rows that wait were not begun. `lost`: another runner has the batch, or it has ended. */
-export type Refusal = 'lost' | 'uncovered' | 'expired' | 'canceled' | 'stopped' | 'over_ceiling';
+export type Refusal = 'lost' | 'uncovered' | 'expired' | 'canceled' | 'stopped';
 
 export interface AcceptedRows {
   /** Every row up to it has its poll, or has ended without one. */
   afterLine: number;
   refusal: Refusal | null;
-  retryAfterMs?: number;
   /** What the row that was not begun would hold. */
   nextHoldU?: bigint | undefined;
 }
 
 interface Window {
   afterLine: number;
-  standing: RunnersBatch;
   limit: number;
 }
 
@@ -140,7 +137,7 @@ async function refusalOf(
   { storage, log }: PollsContext,
   { id, accountId }: ClaimedBatch,
   answer: RefusedRow,
-): Promise<Pick<AcceptedRows, 'refusal' | 'retryAfterMs'>> {
+): Promise<Pick<AcceptedRows, 'refusal'>> {
   switch (answer.outcome) {
     case 'over':
     case 'fenced':
@@ -150,8 +147,6 @@ async function refusalOf(
       log.warn({ batch_id: id }, 'batch.account_frozen');
       await cancelBatch(storage, accountId, id);
       return { refusal: 'canceled' };
-    case 'over_ceiling':
-      return { refusal: answer.outcome, ...(answer.retryAfterS && { retryAfterMs: answer.retryAfterS * 1_000 }) };
     default:
       return { refusal: answer.outcome };
   }

@@ -68,8 +68,7 @@ export async function runClaimedBatch(
   }
 
   while (!signal.aborted) {
-    const isHeldBack = refusal === 'stopped' || refusal === 'over_ceiling';
-    const standing = await renewBatch(context.storage, batch, RUNNER_LEASE_MS, isHeldBack);
+    const standing = await renewBatch(context.storage, batch, RUNNER_LEASE_MS, refusal === 'stopped');
     if (!standing) return 'lost';
     const over = overBy(standing);
     if (over !== null && standing.running === 0) {
@@ -82,7 +81,7 @@ export async function runClaimedBatch(
       const free = WINDOW - standing.running;
       const limit = limitOf(standing);
       if (limit > 0 && free >= Math.min(REFILL, standing.waiting)) {
-        const accepted = await acceptRows(context, batch, { afterLine, standing, limit });
+        const accepted = await acceptRows(context, batch, { afterLine, limit });
         const hasMoved = accepted.afterLine > afterLine;
         isSpent = accepted.refusal === 'uncovered' && standing.running === 0 && !hasMoved;
         uncovered = uncoveredBy(accepted, hasMoved ? 0n : standing.reservedU);
@@ -90,7 +89,7 @@ export async function runClaimedBatch(
         if (refusal === 'lost') return 'lost';
         if (refusal === null || refusal === 'uncovered') waitsMs = BACKOFF_MS.first;
         else {
-          resumeAt = performance.now() + Math.min(accepted.retryAfterMs ?? waitsMs, BACKOFF_MS.longest);
+          resumeAt = performance.now() + waitsMs;
           waitsMs = Math.min(waitsMs * 2, BACKOFF_MS.longest);
           context.log.warn({ batch_id: batch.id, refusal }, 'batch.waits');
         }
