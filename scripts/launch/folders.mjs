@@ -21,6 +21,9 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const toolsFolder = join(root, '.tools');
 export const dataFolder = join(root, '.data');
 
+/** Of npm: pnpm reads npm's user settings, but neither the global ones nor their names in the environment. */
+const NETWORK_SETTINGS = ['registry', 'cafile', 'proxy', 'https_proxy', 'noproxy', 'strict_ssl'];
+
 /** Proves that a folder can be written, by writing. @param {string} folder */
 export function requireWritable(folder) {
   const probe = join(folder, `.probe-${process.pid}`);
@@ -50,11 +53,16 @@ export function requireSpace(folder, needed_mb, purpose) {
 }
 
 /**
- * The environment for npm and pnpm. What `npm start` itself left behind is taken out, and a home that is missing or
- * not ours is replaced by a folder in .tools, so that caches and stores have a place.
+ * The environment for npm and pnpm. What `npm start` itself left behind is taken out, npm's settings of the network get
+ * the names that pnpm reads, and a home that is missing or not ours is replaced by a folder in .tools, so that caches and
+ * stores have a place.
  */
 export function toolEnvironment() {
   const env = { ...process.env };
+  for (const setting of NETWORK_SETTINGS) {
+    const value = env[`npm_config_${setting}`];
+    if (value) env[`pnpm_config_${setting}`] ??= value;
+  }
   for (const name of Object.keys(env))
     if (/^(npm_(package|lifecycle)_|npm_config_(local_prefix|global_prefix|prefix|json|npm_version)$)/i.test(name))
       delete env[name];

@@ -6,7 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { requireSpace, root, toolEnvironment, toolsFolder } from './folders.mjs';
+import { Failure } from './failure.mjs';
+import { dataFolder, requireSpace, root, toolEnvironment, toolsFolder } from './folders.mjs';
 import { runTool } from './run-tool.mjs';
 import { nodeFirst } from './tools.mjs';
 
@@ -24,15 +25,23 @@ export async function installPackages(node, pnpm, progress) {
   const store = home.HOME?.startsWith(toolsFolder) ? ['--store-dir', join(toolsFolder, 'pnpm-store')] : [];
   const [file, ...first] = pnpm;
   const quiet = ['--reporter=append-only', '--config.confirmModulesPurge=false', '--config.updateNotifier=false'];
+  /** @type {string | undefined} */
+  let missing;
   await runTool('packages', file, [...first, 'install', '--frozen-lockfile', ...quiet, ...store], {
     cwd: root,
     env: nodeFirst(home, node),
     sentence: 'pnpm could not install the packages: its words are above.',
     onLine: (line) => {
       const match = /resolved (\d+), reused (\d+), downloaded (\d+)/.exec(line);
+      // pnpm goes on without these, and calls it a success; here they are Postgres and the compilers for this platform.
+      missing ??= /(\S+) is an optional dependency that could not be fetched/.exec(line)?.[1];
       if (match) progress(`${Number(match[2]) + Number(match[3])} of ${match[1]}`);
     },
   });
+  if (missing)
+    throw new Failure(`The package ${missing} could not be fetched from the package registry: run it again.`, [
+      `pnpm's words are in ${join(dataFolder, 'logs', 'packages.log')}`,
+    ]);
   writeFileSync(stamp, fingerprint(node));
 }
 

@@ -9,6 +9,8 @@ import { Failure } from './failure.mjs';
 import { dataFolder } from './folders.mjs';
 
 const KEPT_LINES = 30;
+const UNTRUSTED =
+  /SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER_CERT|VERIFY_LEAF_SIGNATURE)|CERT_HAS_EXPIRED/;
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
@@ -29,6 +31,7 @@ export async function runTool(name, file, args, options) {
   /** @type {string[]} */
   const last = [];
   let rest = '';
+  let untrusted = false;
   /** @param {string} text */
   const onText = (text) => {
     log.write(text);
@@ -40,6 +43,11 @@ export async function runTool(name, file, args, options) {
   const keep = (line) => {
     if (line.trim() === '') return;
     if (last.push(line) > KEPT_LINES) last.shift();
+    // Both tools try each package again and again, which no certificate minds: that would be minutes.
+    if (UNTRUSTED.test(line)) {
+      untrusted = true;
+      child.kill('SIGTERM');
+    }
     options.onLine?.(line);
   };
   child.stdout.setEncoding('utf8').on('data', onText);
@@ -51,7 +59,7 @@ export async function runTool(name, file, args, options) {
   for (const signal of SIGNALS) process.off(signal, stop);
   keep(rest);
   log.end();
-  if (code !== 0) throw new Failure(sentenceFor(last.join('\n')) ?? options.sentence, last);
+  if (code !== 0 || untrusted) throw new Failure(sentenceFor(last.join('\n')) ?? options.sentence, last);
 }
 
 /** What the usual causes look like in the words of npm and pnpm. @param {string} output */
@@ -60,6 +68,8 @@ function sentenceFor(output) {
   if (/EROFS/.test(output)) return 'The folder is on a read-only disk: make it writable and run it again.';
   if (/EACCES|EPERM/.test(output))
     return 'A file here belongs to another user: change the owner of this folder, or start as the user it belongs to.';
+  if (UNTRUSTED.test(output))
+    return "The package registry's certificate is not trusted here: set npm's cafile, or NODE_EXTRA_CA_CERTS, to a file with your network's certificates.";
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT/.test(output))
     return 'The package registry cannot be reached: the first start needs the network once (npm settings and proxies are honoured).';
   return null;

