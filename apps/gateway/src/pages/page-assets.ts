@@ -4,13 +4,16 @@ import { stripTypeScriptTypes } from 'node:module';
 import { basename } from 'node:path';
 import { webMcpScript } from './web-mcp.ts';
 
-// What our pages load, made once for the first page: the modules of browser/ with their types taken out, the service's own
-// modules that they use, and stylesheets. Their folder is named after what is in it, so that browsers keep them for good.
+// What our pages load: the modules of browser/ with their types taken out, the service's own modules that they use, and
+// stylesheets. Their folder is named after what is in it, so that browsers keep them for good. Types are taken out when a
+// module is asked for: for all of them at once that would be a tenth of the start.
 
 export interface Asset {
   name: string;
   mediaType: string;
-  text: string;
+  /** What it is made of. */
+  source: string;
+  readonly text: string;
 }
 
 const FOLDER = new URL('./browser/', import.meta.url);
@@ -18,6 +21,8 @@ const VOTING = new URL('../../../../packages/voting/src/', import.meta.url);
 const RECEIPTS = new URL('../../../../packages/receipts/src/', import.meta.url);
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const IMPORTED = /\bfrom '\.\/([\w-]+)\.js'/g;
+/** Gone with the types. */
+const TYPE_IMPORT = /\b(?:im|ex)port type [^;]*;/g;
 
 interface Assets {
   byName: ReadonlyMap<string, Asset>;
@@ -34,9 +39,9 @@ export function pageAssets(): Assets {
 
 function makeAssets(): Assets {
   const own = [...browserFiles(), ...modulesOf(RECEIPTS, 'receipts-')];
-  const all = [{ name: 'web-mcp.js', mediaType: SCRIPT_TYPE, text: webMcpScript() }, ...own, ...votingModules(own)];
+  const all = [asWritten('web-mcp.js', SCRIPT_TYPE, webMcpScript()), ...own, ...votingModules(own)];
   const version = createHash('sha256')
-    .update(all.map(({ name, text }) => `${name}\n${text}`).join('\n'))
+    .update([process.version, ...all.map(({ name, source }) => `${name}\n${source}`)].join('\n'))
     .digest('hex')
     .slice(0, 12);
   return { byName: new Map(all.map((asset) => [asset.name, asset])), version };
@@ -55,10 +60,29 @@ export function importedBy(modules: readonly string[]): string[] {
 
 function browserFiles(): Asset[] {
   return readdirSync(FOLDER).flatMap((name): Asset | [] => {
-    if (name.endsWith('.css')) return { name, mediaType: 'text/css; charset=utf-8', text: read(name) };
-    if (!name.endsWith('.ts')) return [];
-    return { name: name.replace(/\.ts$/, '.js'), mediaType: SCRIPT_TYPE, text: scriptOf(read(name)) };
+    if (name.endsWith('.css')) return asWritten(name, 'text/css; charset=utf-8', read(name));
+    return name.endsWith('.ts') ? script(name.replace(/\.ts$/, '.js'), read(name)) : [];
   });
+}
+
+const asWritten = (name: string, mediaType: string, text: string): Asset => ({ name, mediaType, source: text, text });
+
+/** Imports are rewritten from file names to the names of assets, which lie in one folder. */
+function script(name: string, module: string, prefix = ''): Asset {
+  const source = module
+    .replaceAll(/\bfrom '\.\.?\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, `from './${prefix}$1.js'`)
+    .replaceAll(/\bfrom '@eloquentpoll\/(voting)\/([\w-]+)'/g, "from './$1-$2.js'")
+    .replaceAll("import('@eloquentpoll/receipts')", "import('./receipts-index.js')");
+  let text: string | undefined;
+  return {
+    name,
+    mediaType: SCRIPT_TYPE,
+    source,
+    get text() {
+      text ??= withoutWarning(() => stripTypeScriptTypes(source));
+      return text;
+    },
+  };
 }
 
 /** Of the rules of a poll, what the other modules use. */
@@ -77,25 +101,16 @@ function votingModules(users: readonly Asset[]): Asset[] {
 function modulesOf(folder: URL, prefix: string): Asset[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((path): Asset | [] => {
     if (!path.endsWith('.ts')) return [];
-    const text = scriptOf(readFileSync(new URL(path, folder), 'utf8'), prefix);
-    return { name: `${prefix}${basename(path, '.ts')}.js`, mediaType: SCRIPT_TYPE, text };
+    return script(`${prefix}${basename(path, '.ts')}.js`, readFileSync(new URL(path, folder), 'utf8'), prefix);
   });
 }
 
 function importsOf(asset: Asset | undefined): string[] {
-  return [...(asset?.text.matchAll(IMPORTED) ?? [])].map(([, imported]) => imported!);
+  return [...(asset?.source.replaceAll(TYPE_IMPORT, '').matchAll(IMPORTED) ?? [])].map(([, imported]) => imported!);
 }
 
 function read(name: string): string {
   return readFileSync(new URL(name, FOLDER), 'utf8');
-}
-
-/** Rewrites imports from file names to the names of assets, which lie in one folder. */
-function scriptOf(source: string, prefix = ''): string {
-  return withoutWarning(() => stripTypeScriptTypes(source))
-    .replaceAll(/\bfrom '\.\.?\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, `from './${prefix}$1.js'`)
-    .replaceAll(/\bfrom '@eloquentpoll\/(voting)\/([\w-]+)'/g, "from './$1-$2.js'")
-    .replaceAll("import('@eloquentpoll/receipts')", "import('./receipts-index.js')");
 }
 
 /** Suppresses Node's experimental warning, which an operator cannot act on. */
