@@ -130,14 +130,14 @@ t.test('an optional package that could not be fetched is a failure, and is tried
 t.test('pnpm gets the settings of the network that npm has, and keeps its own', async (t) => {
   const { folder, launch } = clone(t);
   await launch({
-    npm_config_cafile: '/etc/company.crt',
+    npm_config_cafile: '/etc/own.crt',
     npm_config_registry: 'https://packages.example/',
     npm_config_noproxy: '',
     npm_config_proxy: 'http://proxy.example',
     pnpm_config_proxy: 'http://other.example',
   });
   const given = readFileSync(join(folder, 'calls.settings'), 'utf8').split('\n');
-  t.ok(given.includes('pnpm_config_cafile=/etc/company.crt'));
+  t.ok(given.includes('pnpm_config_cafile=/etc/own.crt'));
   t.ok(given.includes('pnpm_config_registry=https://packages.example/'));
   t.ok(given.includes('pnpm_config_proxy=http://other.example'));
   t.notMatch(given.join(), 'noproxy');
