@@ -2,6 +2,7 @@ import { root } from '@eloquentpoll/launch/folders';
 import { createTemplate, grantLedgerToTests, TEMPLATE } from '@eloquentpoll/services/databases';
 import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
 import { APP_ROLES, migrate } from '@eloquentpoll/storage';
+import { chromiumForTests } from '@eloquentpoll/testkit/bring-chromium';
 import { continueFile, repeatedBy } from '../proof/continued.ts';
 import { names, parseOptions, runCommand, UsageError, wholeNumber } from '../terminal/command.ts';
 import { progressOn } from '../terminal/progress.ts';
@@ -54,6 +55,7 @@ await runCommand(USAGE, async ({ group }) => {
       await grantLedgerToTests(url);
     },
   });
+  const browser = await chromiumForTests(process.env);
   const progress = progressOn(process.stderr);
   let databases: Promise<Databases> | null = null;
   const figures: MutationFigures[] = [];
@@ -63,6 +65,7 @@ await runCommand(USAGE, async ({ group }) => {
       root,
       env: {
         ...process.env,
+        ...browser,
         TEST_DATABASE_URL: databaseUrl,
         TEST_TEMPLATE_DATABASE: TEMPLATE,
         TEST_REDIS_URL: redisUrl,
