@@ -221,6 +221,9 @@ t.test('what was asked by a caller who hung up is not known: neither that it hap
   known.note('panel', 'p-2', 'a');
   left('savePanel');
   t.same([standing('panel', 'p-1'), standing('panel', 'p-2')], ['unsure', 'live'], 'saved again, or over itself');
+  const saving = { method: 'PUT', target: '/api/panels/p-3', headers: {}, body: null };
+  left('savePanel', { sent: saving });
+  t.equal(standing('panel', 'p-3'), 'unsure', 'a name that was not known');
   left('removePanel', named('panel', 'p-2'));
   t.equal(standing('panel', 'p-2'), 'unsure');
 
@@ -252,6 +255,21 @@ t.test('what was asked by a caller who hung up is not known: neither that it hap
   );
   t.end();
 });
+
+t.test(
+  'after a request with two credentials no key or cookie is known to be good, those of repeated requests neither',
+  (t) => {
+    const holder = person('a');
+    const [before] = holder.keys;
+    const odd = { headers: {}, access: 'odd', way: 'none', held: null } as const;
+    const sent = { method: 'POST', target: '/', headers: {}, body: null };
+    const logout = prepared('logout', { credentials: odd, sent });
+    const asPost = { ...logout, operation: { ...logout.operation, method: 'POST' } };
+    learnFrom(asPost, answer(303), new Remembered(), { ...people, a: holder, b: person('b') });
+    t.same([holder.keys, before?.access], [[], 'restricted']);
+    t.end();
+  },
+);
 
 t.test('another method of a path is another operation, which may take other credentials', (t) => {
   const sent = { method: 'POST', target: '/', headers: {}, body: null };

@@ -75,6 +75,50 @@ t.test('the judge lets pass what is declared', (t) => {
   t.end();
 });
 
+t.test('the judge lets a poll have the form of another path, where words declare it, and no third one', (t) => {
+  const answers = (type: string) => ({
+    200: { description: '', content: { 'application/json': { schema: { type } } } },
+    400: { description: '`bad`', content: { 'application/json': { schema: { type: 'object' } } } },
+  });
+  const judged = judgeOf(
+    {
+      paths: {
+        '/api/poll': { post: { operationId: 'createPoll', responses: answers('array') } },
+        '/api/quick-poll': { post: { operationId: 'quickPoll', responses: answers('object') } },
+        '/api/poll/dry-run': { post: { operationId: 'dryRun', responses: answers('string') } },
+      },
+      components: { schemas: {} },
+    },
+    () => null,
+  );
+  const at = (target: string, text: string) => judged({ ...sent, method: 'POST', target }, answer(text));
+  for (const form of ['[]', '{}', '"x"']) t.equal(at('/api/poll', form), null, form);
+  t.type(at('/api/poll', '1'), 'string');
+  t.type(at('/api/quick-poll', '[]'), 'string');
+  t.end();
+});
+
+t.test('the judge reads lines as every reader does', (t) => {
+  const streams = (text: string) => {
+    const content = { 'application/jsonl': { schema: { type: 'object' } }, 'text/event-stream': { schema: {} } };
+    const responses = { 200: { description: '', content } };
+    const judged = judgeOf(
+      { paths: { '/lines': { get: { operationId: 'getLines', responses } } }, components: { schemas: {} } },
+      () => null,
+    );
+    const type = text.startsWith('event') ? 'text/event-stream' : 'application/jsonl';
+    return judged({ ...sent, target: '/lines' }, answer(text, { headers: { ...headers, 'content-type': type } }));
+  };
+  for (const end of ['\u0085', '\u2028', '\u2029']) {
+    const escaped = `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    t.type(streams(`event: complete\ndata: {"q":"a${end}b"}\n\n`), 'string');
+    t.equal(streams(`event: complete\ndata: {"q":"a${escaped}b"}\n\n`), null);
+    t.type(streams(`{"q":"a${end}b"}\n`), 'string');
+    t.equal(streams(`{"q":"a${escaped}b"}\n`), null);
+  }
+  t.end();
+});
+
 for (const [what, wrong] of Object.entries({
   'another shape': answer('{"n":"1"}'),
   'no JSON': answer('n'),

@@ -1,6 +1,7 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import { tallyByOption } from '@eloquentpoll/polls';
 import { wasCanceled } from '@eloquentpoll/storage';
+import { jsonLine } from '../../http/json-line.ts';
 import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import type { PollEnd, PollFollower, PollListener } from '../../polls/run/poll-follower.ts';
@@ -80,6 +81,6 @@ export class TaskEvents implements PollListener, StreamSource {
   }
 
   #event(result: object): string {
-    return `data: ${JSON.stringify({ jsonrpc: '2.0', id: this.#streamed.call.rpcId ?? null, result })}\n\n`;
+    return `data: ${jsonLine({ jsonrpc: '2.0', id: this.#streamed.call.rpcId ?? null, result })}\n\n`;
   }
 }

@@ -1,5 +1,6 @@
 import { type ChatPoll, chatErrorBody, type Occurrence, type PollResponse } from '@eloquentpoll/contracts';
 import type { Config } from '../../config/config.ts';
+import { jsonLine } from '../../http/json-line.ts';
 import { answerOf, chatPollOf, completionId, nowInSeconds } from './completion.ts';
 import type { AskedByChat } from './read-request.ts';
 
@@ -51,4 +52,4 @@ function chunk(
   };
 }
 
-const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
+const event = (data: object): string => `data: ${jsonLine(data)}\n\n`;

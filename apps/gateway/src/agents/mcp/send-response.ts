@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { FastifyReply } from 'fastify';
+import { inOneLine } from '../../http/json-line.ts';
 
 /** Sends the library's web Response through Fastify, so that it gets the headers of every answer. */
 export async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
@@ -13,7 +14,16 @@ export async function sendResponse(reply: FastifyReply, response: Response): Pro
     return reply.send((await response.text()) || undefined);
   }
   reply.header('x-accel-buffering', 'no');
-  return reply.send(Readable.fromWeb(response.body as NodeReadableStream));
+  const events = response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(linesEscaped());
+  return reply.send(Readable.fromWeb(events as NodeReadableStream));
 }
 
 const FORWARDED_HEADERS = ['content-type', 'allow'];
+
+/** The library writes each message as JSON whose line ends are only those that JSON itself knows. */
+const linesEscaped = () =>
+  new TransformStream<string, string>({
+    transform(text, controller) {
+      controller.enqueue(inOneLine(text));
+    },
+  });

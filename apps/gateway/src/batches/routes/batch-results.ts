@@ -5,6 +5,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, textAnswer } from '../../http/answers.ts';
+import { jsonLine } from '../../http/json-line.ts';
 import type { BatchesContext } from '../context.ts';
 import { resultLines } from '../read/result-lines.ts';
 import { RESULTS_HEADER, resultAsCsv } from '../read/results-csv.ts';
@@ -66,7 +67,7 @@ export const acceptsCsv = ({ headers: { accept = '' } }: FastifyRequest): boolea
   /(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept);
 
 async function* jsonlOf({ storage }: BatchesContext, batch: StoredBatch): AsyncGenerator<string> {
-  for await (const rows of resultLines(storage, batch)) yield rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  for await (const rows of resultLines(storage, batch)) yield rows.map((row) => `${jsonLine(row)}\n`).join('');
 }
 
 async function* csvOf({ storage }: BatchesContext, batch: StoredBatch): AsyncGenerator<string> {

@@ -1,4 +1,5 @@
 import { csvLine } from '../../http/csv.ts';
+import { jsonLine } from '../../http/json-line.ts';
 import { toListedPoll } from '../../polls/read/listed-poll.ts';
 import type { HistoryRow } from './read-polls.ts';
 
@@ -26,7 +27,7 @@ const exported = (row: HistoryRow) => ({
 });
 
 function pollsJsonl(rows: readonly HistoryRow[]): string {
-  return rows.map((row) => `${JSON.stringify(exported(row))}\n`).join('');
+  return rows.map((row) => `${jsonLine(exported(row))}\n`).join('');
 }
 
 const COLUMNS = [

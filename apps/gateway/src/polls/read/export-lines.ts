@@ -14,6 +14,7 @@ import {
   type Queries,
   transfersAfter,
 } from '@eloquentpoll/storage';
+import { jsonLine } from '../../http/json-line.ts';
 import type { LaggingReads } from '../../http/lagging-reads.ts';
 import { toListedPoll } from './listed-poll.ts';
 
@@ -129,7 +130,7 @@ export async function* exportLines(
       after = page.next;
       const cursor = after === null ? followingPart(part) : { part, after };
       const last: ExportLine = cursor ? { type: 'cursor', cursor: cursorText(cursor) } : { type: 'end' };
-      yield [...page.lines, last].map((line) => `${JSON.stringify(line)}\n`).join('');
+      yield [...page.lines, last].map((line) => `${jsonLine(line)}\n`).join('');
     } while (after !== null);
   }
 }

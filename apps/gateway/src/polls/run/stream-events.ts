@@ -11,6 +11,7 @@ import {
 import { maxCostUsdOf, pollState, tallyByOption } from '@eloquentpoll/polls';
 import { chancesInOrder, chancesOf } from '@eloquentpoll/voting/chances';
 import type { Config } from '../../config/config.ts';
+import { jsonLine } from '../../http/json-line.ts';
 import { pageUrl, publicResultUrl, resultUrl, statusUrl } from '../read/to-wire.ts';
 import type { PollFailure } from '../read/why-failed.ts';
 
@@ -123,12 +124,11 @@ export function errorEvent(
 /** In place of the number in the id of a last event: a client that reconnects with it has seen the end. */
 export const LAST = 'end';
 
-/** JSON has no line breaks of its own, so the data is one line. */
 function event(
   kind: string,
   pollId: string,
   data: { seq: number; poll_id?: string },
   { id = String(data.seq), more = '' } = {},
 ): string {
-  return `id: ${pollId}:${id}\nevent: ${kind}\n${more}data: ${JSON.stringify(data)}\n\n`;
+  return `id: ${pollId}:${id}\nevent: ${kind}\n${more}data: ${jsonLine(data)}\n\n`;
 }

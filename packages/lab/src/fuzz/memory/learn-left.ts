@@ -1,12 +1,13 @@
-import { forgetAll, loseKey } from './learn.ts';
+import { doubt, forgetAll, loseKey } from './learn.ts';
 import { CHANGES_KEY, ENDED_BY, ENDS_ALL, isDestructive } from './owned-operations.ts';
 import type { People } from './people.ts';
 import type { Prepared } from './prepare-request.ts';
 import { type Remembered, THING_KINDS } from './remembered.ts';
+import type { Party } from './step.ts';
 
 /** Whatever a caller asked who hung up may have happened or not: what it would have ended or made stand again is not known. */
 export function learnFromLeft(
-  { operation: { id, ways }, actor, names, credentials }: Prepared,
+  { operation: { id, ways }, actor, sent, names, credentials }: Prepared,
   remembered: Remembered,
   people: People,
 ): void {
@@ -19,7 +20,7 @@ export function learnFromLeft(
   const parties = actor === 'n' || credentials.access === 'odd' ? (['a', 'b'] as const) : [actor];
   for (const party of parties) {
     const { keys, cookies } = people[party];
-    if (id === 'savePanel') for (const panel of remembered.of('panel', party, 'ended')) panel.standing = 'unsure';
+    if (id === 'savePanel') doubtPanels(remembered, party, sent.target);
     if (!isDestructive(id)) continue;
     for (const { kind, value } of names) {
       if (kind === ENDED_BY[id] || (kind === 'key-id' && CHANGES_KEY.has(id))) remembered.doubt(value, party);
@@ -36,6 +37,9 @@ export function learnFromLeft(
   }
 }
 
-function doubt(held: { access: string; readOnly: boolean }): void {
-  if (held.access !== 'ended') Object.assign(held, { access: 'restricted', readOnly: false });
+/** One of the names may stand for a panel now. */
+function doubtPanels(remembered: Remembered, party: Party, target: string): void {
+  for (const panel of remembered.of('panel', party, 'ended')) panel.standing = 'unsure';
+  const name = target.split('?', 1)[0]!.split('/').at(-1)!;
+  if (!remembered.find('panel', name, party)) remembered.note('panel', name, party, 'unsure');
 }

@@ -126,6 +126,8 @@ function endsSoon(json: Readonly<Record<string, unknown>> | undefined, now: numb
 export function forgetAll(remembered: Remembered, people: People): void {
   for (const party of ['a', 'b'] as const) {
     remembered.endAll(party, THING_KINDS, 'unsure');
+    // A request that is repeated later still has its own.
+    for (const held of [...people[party].keys, ...people[party].cookies]) doubt(held);
     people[party].keys.length = 0;
     people[party].cookies.length = 0;
   }
@@ -179,4 +181,9 @@ export function loseKey(keys: Held[], keyId: string, isRevoked: boolean): void {
     found.access = isRevoked ? 'ended' : 'restricted';
     found.readOnly = false;
   }
+}
+
+/** It may have ended, and may not. */
+export function doubt(held: Held): void {
+  if (held.access !== 'ended') Object.assign(held, { access: 'restricted', readOnly: false });
 }

@@ -178,4 +178,6 @@ const repeated = (before: Prepared): Prepared => ({
   credentials: { ...before.credentials, access: before.credentials.held?.access ?? before.credentials.access },
 });
 
-const hasKey = (sent: Sent): boolean => sent.headers['idempotency-key'] !== undefined;
+/** Of a stream that is followed on by its last event the key counts not. */
+const hasKey = ({ headers }: Sent): boolean =>
+  headers['idempotency-key'] !== undefined && headers['last-event-id'] === undefined;
