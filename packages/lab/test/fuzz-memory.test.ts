@@ -267,6 +267,12 @@ t.test(
     const asPost = { ...logout, operation: { ...logout.operation, method: 'POST' } };
     learnFrom(asPost, answer(303), new Remembered(), { ...people, a: holder, b: person('b') });
     t.same([holder.keys, before?.access], [[], 'restricted']);
+
+    const cookie = { value: 'ep_session=x', id: null, access: 'full' as const, readOnly: false };
+    holder.cookies.push(cookie);
+    const head = { ...logout, sent: { ...sent, method: 'HEAD' } };
+    learnFrom(head, answer(302, ''), new Remembered(), { ...people, a: holder, b: person('b') });
+    t.same([holder.cookies, cookie.access], [[], 'restricted'], 'a HEAD ends a login as its GET does');
     t.end();
   },
 );

@@ -48,7 +48,8 @@ export function learnFrom(
   if (typeof headers.etag === 'string') remembered.tags.set(id, headers.etag);
   const isGood = status < 400;
   if (!isGood || actor === 'n') return;
-  if (sent.method !== operation.method) {
+  // A HEAD does what its GET does: one of them ends a login.
+  if (sent.method !== operation.method && !(sent.method === 'HEAD' && operation.method === 'GET')) {
     if (!SAFE.has(sent.method)) forgetAll(remembered, people);
     return;
   }
