@@ -1,16 +1,29 @@
 import { eachSlot, type RedisClient } from '@eloquentpoll/bus';
 import { findKeyByHash, type Storage } from '@eloquentpoll/storage';
+import type { Result } from 'ioredis';
 import { type KeyOwner, ownerSeal } from './cached-owner.ts';
 import { type HashedKey, nameOfHash } from './hashed-key.ts';
 
 // Caches the owners of active keys in Redis. A revocation writes a tombstone before its commit, for the case that this
 // process dies between the two, and after it. The tombstone outlives every lookup in flight, so no replica can cache the
-// key again. Without Redis, reads go to Postgres.
+// key again. It is read only where an owner is about to be cached: to a lookup a revoked key is one that never was.
+// Without Redis, reads go to Postgres.
 
 const CACHE_TTL_S = 10;
 /** Longer than any lookup that was in flight when the tombstone was written. */
 const TOMBSTONE_TTL_S = 120;
-const TOMBSTONE = '-';
+
+/** KEYS: the place of an owner, its tombstone; ARGV: the owner, until when. */
+const STORE = `
+if redis.call('EXISTS', KEYS[2]) == 0 then
+  redis.call('SET', KEYS[1], ARGV[1], 'PXAT', ARGV[2], 'NX')
+end`;
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    epStoreOwner(place: string, tombstone: string, owner: string, expiresAt: number): Result<unknown, Context>;
+  }
+}
 
 export interface KeyCache {
   /** Where Postgres is to be asked, `around` is called with that; what it throws ends the search. */
@@ -39,10 +52,11 @@ export interface KeyCacheOptions {
 
 export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now }: KeyCacheOptions): KeyCache {
   const seal = ownerSeal(pepper, now);
+  redis.defineCommand('epStoreOwner', { numberOfKeys: 2, lua: STORE });
   const redisKey = (name: string): string => `${prefix}:key:{${name}}`;
+  const tombstoneOf = (name: string): string => `${redisKey(name)}:revoked`;
 
   function parse(name: string, reply: unknown): KeyOwner | null {
-    // A tombstone is no sealed owner.
     const owner = typeof reply === 'string' ? seal.open(name, reply) : null;
     if (owner) onUse(owner.keyId);
     return owner;
@@ -59,12 +73,18 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
     if (isMoving) return owner;
     const expiresAt = Math.floor(askedAt + Math.min(CACHE_TTL_S, secondsLeft ?? CACHE_TTL_S) * 1_000);
     const name = nameOfHash(hash);
-    // Not awaited. NX keeps a tombstone.
-    redis.set(redisKey(name), seal.seal(name, owner, expiresAt), 'PXAT', expiresAt, 'NX').catch(() => undefined);
+    const sealed = seal.seal(name, owner, expiresAt);
+    // Not awaited.
+    redis.epStoreOwner(redisKey(name), tombstoneOf(name), sealed, expiresAt).catch(() => undefined);
     return owner;
   }
 
-  const writeTombstone = (hash: Buffer) => redis.set(redisKey(nameOfHash(hash)), TOMBSTONE, 'EX', TOMBSTONE_TTL_S);
+  async function writeTombstone(hash: Buffer): Promise<void> {
+    const name = nameOfHash(hash);
+    // In this order: what is stored in between is deleted.
+    await redis.set(tombstoneOf(name), '', 'EX', TOMBSTONE_TTL_S);
+    await redis.del(redisKey(name));
+  }
 
   return {
     async find(hash, around = (ask) => ask()) {
