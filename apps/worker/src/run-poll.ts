@@ -21,6 +21,13 @@ import { type LeasedPoll, logFields, untilDeadlineMs } from './run.ts';
  */
 const MAX_CLAIMS = 10;
 
+/**
+ * So long a poll waits for what earlier workers recorded, and at most a quarter of its time: without it each vote costs a
+ * second call. A worker that has just woken up has no connection to Redis for a moment.
+ */
+const EARLIER_WITHIN_MS = 3_000;
+const RETRY_MS = 100;
+
 /** Others like it may have waited for its end: a worker runs few of them at once. */
 export const isSuspect = ({ claims }: Pick<Claim, 'claims'>): boolean => claims > DEATHS_BEFORE_SUSPECT;
 
@@ -31,7 +38,7 @@ export async function runPoll(context: Context, claimed: ClaimedPoll, signal: Ab
   try {
     const record = await recordOf(context, claim);
     const run: LeasedPoll = { claim, record, claimedAt, lease, alive: ending.signal, abandon: ending.abort };
-    const earlier = claim.epoch === 1 ? [] : await earlierVotes(context, claim);
+    const earlier = claim.epoch === 1 ? [] : await earlierVotes(context, claim, ending.signal);
     if (claim.claims - earlier.length > MAX_CLAIMS) return await giveUp(context, claim);
     // From when the claim was sent: how long its answer took is unknown.
     const timeLeftMs = claim.remainingMs - (context.clock.now() - sentAt);
@@ -53,16 +60,23 @@ async function recordOf({ polls, log }: Context, claim: Claim): Promise<TrackRec
 }
 
 /** Votes that earlier workers recorded; from now on none of them can add to the record. */
-async function earlierVotes({ bus, log }: Context, claim: Claim): Promise<Vote[]> {
-  const { id: pollId, epoch } = claim;
-  try {
-    const votes = await bus.runs.takeOver(pollId, epoch, untilDeadlineMs(claim));
-    if (votes === null) throw new Abandoned('a newer worker has the poll');
-    return votes.filter((vote) => fits(claim, vote)).toSorted((a, b) => a.seat - b.seat);
-  } catch (error) {
-    if (error instanceof Abandoned) throw error;
-    log.warn({ ...logFields(claim), err: error }, 'poll.earlier_votes_lost');
-    return [];
+async function earlierVotes({ bus, clock, log }: Context, claim: Claim, alive: AbortSignal): Promise<Vote[]> {
+  const { id: pollId, epoch, remainingMs } = claim;
+  const until = clock.now() + Math.min(EARLIER_WITHIN_MS, remainingMs / 4);
+  for (;;) {
+    try {
+      const votes = await bus.runs.takeOver(pollId, epoch, untilDeadlineMs(claim));
+      if (votes === null) throw new Abandoned('a newer worker has the poll');
+      return votes.filter((vote) => fits(claim, vote)).toSorted((a, b) => a.seat - b.seat);
+    } catch (error) {
+      if (error instanceof Abandoned) throw error;
+      if (clock.now() + RETRY_MS > until) {
+        log.warn({ ...logFields(claim), err: error }, 'poll.earlier_votes_lost');
+        return [];
+      }
+    }
+    await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
+    if (alive.aborted) throw new Abandoned('the lease is lost, or the worker has to stop');
   }
 }
 

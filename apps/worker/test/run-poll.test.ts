@@ -385,6 +385,33 @@ t.test('a worker that takes a poll over from itself goes on with one run of it',
   t.equal((await findPoll(bed.storage, id))?.status, 'completed');
 });
 
+t.test('a worker whose Redis is away for a moment waits for the votes on record, and not for long', async (t) => {
+  const bed = await bench(t);
+  /** After one vote that a worker recorded before it died. */
+  const takenOver = async (failures: number, deadlineMs: number) => {
+    const id = await bed.accept({ deadlineMs });
+    await bed.storage.db.updateTable('polls').set({ claims: 1, lease_epoch: 1 }).where('id', '=', id).execute();
+    const moment = { pollId: id, epoch: 1, spec: SPEC, state: pollState(SPEC), received: 1, vote: null, elapsedMs: 0 };
+    await bed.bus.runs.vote(id, 1, vote(0), runningSnapshot(moment));
+    bed.asked.length = 0;
+    const context = bed.worker(`w of ${failures}`);
+    const { runs } = bed.bus;
+    let left = failures;
+    const takeOver: typeof runs.takeOver = async (...args) => {
+      if (left-- > 0) throw new Error('no connection');
+      return runs.takeOver(...args);
+    };
+    await claimAndRun({ ...context, bus: { ...bed.bus, runs: { ...runs, takeOver } } }, id, alive());
+    t.equal((await findPoll(bed.storage, id))?.status, 'completed');
+    return bed.asked.includes(0);
+  };
+  t.notOk(await takenOver(3, 60_000), 'no model is asked again');
+  t.ok(
+    await takenOver(Number.POSITIVE_INFINITY, 2_000),
+    'it goes on without them before a quarter of its time is over',
+  );
+});
+
 t.test('a worker that takes over announces what has arrived so far', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
