@@ -1,5 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { acceptPoll, bury, claimPoll, creditAccount, finishPoll, insertKey, reverseCredit } from '../src/index.ts';
+import { sql } from 'kysely';
+import {
+  acceptPoll,
+  bury,
+  claimPoll,
+  creditAccount,
+  finishPoll,
+  insertKey,
+  type Queries,
+  reverseCredit,
+  type Storage,
+} from '../src/index.ts';
 import { acceptance, type Fixture, finished, funded, newPoll, USD, unique, vote } from './fixtures.ts';
 
 // Damage planted by a superuser, who switches off the constraints and triggers that would have refused it.
@@ -13,15 +24,25 @@ const CHAIN = "'00000000-0000-4000-8000-000000000005'";
 const CELLS = "'00000000-0000-4000-8000-000000000007'";
 const MOVED = `insert into account_moves (id, account_id, direction, kind, from_cell, to_cell, state, amount_u)
   values (gen_random_uuid(), '$user', 'in', 'account', '1', '0', 'arrived', 5)`;
-const UNLOCK = 'alter table transfers disable trigger transfers_append_only;';
+const POOL = "'00000000-0000-4000-8000-000000000001'";
+const REVENUE = "'00000000-0000-4000-8000-000000000002'";
+const CREDITED = 'insert into checkouts (account_id, amount_cents, state, processor_id, reversed_cents) values';
+/** A month whose polls were dropped, up to this poll. */
+const DROPPED_TO = (poll: string) => `update months set polls_dropped_at = now(), next_poll = '${poll}'
+  where ends_at = (select max(ends_at) from months)`;
+export const UNLOCK = 'alter table transfers disable trigger transfers_append_only;';
 
-/** Rule -> damage that it must find. $user, $debtor, $running, $done, $free and $buried name what `populate` made. */
+/** Rule -> damage that it must find. $user, $debtor, $empty, $running, $done, $free and $buried name what `populate` made. */
 export const DAMAGE: Record<string, string[]> = {
   trial_balance: ["update balances set posted_u = posted_u + 1 where account_id = '$user'"],
   posted: [
     `update balances set posted_u = posted_u + case account_id when '$user' then 1 else -1 end
       where account_id in ('$user', '$debtor')`,
     `${UNLOCK} update transfers set amount_u = amount_u + 1 where kind = 'credit' and credit = '$user'`,
+    // Each total is that of the closed pages and of the open part together.
+    `insert into ledger_sums as l values ('$user', -1, -1, -1, -1, -1, -1, -1)
+     on conflict (account_id) do update set posted_u = l.posted_u - 1, reversed_u = l.reversed_u - 1;
+     update balances set allow_negative = true where account_id = '$user'`,
   ],
   held: [
     "update balances set held_u = held_u + 1 where account_id = '$user'",
@@ -38,7 +59,7 @@ export const DAMAGE: Record<string, string[]> = {
   key_limit_held: ['update key_limits set held_u = held_u - 1'],
   no_balance: ["insert into accounts (kind) values ('user')"],
   move: [MOVED, MOVED.replace('gen_random_uuid()', "'00000000-0000-4000-8000-0000000000aa'")],
-  moves: [MOVED, `${FORGED} 'reversal', '$user', ${CELLS}, 5, null, null`],
+  moves: [MOVED, `${MOVED}; ${MOVED}`, `${FORGED} 'reversal', '$user', ${CELLS}, 5, null, null`],
   parties: [
     `${FORGED} 'credit', gen_random_uuid(), '$user', 5, null, null`,
     `${FORGED} 'credit', ${OPERATOR}, gen_random_uuid(), 5, null, null`,
@@ -46,6 +67,10 @@ export const DAMAGE: Record<string, string[]> = {
     `${FORGED} 'hold', '$user', ${OPERATOR}, 5, null, null`,
     `${FORGED} 'top_up', ${OPERATOR}, '$user', 5, null, null`,
     `${FORGED} 'reversal', ${OPERATOR}, '$user', 5, null, null`,
+    `${FORGED} 'credit', ${OPERATOR}, ${POOL}, 5, null, null`,
+    `${FORGED} 'top_up', '$user', ${POOL}, 5, null, null`,
+    `${FORGED} 'reversal', '$debtor', '$user', 5, null, null`,
+    `${FORGED} 'hold', ${OPERATOR}, ${REVENUE}, 5, null, null`,
   ],
   resolved_twice: [
     `drop index transfers_resolved_once;
@@ -55,6 +80,10 @@ export const DAMAGE: Record<string, string[]> = {
     `${UNLOCK} update transfers set amount_u = 1000001 where kind = 'post'`,
     `${UNLOCK} update transfers set amount_u = amount_u - 1 where kind = 'void'`,
     `${UNLOCK} update transfers set debit = '$debtor' where kind = 'post'`,
+    `${UNLOCK} alter table transfers drop constraint transfers_rules;
+     update transfers set credit = ${OPERATOR} where kind = 'post' and poll_id = '$done'`,
+    `${UNLOCK} update transfers set poll_id = '$buried' where kind = 'post' and poll_id = '$done'`,
+    `${FORGED} 'post', '$user', ${REVENUE}, 5, null, null`,
     `${FORGED} 'post', debit, credit, 1, id, poll_id from transfers where kind = 'credit' order by id limit 1`,
   ],
   poll_hold: [
@@ -82,8 +111,16 @@ export const DAMAGE: Record<string, string[]> = {
     `insert into transfers (idem, kind, debit, credit, amount_u)
      values ('hold:audit:ps_none:1', 'hold', '$user', '00000000-0000-4000-8000-000000000002', 5)`,
   ],
-  poll_overdue: ["update polls set deadline_at = now() - interval '61 seconds' where id = '$running'"],
-  hold_without_poll: [`${FORGED} 'hold', '$user', '00000000-0000-4000-8000-000000000002', 5, null, 'ps_none'`],
+  poll_overdue: [
+    "update polls set deadline_at = now() - interval '61 seconds' where id = '$running'",
+    `update polls set lease_owner = 'w', lease_until = now(), run_until = now() - interval '61 seconds' where id = '$running'`,
+    `update polls set lease_owner = 'w', lease_until = now(), run_until = now(), deadline_at = now() - interval '61 seconds'
+      where id = '$running'`,
+  ],
+  hold_without_poll: [
+    `${FORGED} 'hold', '$user', ${REVENUE}, 5, null, 'ps_none'`,
+    `${DROPPED_TO('ps_none')}; ${FORGED} 'hold', '$user', ${REVENUE}, 5, null, 'ps_none'`,
+  ],
   billed_twice: ["update votes set model_id = 'sim/m0' where poll_id = '$done' and seat = 1"],
   billed_without_vote: [
     `alter table votes drop constraint votes_only_votes_billed;
@@ -104,6 +141,7 @@ export const DAMAGE: Record<string, string[]> = {
     `insert into checkouts (account_id, amount_cents, state, processor_id)
      values ('$user', 100, 'credited', 'cs_2')`,
     `${FORGED} 'credit', ${CARD}, '$user', 5, null, null`,
+    `${CREDITED} ('$empty', 100, 'credited', 'cs_4', 0)`,
   ],
   card_reversal: [
     'update checkouts set reversed_cents = reversed_cents + 1',
@@ -111,20 +149,58 @@ export const DAMAGE: Record<string, string[]> = {
     `${FORGED} 'reversal', '$user', ${CARD}, 5, null, null`,
     `${UNLOCK} update transfers set debit = '$user' where idem = 'card:cs_3:reversed:1'`,
     `${UNLOCK} delete from transfers where idem = 'card:cs_3:reinstated:2'`,
+    `${UNLOCK} update transfers set credit = '$user' where idem = 'card:cs_3:reinstated:2'`,
+    `${CREDITED} ('$debtor', 100, 'credited', 'cs_4', 50)`,
+    `${CREDITED} ('$empty', 100, 'credited', 'cs_4', 50)`,
   ],
   held_back: [
     "update balances set held_back_u = 1 where account_id = '$user'",
     "update checkouts set held_back_u = 1 where processor_id = 'cs_1'",
+    `insert into checkouts (account_id, amount_cents, held_back_u) values ('$user', 100, 2), ('$user', 100, 3)`,
   ],
   reserved: [
     "update balances set reserved_u = 1 where account_id = '$user'",
     "insert into batches (id, account_id, status, reserved_u, skipped) values ('pb_1', '$user', 'running', 1, '{}')",
+    `insert into batches (id, account_id, status, reserved_u, skipped)
+     values ('pb_1', '$user', 'running', 2, '{}'), ('pb_2', '$user', 'canceling', 3, '{}')`,
   ],
   chain_credit: [
     "update deposits set state = 'settled'",
     'update deposits set amount_u = amount_u + 1',
     "update deposits set account_id = '$debtor'",
+    "update deposits set account_id = '$empty', amount_u = 1",
+    `insert into deposits (chain_id, asset, payer, nonce, pay_to, amount_u, valid_before, state, proof, tx_hash, account_id)
+     select chain_id + 1, asset, payer, nonce, pay_to, 5, valid_before, state, proof, tx_hash, account_id from deposits`,
     `${FORGED} 'credit', ${CHAIN}, '$user', 5, null, null`,
+  ],
+};
+
+const AUDITED = `insert into roster_versions values ('v', 'broad', 'cheapest', false, true, '{}', '{}');
+  insert into audit_jobs (poll_id, roster_version, heard, max_u, lease_epoch) values ('$done', 'v', '{}', 5, 1)`;
+
+/** Rule -> the nearest to its damage that is right, or that another rule finds. */
+export const ALLOWED: Record<string, string[]> = {
+  poll_overdue: [
+    "update polls set deadline_at = now() - interval '60 seconds' where id = '$running'",
+    // Left by its worker, it waits for its deadline alone.
+    `update polls set lease_owner = null, lease_until = now() + interval '1 hour', run_until = now() - interval '61 seconds'
+      where id = '$running'`,
+    `update polls set lease_owner = 'w', lease_until = now() - interval '1 microsecond',
+       run_until = now() - interval '61 seconds' where id = '$running'`,
+  ],
+  audit_hold: [
+    `${AUDITED}; insert into transfers (idem, kind, debit, credit, amount_u)
+     values ('hold:audit:$done:1', 'hold', '00000000-0000-4000-8000-000000000006', ${REVENUE}, 5)`,
+  ],
+  billed_twice: ["update votes set model_id = 'sim/m0' where poll_id = '$done' and billed_u = 0"],
+  billed_without_vote: [
+    `update votes set option = null, fault_u = billed_u, max_cost_u = billed_u where poll_id = '$done' and seat = 0`,
+  ],
+  hold_without_poll: [`${DROPPED_TO('ps_none0')}; ${FORGED} 'hold', '$user', ${REVENUE}, 5, null, 'ps_none'`],
+  poll_hold: [
+    `insert into polls (id, result_id, status, spec, entry_point, lease_until, deadline_at, finished_at)
+     values ('ps_0x', 'EP-x', 'failed', '{}', 'rest', now(), now(), now());
+     insert into moved_results (poll_id, result_id, account_id) values ('ps_0x', 'EP-x', '$user')`,
   ],
 };
 
@@ -173,10 +249,11 @@ export const CLOSED_DAMAGE: Record<string, string[]> = {
   sums: ["update ledger_sums set card_u = card_u + 1 where account_id = '$user'"],
 };
 
-/** Books with one of everything. */
+/** Books with one of everything, and an account ($empty) that never had money. */
 export async function populate({ storage, query }: Fixture) {
   const user = await funded(storage, 20n * USD);
   const debtor = await funded(storage, USD);
+  const empty = await funded(storage, 0n);
   await reverseCredit(storage, { accountId: debtor, amountU: 3n * USD, source: 'operator', idem: unique('refund:') });
   await acceptPoll(storage, acceptance(null, { holdU: 5n, free: { dailyCapU: 100n } }));
   const limit = { limitU: 20n * USD, reset: 'never' } as const;
@@ -218,11 +295,37 @@ export async function populate({ storage, query }: Fixture) {
   return {
     $user: user,
     $debtor: debtor,
+    $empty: empty,
     $running: polls.running.poll.id,
     $done: polls.done.poll.id,
     $buried: polls.buried.poll.id,
     $free: free.poll.id,
   };
+}
+
+const UNDONE = new Error('undone');
+
+/** What `look` sees while the damage is there. */
+export async function withDamage<Seen>(
+  owner: Storage,
+  damage: string,
+  look: (queries: Queries) => Promise<Seen>,
+): Promise<Seen> {
+  let seen: [Seen] | null = null;
+  await owner.db
+    .transaction()
+    .execute(async (db) => {
+      await sql`select setval('transfers_id_seq', (select max(id) from transfers))`.execute(db);
+      for (const statement of damage.split(/;\s*\n?/).filter((text) => text.trim()))
+        await sql.raw(statement).execute(db);
+      seen = [await look({ db })];
+      throw UNDONE;
+    })
+    .catch((error: unknown) => {
+      if (error !== UNDONE) throw error;
+    });
+  if (seen === null) throw new Error('nothing was looked at');
+  return seen[0];
 }
 
 export type Names = Awaited<ReturnType<typeof populate>>;

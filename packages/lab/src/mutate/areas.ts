@@ -105,7 +105,7 @@ export const AREAS: readonly Area[] = [
       'final_transfer_id',
       'sum_transfers',
     ],
-    tests: ['check-ledger', 'close-books', 'ledger', 'finish-poll'].map(storageTest),
+    tests: ['check-ledger', 'audited-ranges', 'close-steps', 'close-books', 'ledger', 'finish-poll'].map(storageTest),
   },
   {
     name: 'idempotency',
