@@ -1,5 +1,13 @@
 import t from 'tap';
-import { MAX_TRIES, messageData, openSecretBox, retryMs, SEND_TIMEOUT_MS, signedHeaders } from '../src/index.ts';
+import {
+  MAX_TRIES,
+  messageData,
+  newWebhookSecret,
+  openSecretBox,
+  retryMs,
+  SEND_TIMEOUT_MS,
+  signedHeaders,
+} from '../src/index.ts';
 
 t.test('attempts: 5 s, 1, 5 and 30 min, 2, 5, 10, 14, 20 and 20 h apart, a tenth more or less', (t) => {
   const pauses = (random: number) => {
@@ -49,6 +57,13 @@ t.test('a signature is that of Standard Webhooks, of whole seconds and of each s
   t.end();
 });
 
+t.test('a new secret is 32 random bytes in base64 after its prefix', (t) => {
+  const made = Array.from({ length: 3 }, newWebhookSecret);
+  for (const secret of made) t.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  t.equal(new Set(made).size, 3);
+  t.end();
+});
+
 t.test('the data of each kind of message says where to read more, and ids stay one part of a path', (t) => {
   const at = 'https://polls.example.com';
   for (const [type, data, more] of [
@@ -82,5 +97,13 @@ t.test('what was not sealed by a known key and in this form does not open', (t) 
   t.throws(() => box.open(sealed.split('.').slice(0, 2).join('.'), 'we_1'));
   t.throws(() => box.open(`v1..${sealed.split('.')[2]}`, 'we_1'), /not configured/);
   t.throws(() => openSecretBox([]), /at least one/);
+  t.end();
+});
+
+t.test('what an earlier version sealed opens: the form at rest stays', (t) => {
+  const box = openSecretBox(['a newer key of at least 32 characters.', 'a sealing key of at least 32 characters.']);
+  const sealed = 'v1.H-Xs_W2b.tkpHrcSb0I3yCfSxxsCZ5oscNnYFRlSRHaPD_lZ48aKBTqzZOytccy3s';
+  t.equal(box.open(sealed, 'we_1'), 'whsec_c2VjcmV0');
+  t.equal(box.open(box.seal('ключ', 'we_1'), 'we_1'), 'ключ', 'of any characters');
   t.end();
 });

@@ -10,6 +10,7 @@ export const NAMES = ['good.example.com', '*.example.com'];
 export const certificate: TestCertificate = testCertificate(NAMES, ['127.0.0.1']);
 
 export interface Received {
+  method: string | undefined;
   path: string;
   headers: IncomingMessage['headers'];
   body: string;
@@ -35,7 +36,8 @@ export async function receiver(
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const one = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() };
+      const { method, url = '', headers } = request;
+      const one = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
       received.push(one);
       answer(response, one);
     });

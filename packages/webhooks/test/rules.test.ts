@@ -1,5 +1,6 @@
 import t from 'tap';
 import { receiverRules, systemResolver, urlProblem } from '../src/index.ts';
+import { resolveReceiver } from '../src/resolve-receiver.ts';
 
 const outside = receiverRules({ toLoopback: false });
 const local = receiverRules({ toLoopback: true });
@@ -44,6 +45,7 @@ t.test('only public addresses may be connected to', (t) => {
     'fd00:ec2::254',
     'fe80::1',
     'fe80::1%eth0',
+    '2606:4700:4700::1111%eth0',
     'fec0::1',
     'ff02::1',
     'not an address',
@@ -115,6 +117,7 @@ const WRONG: readonly [string, RegExp][] = [
   ['https://LOCALHOST./', /public/],
   ['https://db.internal/', /public/],
   ['https://intranet/', /public/],
+  ['https://printer/', /public/],
   ['https://printer.local/', /public/],
   ['https://redis.default.svc/', /public/],
   ['https://127.0.0.1/', /public/],
@@ -144,6 +147,12 @@ t.test('an address is refused by what it says, before anything is resolved', (t)
   t.end();
 });
 
+t.test('443 and 8443 are the ports, also where 443 is written out', (t) => {
+  for (const port of ['', '443', '8443']) t.ok(outside.allowsPort(port), port);
+  for (const port of ['80', '444', '8080', '8444']) t.notOk(outside.allowsPort(port), port);
+  t.end();
+});
+
 t.test('where this machine is allowed, so are http and any port from 1024, and nothing else more', (t) => {
   for (const url of ['http://localhost:3000/', 'http://127.0.0.1:9999/x', 'https://[::1]:4000/', 'http://localhost/'])
     t.equal(urlProblem(url, local), null, url);
@@ -165,3 +174,35 @@ t.test('a name has the addresses of both families, of those that answer; none is
   t.same(await resolve([], answers.v6), answers.v6);
   await t.rejects(resolve([], []), /no address/);
 });
+
+t.test(
+  'what is connected to is each address of a name with its family, or the address in the URL itself',
+  async (t) => {
+    const found = ['93.184.216.34', '2606:4700:4700::1111'];
+    const both = [
+      { address: found[0], family: 4 },
+      { address: found[1], family: 6 },
+    ];
+    const asked: string[] = [];
+    const resolve = async (host: string) => {
+      asked.push(host);
+      return found;
+    };
+    t.same(await resolveReceiver(new URL('https://host.example.com/x'), outside, resolve), both);
+    t.same(asked.splice(0), ['host.example.com']);
+    t.same(await resolveReceiver(new URL('https://93.184.216.34/'), outside, resolve), [both[0]]);
+    t.same(await resolveReceiver(new URL('https://[2606:4700:4700::1111]/'), outside, resolve), [both[1]]);
+    t.same(await resolveReceiver(new URL('http://localhost:3000/'), local, resolve), [
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ]);
+    t.same(asked, [], 'no name server is asked for these');
+    t.same(await resolveReceiver(new URL('https://host.example.com/x'), local, resolve), both, 'as for any other name');
+    await t.rejects(resolveReceiver(new URL('https://10.0.0.1/'), outside, resolve), /address_refused/);
+    t.same(asked.splice(0), ['host.example.com']);
+    t.same(await resolveReceiver(new URL('https://localhost/'), outside, resolve), both);
+    t.same(asked, ['localhost'], 'this machine has no name of its own where it is not allowed');
+    const none = () => Promise.reject(new Error('ENOTFOUND'));
+    await t.rejects(resolveReceiver(new URL('https://host.example.com/'), outside, none), /name_not_resolved/);
+  },
+);

@@ -1,3 +1,5 @@
+import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { testCertificate } from '@eloquentpoll/testkit/tls-certificate';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
@@ -42,8 +44,12 @@ t.test('a message arrives as it was signed, and the standard library verifies it
   t.match(sent, { status: 200, error: null });
   const [message] = received;
   t.match(message, {
+    method: 'POST',
     path: '/hooks',
-    headers: { 'content-type': 'application/json', host: `good.example.com:${port}` },
+    headers: {
+      ...{ 'content-type': 'application/json', 'content-length': String(body.length) },
+      ...{ 'user-agent': /^EloquentPoll-Webhooks\//, connection: 'close', host: `good.example.com:${port}` },
+    },
   });
   const given = message!.headers as Record<string, string>;
   for (const secret of [now, before]) t.same(new Webhook(secret).verify(message!.body, given), JSON.parse(body));
@@ -67,6 +73,127 @@ t.test('an answer that is no 2xx is known by its status; a redirect is not follo
   }
   t.equal(received.length, 8);
   t.equal(inside.connections(), 0);
+});
+
+t.test(
+  'a receiver asks for a pause in whole seconds, of six digits at most; anything else asks for none',
+  async (t) => {
+    const { port } = await receiver(t, (response, { path }) => {
+      const pause = decodeURIComponent(path.slice(1));
+      response.writeHead(503, pause === '' ? {} : { 'retry-after': pause }).end();
+    });
+    const send = sender();
+    for (const [pause, retryAfterMs] of [
+      ['', 0],
+      ['0', 0],
+      ['7', 7_000],
+      ['999999', 999_999_000],
+      ['1000000', 0],
+      ['1.5', 0],
+      ['-5', 0],
+      ['Wed, 21 Oct 2026 07:28:00 GMT', 0],
+    ] as const) {
+      const url = `https://good.example.com:${port}/${encodeURIComponent(pause)}`;
+      t.match(await send({ url, headers: {}, body }, never), { status: 503, retryAfterMs }, pause);
+    }
+  },
+);
+
+t.test(
+  'an address that may not be sent to is not even looked up; a name without addresses is known as such',
+  async (t) => {
+    const open = await receiver(t, ok, { tls: false });
+    let asked = 0;
+    const counting = sender(() => {
+      asked += 1;
+      return ['127.0.0.1'];
+    });
+    const failed = { status: null, retryAfterMs: 0 };
+    for (const url of [
+      `http://good.example.com:${open.port}/`,
+      `https://ada@good.example.com:${open.port}/`,
+      'nonsense',
+    ])
+      t.match(await counting({ url, headers: {}, body }, never), { ...failed, error: 'address_refused' }, url);
+    t.same([asked, open.connections()], [0, 0]);
+    const unknown = messageSender({ rules, resolve: () => Promise.reject(new Error('ENOTFOUND')) });
+    t.match(await post(unknown), { ...failed, error: 'name_not_resolved' });
+  },
+);
+
+t.test('to this machine, where that is allowed, messages go without TLS', async (t) => {
+  const { port, received } = await receiver(t, ok, { tls: false });
+  const send = messageSender({ rules: receiverRules({ toLoopback: true }) });
+  for (const host of ['127.0.0.1', 'localhost'])
+    t.match(await send({ url: `http://${host}:${port}/x`, headers: {}, body }, never), { status: 200, error: null });
+  t.match(received, [{ method: 'POST', path: '/x', body }, { body }]);
+});
+
+t.test('what an attempt took is in whole milliseconds, whether or not it was answered', async (t) => {
+  const { port } = await receiver(t, ok);
+  for (const send of [sender(), sender(['127.0.0.2'])]) {
+    const began = performance.now();
+    const { tookMs } = await post(send, port);
+    t.ok(Number.isInteger(tookMs) && tookMs >= 0 && tookMs <= Math.ceil(performance.now() - began), `${tookMs} ms`);
+  }
+});
+
+t.test('TLS sessions are resumed, each message on a connection of its own', async (t) => {
+  const resumed: boolean[] = [];
+  const { port, connections } = await receiver(t, (response) => {
+    resumed.push(response.socket instanceof TLSSocket && response.socket.isSessionReused());
+    response.end('thanks');
+  });
+  const send = sender();
+  for (let i = 0; i < 2; i++) t.match(await post(send, port), { status: 200 });
+  t.same(resumed, [false, true]);
+  t.equal(connections(), 2);
+});
+
+t.test('also where a connection takes one address alone', async (t) => {
+  const { port } = await receiver(t, ok);
+  const before = getDefaultAutoSelectFamily();
+  t.teardown(() => setDefaultAutoSelectFamily(before));
+  setDefaultAutoSelectFamily(false);
+  t.match(await post(undefined, port), { status: 200, error: null });
+});
+
+t.test('an attempt whose worker is leaving ends at once', async (t) => {
+  const slowNames = messageSender({ rules, resolve: () => new Promise(() => {}), timeoutMs: 60_000 });
+  const message = { url: 'https://good.example.com/', headers: {}, body };
+  t.match(await slowNames(message, AbortSignal.abort()), { status: null, error: 'timed_out' }, 'it left before');
+  const leaving = new AbortController();
+  const silent = await receiver(t, () => leaving.abort());
+  const url = `https://good.example.com:${silent.port}/`;
+  t.match(await sender(undefined, 60_000)({ ...message, url }, leaving.signal), { status: null, error: 'timed_out' });
+});
+
+t.test('a small answer is taken to its end, of an endless one little more than is kept in buffers', async (t) => {
+  let ended: Promise<boolean> | undefined;
+  const small = await receiver(t, (response) => {
+    ended = new Promise((resolve) => response.on('close', () => resolve(response.writableFinished)));
+    response.write('one');
+    setTimeout(() => response.end('two'), 20);
+  });
+  t.match(await post(undefined, small.port), { status: 200 });
+  t.equal(await ended, true);
+  let taken = 0;
+  let cut: Promise<void> | undefined;
+  const endless = await receiver(t, (response) => {
+    const chunk = Buffer.alloc(65_536, 'x');
+    const write = () => {
+      if (response.destroyed) return;
+      response.write(chunk, (error) => {
+        if (!error) taken += chunk.length;
+        write();
+      });
+    };
+    cut = new Promise((resolve) => response.on('close', resolve));
+    write();
+  });
+  t.match(await post(undefined, endless.port), { status: 200 });
+  await cut;
+  t.ok(taken <= 16 * 1_048_576, `${taken} bytes`);
 });
 
 t.test('time and size are bounded, whatever the receiver does', async (t) => {
@@ -113,6 +240,14 @@ t.test('a certificate of another name, or of an unknown authority, gets no messa
   const other = await receiver(t, ok);
   t.match(await post(undefined, other.port, 'other.example.net'), { status: null, error: 'tls_failed' }, 'other name');
   t.same([received.length, other.received.length], [0, 0]);
+});
+
+t.test('certificates are checked also where the environment turns that off', async (t) => {
+  t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  const { port, received } = await receiver(t, ok, { cert: testCertificate(['good.example.com']) });
+  t.match(await post(undefined, port), { status: null, error: 'tls_failed' });
+  t.equal(received.length, 0);
 });
 
 t.test('a name that leads inside is not connected to, also when it does so only at times', async (t: Test) => {
