@@ -10,10 +10,13 @@ import { asOwner, testDatabase } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { type MessageSender, openSecretBox, type SendOutcome } from '@eloquentpoll/webhooks';
 import t, { type Test } from 'tap';
+import type { Config } from '../src/config.ts';
+import type { OpenContext } from '../src/context.ts';
 import { type Delivering, deliverWebhooks } from '../src/webhooks/deliver-webhooks.ts';
+import { openWebhookDelivery } from '../src/webhooks/open-delivery.ts';
 import { sendDelivery } from '../src/webhooks/send-delivery.ts';
 
-// slow: 3 s
+// slow: 5 s
 
 // What is sent beside what, and what each answer comes to: the receivers are functions.
 
@@ -134,7 +137,7 @@ t.test(
 );
 
 t.test('each attempt is counted by its outcome, and how late a message is by its first', async (t) => {
-  const { storage, sql, metrics, sent, endpoint, start } = await world(t);
+  const { storage, sql, metrics, sent, problems, endpoint, start } = await world(t);
   const { counts } = metrics.histogram('eloquentpoll_webhook_delay_seconds');
   const delays = () => counts.reduce((sum, n) => sum + n, 0);
   const counted = () => {
@@ -175,6 +178,107 @@ t.test('each attempt is counted by its outcome, and how late a message is by its
   t.same(counted(), [2, 2, 1, 1, 2, 1], 'one that was cut off is no attempt');
   const [left] = await sql(`select tries, lease_owner from webhook_deliveries where status = 'pending'`);
   t.match(left, { tries: 0, lease_owner: null });
+  t.same(problems, []);
+});
+
+t.test('how late a message came is counted in seconds; one from the future, by a clock, was not late', async (t) => {
+  const { storage, sql, metrics, sent, endpoint, start } = await world(t);
+  const delay = metrics.histogram('eloquentpoll_webhook_delay_seconds');
+  const observed = () => delay.counts.reduce((sum, n) => sum + n, 0);
+  const began = Date.now();
+  await endpoint(await createAccount(storage), 'future');
+  await sql(`update webhook_events set created_at = now() + interval '1 hour'`);
+  start();
+  await eventually('it is sent', () => sent.length === 1);
+  sent[0]!.answer(answer(200));
+  await eventually('it is counted', () => observed() === 1);
+  t.equal(delay.sum, 0);
+  // Noted in one transaction, so that no look comes between.
+  const accountId = await createAccount(storage);
+  await insertWebhookEndpoint(storage, accountId, {
+    ...{
+      id: `we_${'f'.repeat(32)}`,
+      url: 'https://late/',
+      description: '',
+      secret: box.seal('whsec_', `we_${'f'.repeat(32)}`),
+    },
+    eventTypes: ['balance.low'],
+  });
+  await sql(`update webhook_endpoints set created_at = now() - interval '1 day';
+    insert into webhook_events (account_id, type, data, created_at)
+    values ('${accountId}', 'balance.low', '{}', now() - interval '90 seconds')`);
+  await eventually('it is sent', () => sent.length === 2);
+  sent[1]!.answer(answer(200));
+  await eventually('it is counted', () => observed() === 2);
+  const most = 90 + (Date.now() - began) / 1_000;
+  t.ok(delay.sum >= 90 && delay.sum <= most, `${delay.sum} s`);
+});
+
+t.test(
+  'of five places, rounded up, an account has two and those that are not known three; a sixth waits',
+  async (t) => {
+    const { storage, sql, metrics, sent, to, endpoint, start, problems } = await world(t, { concurrency: 5 });
+    await endpoint(await createAccount(storage), 'quick', { events: 3, isQuick: true });
+    for (let i = 0; i < 5; i++) await endpoint(await createAccount(storage), `${i}.unknown`);
+    start();
+    await eventually('the places are taken', () => sent.length === 5);
+    t.same([to('quick'), to('unknown')], [2, 3]);
+    t.match(await metrics.text(), /webhooks_under_way(\{.*\})? 5\n/);
+    await endpoint(await createAccount(storage), 'modest', { isQuick: true });
+    // A look after which another has begun is over.
+    for (const type of ['first', 'second']) {
+      await sql(
+        `insert into webhook_events (account_id, type, data) values ('${await createAccount(storage)}', '${type}', '{}')`,
+      );
+      await eventually('it has looked', async () => {
+        const waiting = await sql('select from webhook_events where spread_at is null');
+        return waiting.length === 0;
+      });
+    }
+    t.equal(sent.length, 5);
+    sent.find(({ url }) => url.includes('unknown'))!.answer(answer(200));
+    await eventually('the next has its place', () => sent.length === 6);
+    t.same(problems, []);
+  },
+);
+
+t.test('events are taken up 200 at once; where that fails it is tried again', async (t) => {
+  const { storage, sql, sent, endpoint, start, problems } = await world(t);
+  const accountId = await createAccount(storage);
+  await sql(`insert into webhook_events (account_id, type, data)
+    select '${accountId}', 'test', '{}' from generate_series(1, 450)`);
+  await sql('alter function spread_webhook_events(integer, integer) rename to spread_elsewhere');
+  start();
+  await eventually('it has failed', () => problems.length > 0);
+  await sql('alter function spread_elsewhere(integer, integer) rename to spread_webhook_events');
+  await eventually('all are taken up', async () => {
+    const waiting = await sql('select from webhook_events where spread_at is null');
+    return waiting.length === 0;
+  });
+  t.same(
+    await sql('select count(*)::int as n from webhook_events group by spread_at order by spread_at'),
+    [200, 200, 50].map((n) => ({ n })),
+  );
+  await endpoint(accountId, 'after');
+  await eventually('it sends', () => sent.length === 1);
+  t.same([...new Set(problems)], ['webhook.look_failed']);
+});
+
+t.test('an attempt whose lease another worker has is not counted', async (t) => {
+  const { storage, sql, metrics, sent, endpoint, start } = await world(t);
+  await endpoint(await createAccount(storage), 'slow');
+  start();
+  await eventually('it is sent', () => sent.length === 1);
+  await sql(`update webhook_deliveries set lease_owner = 'w2'`);
+  sent[0]!.answer(answer(200));
+  await eventually('it has ended', async () => /webhooks_under_way(\{.*\})? 0\n/.test(await metrics.text()));
+  t.equal(metrics.counter('eloquentpoll_webhook_attempts_total', 'delivered').n, 0);
+});
+
+t.test('without settings for webhooks a worker sends none', async (t) => {
+  const { storage, metrics } = await world(t);
+  const context = { workerId: 'w1', resources: { storage, metrics } } as unknown as OpenContext;
+  t.equal(openWebhookDelivery({ webhooks: null } as Config, context), null);
 });
 
 t.test('attempts that end while a worker leaves count; one whose secret does not open is left to others', async (t) => {
