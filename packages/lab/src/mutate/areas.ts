@@ -181,6 +181,7 @@ export const AREAS: readonly Area[] = [
       'apps/worker/test/send-webhooks.test.ts',
       'apps/worker/test/webhooks.test.ts',
       storageTest('webhooks'),
+      storageTest('webhook-boundaries'),
     ],
   },
 ];
