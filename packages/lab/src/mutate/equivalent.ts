@@ -19,6 +19,67 @@ export const EQUIVALENT: readonly Equivalent[] = [
     becomes: 'const size = microUsd <= 0n ? -microUsd : microUsd;',
     why: 'the negative of a bigint 0 is 0',
   },
+  {
+    where: 'packages/webhooks/src/receiver-rules.ts',
+    line: "return Number(url.port || 80) < MIN_LOOPBACK_PORT && url.port !== '' ? 'must have a port from 1024' : null;",
+    becomes:
+      "return Number(url.port || 81) < MIN_LOOPBACK_PORT && url.port !== '' ? 'must have a port from 1024' : null;",
+    why: 'without a port the second condition decides',
+  },
+  {
+    where: 'packages/webhooks/src/retry-schedule.ts',
+    line: 'export function retryMs(tries: number, retryAfterMs = 0, random = Math.random): number | null {',
+    becomes: 'export function retryMs(tries: number, retryAfterMs = 1, random = Math.random): number | null {',
+    why: 'every pause is longer than a millisecond',
+  },
+  {
+    where: 'packages/webhooks/src/sealed-secrets.ts',
+    line: 'const key = keys.find((known) => known.id === id);',
+    becomes: 'const key = keys.findLast((known) => known.id === id);',
+    why: 'keys with the same id are the same key',
+  },
+  {
+    where: 'packages/webhooks/src/sealed-secrets.ts',
+    line: "const sealed = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);",
+    becomes: "const sealed = Buffer.concat([nonce, cipher.update(secret, ''), cipher.final(), cipher.getAuthTag()]);",
+    why: 'an empty encoding is UTF-8',
+  },
+  {
+    where: 'packages/webhooks/src/sealed-secrets.ts',
+    line: "return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');",
+    becomes: "return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, '') + decipher.final('utf8');",
+    why: 'bytes that are added to a text become UTF-8',
+  },
+  {
+    where: 'packages/webhooks/src/sealed-secrets.ts',
+    line: "return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');",
+    becomes: "return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('');",
+    why: 'nothing is left for the end',
+  },
+  {
+    where: 'packages/webhooks/src/send-message.ts',
+    line: "const text = headers['retry-after'] ?? '';",
+    becomes: "const text = headers['retry-after'] ?? 'other';",
+    why: 'neither is a number',
+  },
+  {
+    where: 'apps/worker/src/webhooks/deliver-webhooks.ts',
+    line: 'if (limit <= 0) return events === EVENTS_AT_ONCE;',
+    becomes: 'if (limit < 0) return events === EVENTS_AT_ONCE;',
+    why: 'a claim with a limit of 0 takes nothing, and the limit is never below',
+  },
+  {
+    where: 'apps/worker/src/webhooks/deliver-webhooks.ts',
+    line: 'if (limit <= 0) return events === EVENTS_AT_ONCE;',
+    becomes: 'if (false) return events === EVENTS_AT_ONCE;',
+    why: 'a claim with a limit of 0 takes nothing, and the limit is never below',
+  },
+  {
+    where: 'claim_webhook_deliveries',
+    line: 'if v_take > 0 then',
+    becomes: 'if v_take >= 0 then',
+    why: 'a limit of 0 takes nothing',
+  },
 ];
 
 export const isOf = (where: string, { line, becomes }: ChangedLine, one: Equivalent): boolean =>
