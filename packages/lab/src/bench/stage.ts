@@ -154,10 +154,23 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
   };
 }
 
+/** Workers that are leaving may end the same polls, and Postgres then breaks a deadlock at the expense of either. */
+const MAX_TRIES = 5;
+
 async function forgetPolls({ bus, query, redisPrefix }: Stores): Promise<void> {
-  await query("update polls set status = 'failed', finished_at = now(), lease_owner = null where status = 'running'");
+  const end = "update polls set status = 'failed', finished_at = now(), lease_owner = null where status = 'running'";
+  for (let tries = 1; ; tries++) {
+    try {
+      await query(end);
+      break;
+    } catch (error) {
+      if (!isDeadlock(error) || tries === MAX_TRIES) throw error;
+    }
+  }
   await deleteKeys(bus.redis, `{${redisPrefix}:*}:*`);
 }
+
+const isDeadlock = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '40P01';
 
 const underTest = (service: RunningProcess): ProcessUnderTest => ({
   pid: service.pid,
