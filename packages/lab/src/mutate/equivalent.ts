@@ -60,7 +60,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     where: 'packages/webhooks/src/send-message.ts',
     line: "const text = headers['retry-after'] ?? '';",
     becomes: "const text = headers['retry-after'] ?? 'other';",
-    why: 'neither is a number',
+    why: 'neither is a number, and without one the pause is 0',
   },
   {
     where: 'apps/worker/src/webhooks/deliver-webhooks.ts',
