@@ -102,13 +102,6 @@ t.test('a repeated request has the id of before, with another body it is refused
   t.type(again('again', answer(202, '{"batch_id":"pb_2"}')), 'string');
   t.type(again('again', answer(422)), 'string');
   t.type(again('reused', answer(202, '{"batch_id":"pb_2"}')), 'string');
-  const follows = (id: string) => {
-    const sent = { method: 'POST' as const, target: '/', headers: { 'last-event-id': `${id}:0` }, body: null };
-    const stream = prepared('createBatch', { manner: 'reused', sent });
-    return wrongRepetition(before, { prepared: stream, answer: answer(200, '{"batch_id":"pb_2"}') }, remembered);
-  };
-  t.equal(follows('pb_2'), null, 'a stream that is followed on');
-  t.type(follows('pb_3'), 'string');
   remembered.note('panel', 'batch', 'a', 'ended');
   t.type(again('reused', answer(202, '{"batch_id":"pb_2"}')), 'string', 'a name in the answer is no id');
   remembered.note('batch', 'pb_1', 'a', 'ended');

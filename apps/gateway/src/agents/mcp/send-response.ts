@@ -20,7 +20,7 @@ export async function sendResponse(reply: FastifyReply, response: Response): Pro
 
 const FORWARDED_HEADERS = ['content-type', 'allow'];
 
-/** The library writes each message as JSON whose line ends are only those that JSON itself knows. */
+/** The library escapes what JSON must escape. U+2028 and its kind stay, and end a line to some readers. */
 const linesEscaped = () =>
   new TransformStream<string, string>({
     transform(text, controller) {

@@ -178,6 +178,6 @@ const repeated = (before: Prepared): Prepared => ({
   credentials: { ...before.credentials, access: before.credentials.held?.access ?? before.credentials.access },
 });
 
-/** Of a stream that is followed on by its last event the key counts not. */
+/** A stream that goes on from its `Last-Event-ID` reads neither key nor body. */
 const hasKey = ({ headers }: Sent): boolean =>
   headers['idempotency-key'] !== undefined && headers['last-event-id'] === undefined;
