@@ -33,7 +33,7 @@ export interface KeyCache {
   ): Promise<KeyOwner | null>;
   /** Those that are cached, in the order of the keys; null on a miss: call `find`. */
   findCached(keys: readonly HashedKey[]): Promise<(KeyOwner | null)[]>;
-  /** Call before the commit of a revocation. Never throws, and waits for Redis only as long as a command may take. */
+  /** Call before the commit of a revocation. Never throws, and waits for Redis only as long as two commands may take. */
   forget(hashes: readonly Buffer[]): Promise<void>;
   /** Call after a revocation, and after an account was frozen or unfrozen. Then no replica serves the key from cache. */
   invalidate(hash: Buffer): Promise<void>;
