@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { root } from '@eloquentpoll/launch/folders';
 import { build, type Plugin } from 'esbuild';
 import { nodeModulesByName } from './node-modules-by-name.ts';
+import { oneByteText, requireOneByteText } from './one-byte-text.ts';
 
 // Each process as a folder that needs nothing but Node: `main.js` and `app.js`, which are read at the start, chunks that
 // are read when they are first used, the files that the code reads as they are, and what Node made of it all when it
@@ -61,6 +62,8 @@ export async function bundleApp(app: BundledApp, into: string): Promise<Bundle> 
     minifyWhitespace: true,
     sourcemap: 'linked',
     sourcesContent: false,
+    // Licences, which name people, lie beside the code.
+    legalComments: 'external',
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: BANNER },
     external: OPTIONAL,
@@ -68,6 +71,7 @@ export async function bundleApp(app: BundledApp, into: string): Promise<Bundle> 
     metafile: true,
     logLevel: 'warning',
   });
+  for (const path of Object.keys(metafile.outputs)) if (path.endsWith('.js')) requireOneByteText(resolve(root, path));
   const file = join(folder, 'main.js');
   writeFileSync(file, MAIN);
   // Without it Node reads each file twice to find out what it is.
@@ -114,8 +118,7 @@ export function filesBeside(folder: string): Plugin {
     name: 'files-beside',
     setup({ onLoad }) {
       onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-        const source = await readFile(path, 'utf8');
-        if (!source.includes('import.meta')) return null;
+        const source = oneByteText(await readFile(path, 'utf8'));
         const require = createRequire(path);
         const contents = source.replace(NAMED_FILE, (_, module?: string, file?: string) =>
           module === undefined ? copied(beside(path, file!)) : `${copied(require.resolve(module))}.href`,
