@@ -6,14 +6,13 @@ import { pricePpmOf } from '../../config/list-prices.ts';
 import type { PollsContext } from '../context.ts';
 import { type AskingNow, askingNow } from './asking-now.ts';
 import { pollTextOf } from './freeze-order.ts';
+import { type Forecast, keptForecasts } from './kept-forecasts.ts';
 
 // What an order will take, from the panel's prices and the models' records; no model is asked. The forecast is a pure
 // function of what enters it and takes milliseconds, so the latest ones are kept: callers ask for the same few polls
 // again and again, and records change every few seconds at most.
 
-/** Enough for every page of prices at once, and as many other polls. */
-const KEPT = 1_200;
-const kept = new Map<string, ReturnType<typeof estimate>>();
+const kept = keptForecasts();
 
 type Needs = Pick<PollsContext, 'panels' | 'modelsOut' | 'health' | 'config' | 'trackRecords'>;
 
@@ -42,7 +41,7 @@ export async function estimateWithWhole(
 }
 
 /** Of a free panel where no model is open-weight. */
-const NO_FORECAST: ReturnType<typeof estimate> = {
+const NO_FORECAST: Forecast = {
   calls: { min: 0, expected: 0, max: 0 },
   costU: { min: 0n, expected: 0n, max: 0n },
   wholeU: 0n,
@@ -65,18 +64,11 @@ function forecastOf(order: PollOrder, { trackRecord, known, pricesU }: AskingNow
     ? { ...rules, ...recordRules(trackRecord, seats.length, known?.record ?? null) }
     : rules;
   const made = estimate(braked, seats);
-  const [oldest] = kept.keys();
-  if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest);
   kept.set(key, made);
   return made;
 }
 
-function toEstimate(
-  order: PollOrder,
-  panelSize: number,
-  forecast: ReturnType<typeof estimate>,
-  sampleSize: number,
-): Estimate {
+function toEstimate(order: PollOrder, panelSize: number, forecast: Forecast, sampleSize: number): Estimate {
   const { calls, costU, latencyMs, earlyTermination } = forecast;
   return {
     preset: order.panel_name,
