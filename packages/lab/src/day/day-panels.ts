@@ -36,7 +36,7 @@ export function panelsOfSamples({ samples, startedAt }: LivedDay): BoardSection 
         lines: [line('begun', ({ perSecond }) => perSecond)],
       },
       {
-        title: 'Heap after collection',
+        title: 'Heap after collection, without compiled code',
         unit: 'bytes',
         isStacked: false,
         lines: ofProcess(({ heapBytes }) => heapBytes),

@@ -103,16 +103,12 @@ function memory({ samples, service }: LivedDay): BoundOfDay[] {
   const span = (samples.at(-1)?.atS ?? 0) - (samples[0]?.atS ?? 0);
   const allowed = span > 3 * WARM_S ? MAX_GROWTH : MAX_GROWTH_WHILE_WARMING;
   const warm = span > 3 * WARM_S ? WARM_S : span / 3;
-  // What a process takes for its busiest hour it keeps; from then on it needs no more.
+  // What a process takes for its busiest hour it keeps, and so does V8 what it compiled then; from then on they need no more.
   const peaked = span > 3 * WARM_S ? (samples.findLast(({ hours }) => hours === BUSIEST)?.atS ?? warm) : warm;
-  const bound = (
-    name: string,
-    what: 'heapBytes' | 'rssBytes' | 'files',
-    says: string,
-    show: (value: number) => string,
-  ) => {
+  const afterRush = peaked > warm ? ' after the rush hour' : '';
+  const bound = (name: string, what: 'heapBytes' | 'codeBytes' | 'rssBytes', says: string) => {
     const of = ({ processes }: DaySample) => processes.find((one: ProcessSample) => one.name === name)![what];
-    const from = what === 'rssBytes' ? peaked : warm;
+    const from = what === 'heapBytes' ? warm : peaked;
     const points = lowestOfParts(
       during(samples).filter(({ atS }) => atS >= from),
       of,
@@ -121,7 +117,7 @@ function memory({ samples, service }: LivedDay): BoundOfDay[] {
     const [first, last] = [points[0]?.[1] ?? 0, points.at(-1)?.[1] ?? 0];
     return {
       says: `${says} of ${name} is flat: grows by at most ${percent(allowed)}`,
-      found: `${show(first)} -> ${show(last)}, surely by ${percent(growth)}`,
+      found: `${mb(first)} -> ${mb(last)}, surely by ${percent(growth)}`,
       holds: growth <= allowed && points.length > 0,
     };
   };
@@ -129,8 +125,9 @@ function memory({ samples, service }: LivedDay): BoundOfDay[] {
   const most = Math.max(...samples.map(({ connections }) => connections));
   return [
     ...service.processes.flatMap(({ name }) => [
-      bound(name, 'heapBytes', 'heap after collection', mb),
-      bound(name, 'rssBytes', peaked > warm ? 'resident memory after the rush hour' : 'resident memory', mb),
+      bound(name, 'heapBytes', 'heap after collection'),
+      bound(name, 'codeBytes', `compiled code${afterRush}`),
+      bound(name, 'rssBytes', `resident memory${afterRush}`),
     ]),
     { says: `a process has at most ${MAX_FILES} open files`, found: `${files}`, holds: files <= MAX_FILES },
     {

@@ -10,6 +10,7 @@ import { Value } from '@sinclair/typebox/value';
 const Collected = Type.Object({
   msg: Type.Literal('memory.collected'),
   heap_bytes: Type.Integer(),
+  code_bytes: Type.Integer(),
   external_bytes: Type.Integer(),
   rss_bytes: Type.Integer(),
   files: Type.Integer(),
@@ -17,7 +18,9 @@ const Collected = Type.Object({
 
 /** After a collection of garbage. */
 export interface CollectedMemory {
+  /** Without compiled code. */
   heapBytes: number;
+  codeBytes: number;
   externalBytes: number;
   rssBytes: number;
   files: number;
@@ -39,7 +42,7 @@ interface WatchedSpec {
   bundles?: string | undefined;
 }
 
-const PRELOAD = new URL('collect-on-signal.ts', import.meta.url).href;
+const PRELOAD = new URL('collect-on-signal.mjs', import.meta.url).href;
 /** What V8 allows itself in the 512 MiB of our manifests. On a whole machine it would let hundreds of MB of garbage lie. */
 const HEAP_MB = 256;
 const ANSWER_MS = 10_000;
@@ -59,8 +62,13 @@ export async function startWatched(
     env: { PATH: process.env.PATH ?? '', NODE_OPTIONS: `--import=${PRELOAD} --max-old-space-size=${HEAP_MB}`, ...env },
     onLine: (line, _stream, entry) => {
       if (Value.Check(Collected, entry)) {
-        const { heap_bytes: heapBytes, external_bytes: externalBytes, rss_bytes: rssBytes, files } = entry;
-        return answered({ heapBytes, externalBytes, rssBytes, files });
+        const {
+          heap_bytes: heapBytes,
+          code_bytes: codeBytes,
+          external_bytes: externalBytes,
+          rss_bytes: rssBytes,
+        } = entry;
+        return answered({ heapBytes, codeBytes, externalBytes, rssBytes, files: entry.files });
       }
       log.bytes += Buffer.byteLength(line) + 1;
       log.lines += 1;
