@@ -1,7 +1,7 @@
 import t from 'tap';
-import { type Forecast, keptForecasts, MAX_FORECASTS, UNUSED_MS } from '../../src/polls/order/kept-forecasts.ts';
+import { keptForecasts, MAX_FORECASTS, type PollForecast, UNUSED_MS } from '../../src/polls/order/kept-forecasts.ts';
 
-const forecast = (calls: number): Forecast => ({
+const forecast = (calls: number): PollForecast => ({
   calls: { min: calls, expected: calls, max: calls },
   costU: { min: 0n, expected: 0n, max: 0n },
   wholeU: 0n,

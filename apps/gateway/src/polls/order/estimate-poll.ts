@@ -6,7 +6,7 @@ import { pricePpmOf } from '../../config/list-prices.ts';
 import type { PollsContext } from '../context.ts';
 import { type AskingNow, askingNow } from './asking-now.ts';
 import { pollTextOf } from './freeze-order.ts';
-import { type Forecast, keptForecasts } from './kept-forecasts.ts';
+import { keptForecasts, type PollForecast } from './kept-forecasts.ts';
 
 // What an order will take, from the panel's prices and the models' records; no model is asked. The forecast is a pure
 // function of what enters it and takes milliseconds, so the latest ones are kept: callers ask for the same few polls
@@ -41,7 +41,7 @@ export async function estimateWithWhole(
 }
 
 /** Of a free panel where no model is open-weight. */
-const NO_FORECAST: Forecast = {
+const NO_FORECAST: PollForecast = {
   calls: { min: 0, expected: 0, max: 0 },
   costU: { min: 0n, expected: 0n, max: 0n },
   wholeU: 0n,
@@ -68,7 +68,7 @@ function forecastOf(order: PollOrder, { trackRecord, known, pricesU }: AskingNow
   return made;
 }
 
-function toEstimate(order: PollOrder, panelSize: number, forecast: Forecast, sampleSize: number): Estimate {
+function toEstimate(order: PollOrder, panelSize: number, forecast: PollForecast, sampleSize: number): Estimate {
   const { calls, costU, latencyMs, earlyTermination } = forecast;
   return {
     preset: order.panel_name,

@@ -3,24 +3,24 @@ import type { estimate } from '@eloquentpoll/voting';
 // Forecasts by all that entered them. The models' records are part of it and change every few seconds, after which
 // nothing asks for a forecast of before: it leaves when it was not used for a minute.
 
-export type Forecast = ReturnType<typeof estimate>;
+export type PollForecast = ReturnType<typeof estimate>;
 
 /** Enough for every page of prices at once, and as many other polls. */
 export const MAX_FORECASTS = 1_200;
 export const UNUSED_MS = 60_000;
 
 export interface KeptForecasts {
-  get(key: string): Forecast | undefined;
+  get(key: string): PollForecast | undefined;
   /** Also drops what was not used lately. */
-  set(key: string, forecast: Forecast): void;
+  set(key: string, forecast: PollForecast): void;
   size(): number;
 }
 
 export function keptForecasts(now: () => number = () => performance.now()): KeptForecasts {
   /** The one used last is at the end. */
-  const kept = new Map<string, { forecast: Forecast; usedAt: number }>();
+  const kept = new Map<string, { forecast: PollForecast; usedAt: number }>();
 
-  function use(key: string, forecast: Forecast): void {
+  function use(key: string, forecast: PollForecast): void {
     kept.delete(key);
     kept.set(key, { forecast, usedAt: now() });
   }
