@@ -56,6 +56,7 @@ function storageOptions({ database }: Config, log: Logger, metrics: Metrics) {
     databaseUrl: database.url,
     maxConnections: database.maxConnections,
     ...(database.connectTimeoutMs !== undefined && { connectTimeoutMs: database.connectTimeoutMs }),
+    ...(database.askAgainForMs !== undefined && { askAgainForMs: database.askAgainForMs }),
     applicationName: 'eloquentpoll-gateway',
     onConnection: (waitedMs: number) => waits.observe(waitedMs / 1_000),
     onUnlimited: () => log.warn('postgres.no_statement_timeout'),

@@ -57,7 +57,7 @@ export async function wholeService(
   const { database, redis, ...config } = readGatewayConfig(settings);
   const gateway = await openGateway({
     ...config,
-    database: { ...database, connectTimeoutMs: STORE_LIMIT_MS },
+    database: { ...database, connectTimeoutMs: STORE_LIMIT_MS, askAgainForMs: STORE_LIMIT_MS },
     redis: { ...redis, commandTimeoutMs: STORE_LIMIT_MS },
   });
   t.teardown(() => gateway[Symbol.asyncDispose]());

@@ -1,5 +1,6 @@
 import { laneOf } from '@eloquentpoll/polls';
 import { type Acceptance, type Accepted, acceptanceJson, acceptPoll } from './accept-poll.ts';
+import { lessKnown } from './errors.ts';
 import { gatherBy } from './gather.ts';
 import type { Storage } from './open-storage.ts';
 
@@ -18,7 +19,15 @@ export function pollAccepter(
   onLost?: (error: unknown) => void,
 ): (acceptance: Acceptance) => Promise<Accepted> {
   // After a joint call that was lost, only a call of its own can say whether there is a poll.
-  const alone = (one: Acceptance, lost?: unknown) => calls(payerOf(one), () => acceptPoll(storage, one), lost);
+  const alone = (one: Acceptance, lost?: unknown) =>
+    calls(
+      payerOf(one),
+      () =>
+        acceptPoll(storage, one).catch((error: unknown) => {
+          throw lessKnown(lost, error);
+        }),
+      lost,
+    );
   const gathered = gatherBy(likenessOf, {
     alone,
     together: (all) => calls(payerOf(all[0]!), () => acceptAll(storage, all)),

@@ -6,6 +6,13 @@ import pg from 'pg';
 /** Postgres cannot serve now: away, restarting, read-only, out of connections or space. Try again later (503). */
 export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable';
+  /** False where there was no connection to send anything over. */
+  readonly wasSent: boolean;
+
+  constructor(message: string, { wasSent = true, ...options }: ErrorOptions & { wasSent?: boolean } = {}) {
+    super(message, options);
+    this.wasSent = wasSent;
+  }
 }
 
 /** Contention: a lock or a statement took too long, or retries ran out. Try again soon (503). */
@@ -65,6 +72,20 @@ export function toStorageError(error: unknown): StorageError {
   }
   // Everything else the driver throws is about the connection: refused, reset, timed out, ended.
   return new StorageUnavailable('the database cannot be reached', { cause: error });
+}
+
+/** Whether the work may have been done all the same: its answer was lost, or whether it reached the database. */
+export const mayBeDone = (error: unknown): boolean => error instanceof StorageUnavailable && error.wasSent;
+
+/** Of two failures of the same work, the one after which it may have been done. */
+export const lessKnown = (earlier: unknown, later: unknown): unknown =>
+  mayBeDone(earlier) && !mayBeDone(later) && isStorageError(later) ? earlier : later;
+
+/** No connection was had. */
+export function notConnected(error: unknown): StorageError {
+  const known = toStorageError(error);
+  if (!(known instanceof StorageUnavailable)) return known;
+  return new StorageUnavailable(known.message, { cause: known.cause ?? error, wasSent: false });
 }
 
 /** Retrying the whole transaction can succeed: a serialization failure or a deadlock that Postgres broke. */

@@ -183,6 +183,7 @@ export {
 export {
   AccountMoving,
   isStorageError,
+  mayBeDone,
   StorageBusy,
   type StorageError,
   StorageRefused,

@@ -7,7 +7,8 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { StorageUnavailable, toStorageError } from './errors.ts';
+import { askingAgain } from './connect-again.ts';
+import { notConnected, StorageUnavailable, toStorageError } from './errors.ts';
 import { type PrimaryFinder, primaryFinder, TIMELINE, timelineIn } from './find-primary.ts';
 import type { Tables } from './tables/index.ts';
 
@@ -30,8 +31,10 @@ export interface StorageOptions {
   databaseUrl: string;
   maxConnections?: number;
   applicationName?: string;
-  /** How long to wait for a free connection before answering that storage is unavailable. */
+  /** How long one attempt to get a connection waits: for one that is free, or for a new one. */
   connectTimeoutMs?: number;
+  /** For how long attempts are begun once there is no connection to be had; 0 for one attempt. */
+  askAgainForMs?: number;
   statementTimeoutMs?: number;
   lockTimeoutMs?: number;
   /** Hears how long each piece of work waited for its connection. */
@@ -72,11 +75,16 @@ export function openStorage(options: StorageOptions): Storage {
   pool.on('error', () => {});
   // pg emits `error` on a client that breaks between connect and checkout; without a listener the process would crash.
   pool.on('connect', (client) => client.on('error', () => {}));
+  const again = askingAgain({
+    forMs: options.askAgainForMs ?? ASK_AGAIN_MS,
+    mayPass: (error) => !pool.ending && !isMisconfigured(error),
+  });
+  const takeConnection = () => connect(() => again(() => checkOut(pool, primary)), primary, options.onConnection);
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool: {
         options: pool.options,
-        connect: () => connect(pool, primary, options.onConnection),
+        connect: takeConnection,
         end: () => pool.end(),
       },
     }),
@@ -92,7 +100,7 @@ export function openStorage(options: StorageOptions): Storage {
     db,
     pool,
     async call<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
-      const connection = await connect(pool, primary, options.onConnection);
+      const connection = await takeConnection();
       try {
         return (await connection.query<Row>(text, values)).rows;
       } finally {
@@ -105,6 +113,13 @@ export function openStorage(options: StorageOptions): Storage {
     },
   };
 }
+
+/** With the attempt that is under way then, a hiccup of two seconds is a slow answer. */
+const ASK_AGAIN_MS = 1_500;
+
+/** A user, a password or a database that the server does not take. */
+const isMisconfigured = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '');
 
 const INT8 = 20;
 const DATE = 1082;
@@ -146,16 +161,16 @@ async function connectTo(pool: pg.Pool, primary: PrimaryFinder): Promise<pg.Pool
 }
 
 async function connect(
-  pool: pg.Pool,
+  take: () => Promise<pg.PoolClient>,
   primary: PrimaryFinder | null,
   heard?: (waitedMs: number) => void,
 ): Promise<PostgresPoolClient> {
   const began = heard ? performance.now() : 0;
   let client: pg.PoolClient;
   try {
-    client = await checkOut(pool, primary);
+    client = await take();
   } catch (error) {
-    throw toStorageError(error);
+    throw notConnected(error);
   }
   heard?.(performance.now() - began);
   // After a shutdown notice, a read-only error or an unanswered statement the connection is not reused: the next one may

@@ -65,6 +65,8 @@ export function openReplica(options: ReplicaOptions): Replica {
     maxConnections: options.maxConnections ?? 10,
     applicationName: options.applicationName ?? 'eloquentpoll',
     statementTimeoutMs: STATEMENT_MS,
+    // The primary answers in its place.
+    askAgainForMs: 0,
   });
   /** Of the primary, oldest first. */
   let positions: Position[] = [];

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isConflict, StorageUnavailable } from './errors.ts';
+import { isConflict, lessKnown, mayBeDone } from './errors.ts';
 import type { Queries, Storage } from './open-storage.ts';
 
 // The one place that retries. After a conflict (deadlock, serialization) everything was rolled back and may run again.
@@ -17,18 +17,23 @@ export function againAfterConflict<T>(work: () => Promise<T>): Promise<T> {
   return retrying(isConflict, work);
 }
 
-/** Runs work that may safely happen twice: again after a conflict, and once more when the answer was lost. */
+/**
+ * Runs work that may safely happen twice: again after a conflict, and once more when the answer was lost. What it throws
+ * says of all tries together whether it may have been done.
+ */
 export function repeatable<T>(work: () => Promise<T>): Promise<T> {
   let lost = 0;
-  return retrying((error) => isConflict(error) || (error instanceof StorageUnavailable && lost++ === 0), work);
+  return retrying((error) => isConflict(error) || (mayBeDone(error) && lost++ === 0), work);
 }
 
 async function retrying<T>(again: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> {
+  let failure: unknown;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      if (attempt > MAX_RETRIES || !again(error)) throw error;
+      failure = lessKnown(failure, error);
+      if (attempt > MAX_RETRIES || !again(error)) throw failure;
       await wait(Math.random() * 20 * 2 ** attempt);
     }
   }

@@ -14,6 +14,7 @@ import {
   pollAccepter,
   pollFinisher,
   type Storage,
+  StorageUnavailable,
 } from '../src/index.ts';
 import {
   acceptance,
@@ -301,6 +302,26 @@ t.test('an answer that is lost, and no turn for a call of its own: it is not sai
   );
   t.same(heard, [broke]);
   t.match(await transactionsOf(accountId), { polls: 3, transactions: 1 });
+});
+
+t.test('an answer that is lost, and then no connection: what is thrown says that there may be a poll', async (t) => {
+  for (const count of [1, 3]) {
+    const accountId = await funded(storage, 20n * USD);
+    let calls = 0;
+    const call: Storage['call'] = async <Row>(text: string, values: readonly unknown[]) => {
+      if (calls++ > 0) throw new StorageUnavailable('no connection', { wasSent: false });
+      await storage.call<Row>(text, values);
+      throw new StorageUnavailable('the answer was lost');
+    };
+    const accept = pollAccepter({ ...storage, call }, (_, accepts) => accepts());
+    const answers = await Promise.allSettled(many(count, () => ask(accountId)).map(accept));
+    for (const answer of answers) t.match(answer, { status: 'rejected', reason: { wasSent: true } });
+    t.equal(calls, count + 1, 'each is tried once by itself, or once again');
+    t.match(await transactionsOf(accountId), { polls: count, transactions: 1 });
+    const away = await Promise.allSettled(many(count, () => ask(accountId)).map(accept));
+    for (const answer of away) t.match(answer, { status: 'rejected', reason: { wasSent: false } });
+    t.match(await transactionsOf(accountId), { polls: count });
+  }
 });
 
 t.test(

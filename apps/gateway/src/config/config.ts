@@ -34,8 +34,9 @@ export interface Config {
   database: {
     url: string;
     maxConnections: number;
-    /** To wait for one of them; as storage has it without this. */
+    /** To wait for one of them, and to go on asking; as storage has it without these. */
     connectTimeoutMs?: number;
+    askAgainForMs?: number;
     /** For reads that may lag so much. */
     replica?: { url: string; maxLagMs: number };
   };

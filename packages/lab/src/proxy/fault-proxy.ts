@@ -23,6 +23,8 @@ export interface FaultProxy extends AsyncDisposable {
   /** Where new connections go; for a server that comes back elsewhere. */
   target: Endpoint;
   readonly connections: number;
+  /** New connections that were reset. */
+  readonly refused: number;
 }
 
 interface Link {
@@ -39,6 +41,7 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
   let weather: LinkConditions = CALM;
   let clear = Promise.withResolvers<void>();
   clear.resolve();
+  let refused = 0;
   const sky: Sky = {
     get weather() {
       return weather;
@@ -50,6 +53,7 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
     near.on('error', () => {});
     if (weather.refuse === true || (weather.refuse && weather.refuse === near.remoteAddress)) {
+      refused += 1;
       reset(near);
       return;
     }
@@ -105,6 +109,9 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
       return left.length;
     },
     target,
+    get refused() {
+      return refused;
+    },
     get connections() {
       return links.size + abandoned.size;
     },
