@@ -8,7 +8,8 @@ import { literals } from './vocabulary.ts';
 /** Where a poll was made and how it ended is not known: it may have been billed, and this finds it. */
 export const MadeSession = Type.Optional(
   Type.String({
-    description: 'The poll that this request made, which goes on or has ended: read it before asking again.',
+    description:
+      'The poll that this request made or may have made, which goes on or has ended: read it before asking again. There is none where its status is a 404.',
   }),
 );
 

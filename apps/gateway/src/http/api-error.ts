@@ -10,7 +10,7 @@ interface Circumstances {
   headers?: Record<string, string>;
   /** Members that another protocol expects at the top of the body, in both of its forms. */
   members?: Readonly<Record<string, unknown>>;
-  /** The poll of this request, which was made and goes on, or has ended. */
+  /** The poll of this request, which was made, or may have been, and goes on or has ended. */
   leavesPoll?: string;
   cause?: unknown;
 }

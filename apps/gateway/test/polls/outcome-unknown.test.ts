@@ -1,4 +1,5 @@
 import { deadlineMsOf } from '@eloquentpoll/polls';
+import { StorageUnavailable } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { END_GRACE_MS } from '../../src/polls/run/poll-follower.ts';
@@ -133,6 +134,72 @@ t.test('clients of the OpenAI API do not repeat such a poll by themselves withou
   const { poll_id } = await worker.end();
   const found = await app.inject({ url: `/api/polls/${error.session_id}/result`, headers: bearer });
   t.match(found.json(), { poll_id }, 'and what was paid for is found');
+});
+
+const NONE_MADE = /no poll was made of this request and nothing was charged/;
+/** What is machine-readable of a refusal, by how it was asked. */
+const refusalOf = {
+  'a poll': (answer: object) => answer,
+  'a chat completion': (answer: object) => Object(answer).error,
+  'a task': (answer: object) => Object(answer).error.data,
+  'a tool': (answer: object) => JSON.parse(Object(answer).result.content[0].text),
+} as const;
+const parsedOf = (body: string) => JSON.parse(body.slice(body.indexOf('{')));
+
+for (const { name, ...request } of REQUESTS)
+  t.test(`${name} that gets no connection to Postgres says so: none was made, and when to ask again`, async (t) => {
+    const { send } = await caller();
+    // A dry run of nothing: from now on the key is known without Postgres.
+    t.equal((await send({ url: '/api/poll/dry-run', payload: POLL })).statusCode, 200);
+    const away = withoutPostgres(t, context);
+    const answer = await send(request);
+    away.restore();
+    const refusal = refusalOf[name as keyof typeof refusalOf](parsedOf(answer.body));
+    t.match(refusal, { code: 'service_unavailable' });
+    t.match(JSON.stringify(refusal), NONE_MADE);
+    t.notMatch(answer.body, 'session_id');
+    const waits = { recovery: [{ action: 'back_off', after_seconds: 2 }], retryable: true };
+    if (name === 'a tool' || name === 'a task') t.match(refusal, waits);
+    if (name !== 'a tool') t.match([answer.statusCode, answer.headers['retry-after']], [503, '2']);
+    t.equal(answer.headers['x-should-retry'], undefined, 'clients of the OpenAI API repeat it by themselves');
+  });
+
+t.test('a poll whose acceptance was not answered may have been made: it is named, and a repeat joins it', async (t) => {
+  const { send, pollId } = await caller();
+  const accept = context.acceptPoll;
+  const lost = t.intercept(context, 'acceptPoll', {
+    value: async (...given: Parameters<typeof accept>) => {
+      await accept(...given);
+      throw new StorageUnavailable('the answer was lost');
+    },
+  });
+  const chat = { ...REQUESTS[1]!, headers: {} };
+  const answer = await send(chat);
+  lost.restore();
+  const id = await pollId();
+  t.match([answer.statusCode, answer.headers['x-should-retry']], [503, 'false']);
+  t.match(answer.json().error, { message: /Whether a poll was made .* is not known/, session_id: id });
+  const again = send(chat);
+  const worker = await takePoll(elsewhere, id);
+  await worker.vote();
+  const { poll_id } = await worker.end();
+  t.match((await again).json(), { eloquentpoll: { poll_id } }, 'without a key, too');
+  const { n } = await elsewhere.storage.db
+    .selectFrom('polls')
+    .select(({ fn }) => fn.countAll<bigint>().as('n'))
+    .where(
+      'account_id',
+      '=',
+      (
+        await elsewhere.storage.db
+          .selectFrom('polls')
+          .select('account_id')
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow()
+      ).account_id,
+    )
+    .executeTakeFirstOrThrow();
+  t.equal(n, 1n);
 });
 
 /** Postgres answers so many times and is away then. */

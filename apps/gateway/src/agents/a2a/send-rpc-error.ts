@@ -15,9 +15,9 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
 
   const { known, occurrence } = beginErrorAnswer(config, error, request, reply);
   const body = errorBody(occurrence);
-  const { recovery, errors } = problemBody(occurrence, config.baseUrl);
+  const { retryable, recovery, errors } = problemBody(occurrence, config.baseUrl);
   const code = rpcCodeOf(known, reply.statusCode);
-  const data = { ...body, recovery, ...(errors && { errors }) };
+  const data = { ...body, retryable, recovery, ...(errors && { errors }) };
   const isTyped = versionOf(request.body) === '1.0';
   return reply.send({
     jsonrpc: '2.0',

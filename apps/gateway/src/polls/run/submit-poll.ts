@@ -18,7 +18,7 @@ import { ceilingFor } from './ceiling-for.ts';
 import { countAccepted } from './count-accepted.ts';
 import { insufficientFunds } from './insufficient-funds.ts';
 import { keyBudgetReached } from './key-budget-reached.ts';
-import { knownOf } from './outcome-unknown.ts';
+import { acceptFailure, knownOf } from './outcome-unknown.ts';
 import type { PollFollower } from './poll-follower.ts';
 import { preparePoll } from './prepare-poll.ts';
 import { MAX_HELD_RETRY_S, reasonOfRefusal } from './refusals.ts';
@@ -151,7 +151,9 @@ async function accept(
     providerMaxU,
     ceiling: ceilingFor(context, spec),
   };
-  const accepted = await context.acceptPoll(acceptance);
+  const accepted = await context.acceptPoll(acceptance).catch((error: unknown) => {
+    throw acceptFailure(error, { pollId: newId, accountId });
+  });
   span?.end({ outcome: accepted.kind });
   if (!('pollId' in accepted)) {
     const refusal = reasonOfRefusal(accepted, context.config.freeDailyCapU);
