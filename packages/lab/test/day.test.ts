@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
+import { waitOfTool } from '../src/day/activities/agents.ts';
 import { ArrivalRate } from '../src/day/arrival-rate.ts';
 import { caller, type DayCall } from '../src/day/call.ts';
 import type { DayUser } from '../src/day/day-user.ts';
@@ -223,6 +224,53 @@ t.test(
     t.equal(diary.wrongCount, 3);
   },
 );
+
+t.test('agents repeat what is refused for a moment and names no poll, also where the status is 200', async (t) => {
+  const refusal = {
+    code: 'service_unavailable',
+    retryable: true,
+    recovery: [{ action: 'back_off', after_seconds: 0 }],
+  };
+  const left: { status: number; error: object }[] = [];
+  let asked = 0;
+  const server = createServer((_, response) => {
+    asked += 1;
+    const next = left.shift();
+    response.writeHead(next?.status ?? 200, { 'retry-after': '0' });
+    const result = { isError: true, content: [{ type: 'text', text: JSON.stringify(next?.error) }] };
+    response.end(JSON.stringify({ result: next ? result : {} }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const diary = new Diary();
+  const call = caller([`http://127.0.0.1:${Object(server.address()).port}`], diary);
+  const sent = async (status: number, errors: object[], more: Partial<DayCall> = {}) => {
+    left.push(...errors.map((error) => ({ status, error })));
+    asked = 0;
+    const asking = { asksWithoutKey: true, waitSaidIn: waitOfTool, ...more };
+    const { isExpected } = await call({ way: 'agent', path: '/api/mcp', body: {}, ...asking });
+    left.length = 0;
+    return [isExpected, asked];
+  };
+  t.same(await sent(200, [refusal, refusal]), [true, 3], 'a tool');
+  t.same(await sent(503, [refusal]), [true, 2], 'a task or a completion');
+  t.same([diary.refusedCount, diary.wrong], [3, []]);
+  t.same(
+    await sent(200, [{ ...refusal, session_id: 'ps_a' }]),
+    [false, 1],
+    'what may have made a poll is not repeated',
+  );
+  t.same([diary.refusedCount, diary.wrong], [4, []]);
+  t.same(await sent(200, Array(6).fill(refusal)), [false, 6]);
+  t.match([diary.refusedCount, diary.wrong], [10, [/agent: POST \/api\/mcp was answered 200: .*back_off/]]);
+  for (const stands of [
+    { ...refusal, retryable: false },
+    { ...refusal, recovery: [] },
+    { ...refusal, recovery: [{ action: 'back_off', after_seconds: 600 }] },
+  ])
+    t.same(await sent(200, [stands]), [true, 1], 'and the judge sees the error');
+  t.equal(diary.refusedCount, 10);
+});
 
 t.test('growth is found through noise, and noise is no growth', async (t) => {
   const points = (of: (i: number) => number) => Array.from({ length: 20 }, (_, i) => [i, of(i)] as const);

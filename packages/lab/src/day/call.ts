@@ -23,6 +23,10 @@ export interface DayCall {
   expect?: readonly number[];
   /** Where it leads is not followed. */
   isManual?: boolean;
+  /** It asks for a poll without a key: a refusal that names no poll says that none was made, and is repeated as such. */
+  asksWithoutKey?: boolean;
+  /** Of protocols that refuse with an expected status: in how many seconds to ask again, null of an answer that stands. */
+  waitSaidIn?: (answer: DayAnswer) => number | null;
 }
 
 export interface DayAnswer {
@@ -44,20 +48,21 @@ const A_MOMENT_S = 10;
 /** Polls are asked for with a key of their own, as our clients do it, so that they may be repeated. */
 const ASKS = ['/api/poll', '/api/polls', '/api/quick-poll', '/api/poll/stream'];
 
-/** A 503 with Retry-After is repeated then, as our clients do it, where that cannot do a thing twice. */
+/** A refusal for a moment is repeated when it says, as our clients do it, where that cannot do a thing twice. */
 export function caller(gateways: readonly string[], diary: Diary): SendCall {
   let turn = 0;
   return async (asked) => {
     const call = withOwnKey(asked);
     for (let attempt = 1; ; attempt++) {
       const { answer, problem } = await send(call, gateways[turn++ % gateways.length]!, diary);
-      const waitS = answer.status === 503 ? Number(answer.headers.get('retry-after') ?? Number.NaN) : Number.NaN;
-      const isRefused = !answer.isExpected && waitS <= A_MOMENT_S;
-      if (isRefused) diary.refuse(`${call.way}: ${problem}`);
-      if (!isRefused || !isRepeatable(call) || attempt === ATTEMPTS) {
+      const waitS = waitOf(call, answer);
+      const isRefused = waitS <= A_MOMENT_S;
+      const wrong = problem ?? (isRefused ? problemOf(call, answer) : null);
+      if (isRefused) diary.refuse(`${call.way}: ${wrong}`);
+      if (!isRefused || !isRepeatable(call, answer) || attempt === ATTEMPTS) {
         // Refused for a moment is not wrong; for longer it is.
-        if (problem !== null && (!isRefused || attempt === ATTEMPTS)) diary.note(`${call.way}: ${problem}`);
-        return answer;
+        if (wrong !== null && (!isRefused || attempt === ATTEMPTS)) diary.note(`${call.way}: ${wrong}`);
+        return { ...answer, isExpected: wrong === null };
       }
       await sleep(1_000 * waitS);
     }
@@ -84,17 +89,23 @@ async function send(
     const text = await answer.text();
     const isExpected = expect.includes(answer.status);
     diary.answered(way, answer.status, performance.now() - began);
-    const problem = `${method} ${path.slice(0, 80)} was answered ${answer.status}: ${text.slice(0, 200)}`;
-    return {
-      answer: answerOf(answer.status, isExpected, text, answer.headers),
-      problem: isExpected ? null : problem,
-    };
+    const heard = answerOf(answer.status, isExpected, text, answer.headers);
+    return { answer: heard, problem: isExpected ? null : problemOf(call, heard) };
   } catch (error) {
     const cause = error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error);
     diary.answered(way, 0, performance.now() - began);
     const problem = `${method} ${path.slice(0, 80)} was not answered: ${cause}`;
     return { answer: answerOf(0, false, '', new Headers()), problem };
   }
+}
+
+const problemOf = (call: DayCall, { status, text }: DayAnswer): string =>
+  `${methodOf(call)} ${call.path.slice(0, 80)} was answered ${status}: ${text.slice(0, 200)}`;
+
+/** NaN of an answer that is no refusal for a time. */
+function waitOf({ waitSaidIn }: DayCall, answer: DayAnswer): number {
+  if (answer.isExpected) return waitSaidIn?.(answer) ?? Number.NaN;
+  return answer.status === 503 ? Number(answer.headers.get('retry-after') ?? Number.NaN) : Number.NaN;
 }
 
 const methodOf = ({ method, body }: DayCall): NonNullable<DayCall['method']> =>
@@ -105,8 +116,10 @@ const withOwnKey = (call: DayCall): DayCall =>
     ? { ...call, headers: { [KEY]: randomUUID(), ...call.headers } }
     : call;
 
-const isRepeatable = (call: DayCall): boolean =>
-  ['GET', 'PUT'].includes(methodOf(call)) || call.headers?.[KEY] !== undefined;
+const isRepeatable = (call: DayCall, { text }: DayAnswer): boolean =>
+  ['GET', 'PUT'].includes(methodOf(call)) ||
+  call.headers?.[KEY] !== undefined ||
+  (call.asksWithoutKey === true && !text.includes('session_id'));
 
 const KEY = 'idempotency-key';
 
@@ -122,11 +135,12 @@ function credentials({ with: how = 'key' }: DayCall, by: DayUser | null): Record
 }
 
 const answerOf = (status: number, isExpected: boolean, text: string, headers: Headers): DayAnswer => ({
-  ...{ status, isExpected, text, headers, value: parsed(text) },
+  ...{ status, isExpected, text, headers, value: jsonIn(text) },
   read: (shape) => readJson(shape, text),
 });
 
-function parsed(text: string): unknown {
+/** Null of what is no JSON. */
+export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

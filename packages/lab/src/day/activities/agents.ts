@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { type DayAnswer, jsonIn } from '../call.ts';
 import { inMicroUsd } from '../day-user.ts';
 import { presetPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
@@ -14,9 +15,14 @@ export const askByMcp: Activity = async (world) => {
   const params = { name: 'poll_question', arguments: { ...asked, preset } };
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
   const headers = { accept: 'application/json, text/event-stream' };
-  const { isExpected, text, value } = await world.call({ way, path: '/api/mcp', body, by, headers });
-  if (!isExpected) return;
-  const message = value ?? eventsIn(text).at(-1)?.data;
+  const asking = { ...WITHOUT_KEY, waitSaidIn: waitOfTool };
+  const answered = await world.call({ way, path: '/api/mcp', body, by, headers, ...asking });
+  if (!answered.isExpected) return;
+  const message = messageIn(answered);
+  if (Value.Check(FailedTool, message)) {
+    world.diary.note(`${way}: the tool failed: ${message.result.content[0]?.text.slice(0, 200)}`);
+    return;
+  }
   judgeAnswer(world, way, {
     asked,
     panel: presetPanel(preset),
@@ -25,6 +31,26 @@ export const askByMcp: Activity = async (world) => {
   });
   if (world.chance.happens(0.2)) await world.call({ way: 'MCP tools/list', path: '/api/mcp', body: LIST, by, headers });
 };
+
+const WITHOUT_KEY = { asksWithoutKey: true };
+const messageIn = ({ value, text }: DayAnswer): unknown => value ?? eventsIn(text).at(-1)?.data;
+
+/** What an agent reads of an error of a tool: that it may ask again, and when. */
+export function waitOfTool(answer: DayAnswer): number | null {
+  const message = messageIn(answer);
+  if (!Value.Check(FailedTool, message)) return null;
+  const refusal = jsonIn(message.result.content[0]?.text ?? '');
+  if (!Value.Check(ToolRefusal, refusal)) return null;
+  return refusal.recovery.find(({ after_seconds }) => after_seconds !== undefined)?.after_seconds ?? null;
+}
+const FailedTool = Type.Object({
+  result: Type.Object({ isError: Type.Literal(true), content: Type.Array(Type.Object({ text: Type.String() })) }),
+});
+const ToolRefusal = Type.Object({
+  retryable: Type.Literal(true),
+  recovery: Type.Array(Type.Object({ after_seconds: Type.Optional(Type.Number()) })),
+});
+
 const McpMessage = Type.Object({ result: Type.Object({ structuredContent: Type.Unknown() }) });
 const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
 
@@ -37,7 +63,7 @@ export const askByA2a: Activity = async (world) => {
     parts: [{ kind: 'data', data: { ...asked, preset } }],
   };
   const body = { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } };
-  const { isExpected, read } = await world.call({ way, path: '/api/a2a/tasks/send', body, by });
+  const { isExpected, read } = await world.call({ way, path: '/api/a2a/tasks/send', body, by, ...WITHOUT_KEY });
   if (!isExpected) return;
   const [artifact] = read(A2aTask).result.artifacts;
   judgeAnswer(world, way, { asked, panel: presetPanel(preset), answer: artifact?.parts[0]?.data, by });
@@ -75,7 +101,13 @@ const chat = (world: DayWorld, more: object = {}) => {
 export const askByChat: Activity = async (world) => {
   const way = 'chat completion';
   const { body, ...chosen } = chat(world);
-  const { isExpected, read } = await world.call({ way, path: '/v1/chat/completions', body, by: chosen.by });
+  const { isExpected, read } = await world.call({
+    way,
+    path: '/v1/chat/completions',
+    body,
+    by: chosen.by,
+    ...WITHOUT_KEY,
+  });
   if (!isExpected) return;
   const { choices, eloquentpoll: poll } = read(Completion);
   await judgeChat(world, way, { ...chosen, poll, said: choices[0]?.message.content ?? null });
@@ -84,7 +116,13 @@ export const askByChat: Activity = async (world) => {
 export const streamChat: Activity = async (world) => {
   const way = 'chat completion, streamed';
   const { body, ...chosen } = chat(world, { stream: true });
-  const { isExpected, text } = await world.call({ way, path: '/v1/chat/completions', body, by: chosen.by });
+  const { isExpected, text } = await world.call({
+    way,
+    path: '/v1/chat/completions',
+    body,
+    by: chosen.by,
+    ...WITHOUT_KEY,
+  });
   if (!isExpected) return;
   const chunks = eventsIn(text).flatMap(({ data }) => (Value.Check(Chunk, data) ? [data] : []));
   const said = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
