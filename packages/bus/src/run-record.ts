@@ -33,7 +33,7 @@ const end = (publish: Publish): string => `
 local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
 if tonumber(known[1] or '0') > tonumber(ARGV[1]) then return 0 end
 local owner = known[2] or ARGV[5]
-redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', owner .. ' ' .. ARGV[7], 'owner', owner)
+redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', owner .. ' ' .. ARGV[7], 'owner', owner, 'ended_by', ARGV[1])
 local votes = {}
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
   if string.sub(field, 1, ${VOTE.length}) == '${VOTE}' then votes[#votes + 1] = field end
@@ -70,7 +70,10 @@ export interface RunRecord {
    * the poll's deadline, `leftMs` from now: so long it may wait for its next worker.
    */
   open(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot, leftMs?: number): Promise<boolean>;
-  /** Logs a vote and announces the snapshot that it led to. False when a newer worker has the poll. */
+  /**
+   * Logs a vote and announces the snapshot that it led to, unless a newer one was announced. May be repeated where it is
+   * not known whether it was written. False when a newer worker has the poll.
+   */
   vote(pollId: string, epoch: number, vote: Vote, snapshot: ProgressSnapshot, leftMs?: number): Promise<boolean>;
   /** Announces the end, with the result; the votes are in Postgres by now and leave Redis. */
   end(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): Promise<boolean>;

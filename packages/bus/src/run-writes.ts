@@ -9,25 +9,37 @@ import { briefOf } from './run-brief.ts';
 /** Field of a vote, followed by its seat. */
 export const VOTE = 'vote:';
 
-// ARGV: epoch, channel, time to live, owner or nothing, brief; then of each entry its seat or nothing, its vote, its
-// snapshot. The time to live is set by the first write of an epoch and outlasts the poll.
+// ARGV: epoch, channel, time to live, owner or nothing, brief; then of each entry its seat or nothing, its vote, the number
+// of its snapshot, its snapshot. The time to live is set by the first write of an epoch and outlasts the poll.
+// A write may be repeated, or arrive after later ones, over another connection: then its votes are kept, a snapshot that is
+// not newer than the newest is neither kept nor announced, and nothing is after the end.
 export const recordScript = (publish: 'PUBLISH' | 'SPUBLISH'): string => `
-local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
+local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'seq', 'ended_by')
 local epoch, mine = tonumber(known[1] or '0'), tonumber(ARGV[1])
 if epoch > mine then return 0 end
-local fields = { 'epoch', ARGV[1], 'snapshot', ARGV[#ARGV] }
+if known[4] == ARGV[1] then return 1 end
+local newest = tonumber(known[3] or '-1')
+local fields = { 'epoch', ARGV[1] }
+local function set(field, value) fields[#fields + 1], fields[#fields + 2] = field, value end
 local owner = ARGV[4] ~= '' and ARGV[4] or known[2]
-if owner then
-  fields[5], fields[6], fields[7], fields[8] = 'owner', owner, 'brief', owner .. ' ' .. ARGV[5]
+if owner then set('owner', owner) end
+if tonumber(ARGV[#ARGV - 1]) > newest then
+  set('snapshot', ARGV[#ARGV])
+  set('seq', ARGV[#ARGV - 1])
+  if owner then set('brief', owner .. ' ' .. ARGV[5]) end
 end
-for i = 6, #ARGV, 3 do
-  if ARGV[i] ~= '' then
-    fields[#fields + 1], fields[#fields + 2] = '${VOTE}' .. ARGV[i], ARGV[i + 1]
-  end
+for i = 6, #ARGV, 4 do
+  if ARGV[i] ~= '' then set('${VOTE}' .. ARGV[i], ARGV[i + 1]) end
 end
 redis.call('HSET', KEYS[1], unpack(fields))
 if epoch < mine then redis.call('EXPIRE', KEYS[1], ARGV[3]) end
-for i = 8, #ARGV, 3 do redis.call('${publish}', ARGV[2], ARGV[i]) end
+for i = 6, #ARGV, 4 do
+  local seq = tonumber(ARGV[i + 2])
+  if seq > newest then
+    newest = seq
+    redis.call('${publish}', ARGV[2], ARGV[i + 3])
+  end
+end
 return 1`;
 
 export interface RunEntry {
@@ -59,11 +71,13 @@ export function runWrites(redis: RedisClient, keys: Keys): RunWrites {
     const sent = waiting.get(id);
     if (!sent) return;
     waiting.delete(id);
-    const { epoch, entries, written } = sent;
+    const { epoch, written } = sent;
+    const entries = sent.entries.toSorted((one, other) => one.snapshot.seq - other.snapshot.seq);
     const owner = entries.find((entry) => entry.owner !== undefined)?.owner ?? '';
     const said = entries.flatMap(({ vote, snapshot }) => [
       vote ? vote.seat : '',
       vote ? JSON.stringify(vote) : '',
+      snapshot.seq,
       JSON.stringify(snapshot),
     ]);
     const { snapshot, ttlS } = entries.at(-1)!;

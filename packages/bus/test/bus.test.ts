@@ -249,6 +249,28 @@ t.test('the run record is fenced by the epoch', async (t) => {
   t.same(await b.runs.votes('ps_a'), [], 'votes leave Redis when the poll ended');
 });
 
+t.test('a write that is repeated or comes late adds its vote; what is not newer is not announced', async (t) => {
+  const { bus: b } = await bus(t);
+  const heard: number[] = [];
+  await b.watchPoll('ps_a', (s) => void heard.push(s?.seq ?? -1));
+  t.ok(await b.runs.vote('ps_a', 1, vote(1), snapshot(2)));
+  const late = [b.runs.open('ps_a', 1, 'acc', snapshot(0)), b.runs.vote('ps_a', 1, vote(0), snapshot(1))];
+  t.same(await Promise.all(late), [true, true]);
+  t.ok(await b.runs.vote('ps_a', 1, vote(1), snapshot(2)));
+  t.match(await b.runs.read('ps_a'), { owner: 'acc', snapshot: { seq: 2 } });
+  t.same((await b.runs.votes('ps_a')).map(({ seat }) => seat).toSorted(), [0, 1]);
+  const together = [b.runs.vote('ps_a', 1, vote(2), snapshot(4)), b.runs.vote('ps_a', 1, vote(1), snapshot(3))];
+  t.same(await Promise.all(together), [true, true]);
+  t.match(await b.runs.briefs(['ps_a']), [{ owner: 'acc', seq: 4 }]);
+  await b.runs.end('ps_a', 1, 'acc', snapshot(5, { status: 'completed' }));
+  t.ok(await b.runs.vote('ps_a', 1, vote(3), snapshot(6)));
+  t.match(await b.runs.read('ps_a'), { snapshot: { status: 'completed' } });
+  t.same(await b.runs.votes('ps_a'), [], 'nothing is added after the end');
+  t.ok(await b.runs.open('ps_a', 2, 'acc', snapshot(64)));
+  await eventually('the next worker is heard', () => heard.at(-1) === 64);
+  t.same(heard, [2, 3, 4, 5, 64]);
+});
+
 t.test('a record that was lost in between is rebuilt by the end of the poll', async (t) => {
   const { bus: b } = await bus(t);
   t.equal(await b.runs.read('ps_x'), null);

@@ -18,16 +18,18 @@ async function open(t: Test): Promise<Bus> {
 }
 
 type Command =
-  | { do: 'open' | 'end'; epoch: number; owner: string }
-  | { do: 'vote'; epoch: number; seat: number }
+  | { do: 'open' | 'end'; epoch: number; owner: string; seq: number }
+  | { do: 'vote'; epoch: number; seat: number; seq: number }
   | { do: 'takeOver'; epoch: number }
   | { do: 'look' };
 
 const epoch = fc.integer({ min: 1, max: 4 });
+/** Most are not newer than what was written before. */
+const seq = fc.nat(300);
 const command: fc.Arbitrary<Command> = fc.oneof(
-  fc.record({ do: fc.constantFrom('open' as const, 'end' as const), epoch, owner: fc.constantFrom('one', 'two') }),
-  fc.record({ do: fc.constant('vote' as const), epoch, seat: fc.nat(3) }),
-  fc.record({ do: fc.constant('vote' as const), epoch, seat: fc.nat(3) }),
+  fc.record({ do: fc.constantFrom('open' as const, 'end' as const), epoch, owner: fc.constantFrom('one', 'two'), seq }),
+  fc.record({ do: fc.constant('vote' as const), epoch, seat: fc.nat(3), seq }),
+  fc.record({ do: fc.constant('vote' as const), epoch, seat: fc.nat(3), seq }),
   fc.record({ do: fc.constant('takeOver' as const), epoch }),
   fc.record({ do: fc.constant('look' as const) }),
 );
@@ -66,11 +68,11 @@ async function perform(real: Bus, model: ModelBus, id: string, n: number, each: 
   switch (each.do) {
     case 'open':
     case 'end': {
-      const args = [id, each.epoch, each.owner, snapshot(id, n, each.do === 'end')] as const;
+      const args = [id, each.epoch, each.owner, snapshot(id, each.seq, each.do === 'end')] as const;
       return [await real.runs[each.do](...args), model[each.do](...args)];
     }
     case 'vote': {
-      const args = [id, each.epoch, vote(each.seat, n), snapshot(id, n, false)] as const;
+      const args = [id, each.epoch, vote(each.seat, n), snapshot(id, each.seq, false)] as const;
       return [await real.runs.vote(...args), model.vote(...args)];
     }
     case 'takeOver':

@@ -8,6 +8,10 @@ interface Run {
   owner: string | null;
   snapshot: ProgressSnapshot | null;
   votes: Map<number, Vote>;
+  /** Of the newest snapshot of a worker that runs the poll. */
+  seq: number;
+  /** The epoch under which it ended. */
+  endedBy: number | null;
 }
 
 export interface QueuedJob {
@@ -43,6 +47,8 @@ export interface ModelBus {
   readonly published: readonly { at: number; snapshot: ProgressSnapshot }[];
 }
 
+const newRun = (): Run => ({ epoch: 0, owner: null, snapshot: null, votes: new Map(), seq: -1, endedBy: null });
+
 /** `onJob` hears that a job waits. */
 export function modelBus(now: () => number, onJob: () => void = () => {}): ModelBus {
   const runs = new Map<string, Run>();
@@ -51,7 +57,7 @@ export function modelBus(now: () => number, onJob: () => void = () => {}): Model
 
   /** Null when a newer worker has the poll. */
   function fenced(pollId: string, epoch: number): Run | null {
-    const run = runs.get(pollId) ?? { epoch: 0, owner: null, snapshot: null, votes: new Map() };
+    const run = runs.get(pollId) ?? newRun();
     if (run.epoch > epoch) return null;
     run.epoch = epoch;
     runs.set(pollId, run);
@@ -63,6 +69,18 @@ export function modelBus(now: () => number, onJob: () => void = () => {}): Model
     published.push({ at: now(), snapshot: sent });
   }
 
+  /** Nothing of it after the end, and no snapshot that is not newer than the newest. */
+  function record(pollId: string, epoch: number, snapshot: ProgressSnapshot, more: (run: Run) => void): boolean {
+    const run = fenced(pollId, epoch);
+    if (!run) return false;
+    if (run.endedBy === epoch) return true;
+    more(run);
+    if (snapshot.seq <= run.seq) return true;
+    run.seq = snapshot.seq;
+    publish(run, snapshot, snapshot);
+    return true;
+  }
+
   function add(id: string, pollId: string): void {
     if (jobs.has(id)) return;
     jobs.set(id, { id, pollId, until: null });
@@ -71,25 +89,18 @@ export function modelBus(now: () => number, onJob: () => void = () => {}): Model
 
   return {
     published,
-    open(pollId, epoch, owner, snapshot) {
-      const run = fenced(pollId, epoch);
-      if (!run) return false;
-      run.owner = owner;
-      publish(run, snapshot, snapshot);
-      return true;
-    },
-    vote(pollId, epoch, vote, snapshot) {
-      const run = fenced(pollId, epoch);
-      if (!run) return false;
-      run.votes.set(vote.seat, vote);
-      publish(run, snapshot, snapshot);
-      return true;
-    },
+    open: (pollId, epoch, owner, snapshot) =>
+      record(pollId, epoch, snapshot, (run) => {
+        run.owner = owner;
+      }),
+    vote: (pollId, epoch, vote, snapshot) =>
+      record(pollId, epoch, snapshot, (run) => void run.votes.set(vote.seat, vote)),
     end(pollId, epoch, owner, snapshot) {
       const run = fenced(pollId, epoch);
       if (!run) return false;
       run.owner ??= owner;
       run.votes.clear();
+      run.endedBy = epoch;
       publish(run, { ...snapshot, result: null }, snapshot);
       return true;
     },
