@@ -2,7 +2,8 @@ import type { Vote } from '@eloquentpoll/contracts';
 import { type Moment, type PollOutcome, pollState, runningSnapshot } from '@eloquentpoll/polls';
 import { type Collected, collectVotes } from './collect-votes.ts';
 import type { Context } from './context.ts';
-import { type LeasedPoll, logFields, ownerOf, untilDeadlineMs } from './run.ts';
+import type { ProgressRecord } from './record-progress.ts';
+import type { LeasedPoll } from './run.ts';
 import { requestFor } from './vote-request.ts';
 
 /** A panel's votes, and when each arrived; arrivals are empty when an earlier worker received some of the votes. */
@@ -11,11 +12,12 @@ export type PanelVotes = Collected & Pick<PollOutcome, 'arrivals'>;
 /** Collects the votes of a poll, and records and publishes each in the run record. */
 export async function askPanel(
   context: Context,
-  { claim, record, claimedAt, lease, alive, abandon }: LeasedPoll,
+  { claim, record, claimedAt, lease, alive }: LeasedPoll,
+  progress: ProgressRecord,
   earlier: readonly Vote[],
   timeLeftMs: number,
 ): Promise<PanelVotes> {
-  const { bus, clock, log } = context;
+  const { clock } = context;
   const { id: pollId, epoch, spec } = claim;
   const arrivals: PollOutcome['arrivals'] = [];
 
@@ -25,14 +27,6 @@ export async function askPanel(
     const asking = asked - (moment.received - earlier.length);
     const elapsedMs = claim.ageMs + clock.now() - claimedAt;
     return runningSnapshot({ pollId, epoch, spec, ...moment, asking, elapsedMs });
-  }
-
-  function recorded(write: Promise<boolean>): void {
-    write.then(
-      (ours) => ours || abandon(new Error('a newer worker has the poll')),
-      // Without Redis a later worker repeats these calls, and progress is late.
-      (error) => log.warn({ ...logFields(claim), err: error }, 'poll.progress_not_recorded'),
-    );
   }
 
   async function beforeCall(): Promise<boolean> {
@@ -62,11 +56,10 @@ export async function askPanel(
       const snapshot = snapshotOf({ state, received: votes.length, vote });
       const { elapsed_ms: at_ms, confidence, chances, track_record } = snapshot;
       arrivals.push({ at_ms, confidence, ...(chances && { chances }), ...(track_record && { track_record }) });
-      recorded(bus.runs.vote(pollId, epoch, vote, snapshot, untilDeadlineMs(claim)));
+      progress.vote(vote, snapshot);
     },
   });
   // Written once the first calls are sent, so it is off the critical path; none of them can have ended before.
-  const opening = snapshotOf({ state, received: earlier.length, vote: null });
-  recorded(bus.runs.open(pollId, epoch, ownerOf(claim), opening, untilDeadlineMs(claim)));
+  progress.open(snapshotOf({ state, received: earlier.length, vote: null }));
   return { ...(await collecting), arrivals: earlier.length === 0 ? arrivals : [] };
 }

@@ -8,6 +8,7 @@ import { Abandoned } from './collect-votes.ts';
 import type { Context } from './context.ts';
 import { announceEnd, storeResult } from './end-poll.ts';
 import { linkedAbort } from './linked-abort.ts';
+import { recordProgress } from './record-progress.ts';
 import { type LeasedPoll, logFields, untilDeadlineMs } from './run.ts';
 
 // One poll from claim to stored result. Each step may be the last that this process does: before the result is stored,
@@ -42,7 +43,9 @@ export async function runPoll(context: Context, claimed: ClaimedPoll, signal: Ab
     if (claim.claims - earlier.length > MAX_CLAIMS) return await giveUp(context, claim);
     // From when the claim was sent: how long its answer took is unknown.
     const timeLeftMs = claim.remainingMs - (context.clock.now() - sentAt);
-    const collected = await askPanel(context, run, earlier, timeLeftMs);
+    // Until the result is stored: before that, the next worker needs every vote.
+    using progress = recordProgress(context, run);
+    const collected = await askPanel(context, run, progress, earlier, timeLeftMs);
     await storeResult(context, run, collected);
   } catch (error) {
     if (!(error instanceof Abandoned)) throw error;

@@ -28,6 +28,7 @@ import { keepLeases } from '../src/leases.ts';
 import { runPoll } from '../src/run-poll.ts';
 import { storedPolls } from '../src/stored-polls.ts';
 import { keepSweeping, sweep } from '../src/sweep.ts';
+import { openRedisLink } from './fixtures/redis-link.ts';
 
 // slow: 5 s
 
@@ -410,6 +411,116 @@ t.test('a worker whose Redis is away for a moment waits for the votes on record,
     await takenOver(Number.POSITIVE_INFINITY, 2_000),
     'it goes on without them before a quarter of its time is over',
   );
+});
+
+/** A worker with a link to Redis of its own, and models that answer when they are told to. */
+async function onLink(t: Test, bed: Awaited<ReturnType<typeof bench>>, commandTimeoutMs: number) {
+  const link = await openRedisLink(t, testRedis(t).url);
+  const bus = await openBus({ redisUrl: link.url, prefix: bed.bus.prefix, commandTimeoutMs });
+  t.teardown(() => bus[Symbol.asyncDispose]());
+  const id = await bed.accept();
+  const heard: number[] = [];
+  await bed.bus.watchPoll(id, (snapshot) => heard.push(snapshot!.seq));
+  const answers = new Map<number, (vote: Vote) => void>();
+  let failedWrites = 0;
+  const worker = bed.worker('on a link', ({ seat }, { signal }) => {
+    return new Promise((resolve) => {
+      answers.set(seat, resolve);
+      signal.addEventListener('abort', () => resolve(vote(seat, null)));
+    });
+  });
+  const log = {
+    ...{ info() {}, error() {} },
+    warn(_fields: object, event?: string) {
+      if (event === 'poll.progress_not_recorded') failedWrites += 1;
+    },
+  };
+  const stop = new AbortController();
+  const run = claimAndRun({ ...worker, bus, log }, id, stop.signal);
+  await eventually('five models are asked', () => answers.size >= 5);
+  const answered = (seat: number) => answers.get(seat)!(vote(seat));
+  const onRecord = async () => (await bed.bus.runs.votes(id)).map(({ seat }) => seat).toSorted();
+  answered(0);
+  await eventually('the first vote is heard of', () => heard.length === 2);
+  return { link, bus, id, heard, run, stop, answered, onRecord, failedWrites: () => failedWrites };
+}
+
+t.test('votes that arrive while Redis is away are recorded once it is back, and not asked for again', async (t) => {
+  const bed = await bench(t);
+  const { link, bus, id, heard, run, stop, answered, onRecord, failedWrites } = await onLink(t, bed, 5_000);
+  link.cut();
+  await eventually('the connection has ended', () => bus.redis.status !== 'ready');
+  answered(1);
+  answered(2);
+  await eventually('two writes have failed', () => failedWrites() === 2);
+  t.same(await onRecord(), [0]);
+  link.mend();
+  await eventually('three votes are on record', async () => (await onRecord()).length === 3);
+  t.same(heard, [0, 1, 2, 3], 'watchers hear of each in its order');
+  t.match(await bed.bus.runs.read(id), { snapshot: { seq: 3, tally: [3, 0] } });
+
+  await bed.storage.db
+    .updateTable('polls')
+    .set({ lease_until: new Date(0) })
+    .where('id', '=', id)
+    .execute();
+  bed.asked.length = 0;
+  await claimAndRun(bed.worker('the next one'), id, alive());
+  t.equal((await findPoll(bed.storage, id))?.status, 'completed');
+  t.same(
+    bed.asked.filter((seat) => seat <= 2),
+    [],
+  );
+  stop.abort();
+  await run;
+});
+
+t.test(
+  'writes that arrive late, after their repetitions were sent: each snapshot is announced once, in order',
+  async (t) => {
+    const bed = await bench(t);
+    const { link, id, heard, run, answered, onRecord, failedWrites } = await onLink(t, bed, 500);
+    const before = failedWrites();
+    link.hold();
+    answered(1);
+    await eventually('a write has no answer', () => failedWrites() === before + 1);
+    answered(2);
+    await eventually('nor has the next', () => failedWrites() === before + 2);
+    link.release();
+    await eventually('three votes are on record', async () => (await onRecord()).length === 3);
+    answered(3);
+    await run;
+    await eventually('the end is heard of', () => heard.at(-1) === 5);
+    t.same(heard, [0, 1, 2, 3, 4, 5]);
+    t.same(await onRecord(), [], 'nothing is recorded after the end');
+    t.equal((await findPoll(bed.storage, id))?.status, 'completed');
+  },
+);
+
+t.test('a poll without Redis ends as soon as with it, and repeats nothing afterwards', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  const timers = new Set<object>();
+  const clock: Context['clock'] = {
+    now: systemClock.now,
+    after(ms, callback) {
+      const timer = {};
+      timers.add(timer);
+      const cancel = systemClock.after(ms, () => {
+        timers.delete(timer);
+        callback();
+      });
+      return () => {
+        timers.delete(timer);
+        cancel();
+      };
+    },
+  };
+  const away = () => Promise.reject(new Error('no connection'));
+  const runs = { ...bed.bus.runs, open: away, vote: away, end: away };
+  await claimAndRun({ ...bed.worker('w1'), clock, bus: { ...bed.bus, runs } }, id, alive());
+  t.equal((await findPoll(bed.storage, id))?.status, 'completed');
+  t.equal(timers.size, 0, 'no timer is left');
 });
 
 t.test('a worker that takes over announces what has arrived so far', async (t) => {

@@ -29,6 +29,26 @@ t.test('the polls of the exhaustive search take the courses that they are named 
   t.same(await votes('two agree, the third is stopped'), [['completed', 2]]);
 });
 
+t.test(
+  'a vote that was not recorded at first is recorded before its worker dies, and not asked for again',
+  async (t) => {
+    const fails = { kind: 'fails', when: 'before' } as const;
+    const crash = { kind: 'crash', when: 'before' } as const;
+    const play = (...points: Parameters<typeof pointPlay>[1]) => playWorld(pointPlay('all three are heard', points));
+    const stepOf = ({ world }: Awaited<ReturnType<typeof play>>, what: string) =>
+      world.effects.steps.find((step) => step.what.startsWith(what))!;
+    const logging = stepOf(await play(), 'log the vote');
+    const storing = stepOf(await play([logging.n, fails]), 'store the result');
+    const { world } = await play([logging.n, fails], [storing.n, crash]);
+    t.same(
+      world.history.faults.map(({ kind }) => kind),
+      ['fails before', 'crash before'],
+    );
+    const seat = Number(logging.what.split(' ').at(-1));
+    t.equal(world.history.asked.filter((call) => call.seat === seat).length, 1);
+  },
+);
+
 for (const course of courses)
   t.test(`every crash point of a poll, and pairs of them: ${course} (TEST_SEED=${seed})`, async (t) => {
     const draw = chance(seed);

@@ -15,6 +15,8 @@ export function observedBus(
   const { runs } = bus;
   const stale = metrics.counter('eloquentpoll_stale_epoch_total', 'progress');
   const countVote = voteCounts(metrics);
+  /** A write that failed is repeated with the same vote. */
+  const counted = new WeakSet<Vote>();
 
   async function fenced(write: Promise<boolean>): Promise<boolean> {
     const ours = await write;
@@ -45,7 +47,8 @@ export function observedBus(
     runs: {
       open: (...args) => fenced(runs.open(...args)),
       vote(pollId, epoch, vote, ...rest) {
-        countVote(vote);
+        if (!counted.has(vote)) countVote(vote);
+        counted.add(vote);
         return fenced(runs.vote(pollId, epoch, vote, ...rest));
       },
       end: (...args) => fenced(runs.end(...args)),
