@@ -413,7 +413,7 @@ t.test('a worker whose Redis is away for a moment waits for the votes on record,
   );
 });
 
-/** A worker with a link to Redis of its own, and models that answer when they are told to. */
+/** A worker with a link to Redis of its own, and models that answer when the test says so. */
 async function onLink(t: Test, bed: Awaited<ReturnType<typeof bench>>, commandTimeoutMs: number) {
   const link = await openRedisLink(t, testRedis(t).url);
   const bus = await openBus({ redisUrl: link.url, prefix: bed.bus.prefix, commandTimeoutMs });
