@@ -22,6 +22,7 @@ export function heardAudit(spec: PollSpec, { votes, state, reason, arrivals }: P
     said: heard.map(({ said }) => said),
     reason,
     winner: standing(state).leader,
+    // Its models are asked whatever the poll's own limit was.
     maxU: providerMaxU({ seats: spec.seats.filter((_, seat) => !seats.has(seat)) }),
   };
 }

@@ -43,9 +43,17 @@ interface EndedCall {
  */
 export const voteMaxU = (callMaxU: number): number => callMaxU + Math.floor(callMaxU / 2);
 
-/** The most that providers can charge us for a poll; seats of older releases say only what a vote can be billed. */
-export const providerMaxU = ({ seats }: Pick<PollSpec, 'seats'>): number =>
-  seats.reduce((sum, seat) => sum + (seat.call_max_u === undefined ? seat.reserve_u : voteMaxU(seat.call_max_u)), 0);
+/**
+ * The most that providers can charge us for a poll. A model that alone is beyond its limit is never asked; several that are together
+ * may be, because a call that failed is not billed. Seats of older releases say only what a vote can be billed.
+ */
+export const providerMaxU = ({
+  seats,
+  max_cost_u = Number.POSITIVE_INFINITY,
+}: Pick<PollSpec, 'seats'> & Partial<Pick<PollSpec, 'max_cost_u'>>): number =>
+  seats
+    .filter(({ reserve_u }) => reserve_u <= max_cost_u)
+    .reduce((sum, seat) => sum + (seat.call_max_u === undefined ? seat.reserve_u : voteMaxU(seat.call_max_u)), 0);
 
 export function callCosts({ maxU, typicalU }: CallPrice, onChange: (spent: Spent) => void = () => {}): CallCosts {
   const cost: CallCost = { estimated_u: 0, max_u: 0, fault_u: 0 };

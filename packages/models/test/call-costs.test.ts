@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openAsker, type Spent } from '../src/ask.ts';
-import { voteMaxU } from '../src/call-costs.ts';
+import { providerMaxU, voteMaxU } from '../src/call-costs.ts';
 import { type Behaviour, json, misbehavingServer, says, silence, votes } from './misbehaving-server.ts';
 import { modelEntry, testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
@@ -225,4 +225,17 @@ t.test('a call that is aborted may have cost what a call can', async (t) => {
   stop.abort();
   t.match(await asked, { error: 'aborted', cost: cost(100, 1_000, 0) });
   t.equal(voteMaxU(CALL.maxU), 1_500);
+});
+
+t.test('a poll can cost what the votes can that its limit lets it ask, each of them alone', (t) => {
+  const seat = (reserve_u: number, call_max_u?: number) => ({
+    ...{ model_id: 'a/1', family: 'a', failure_rate: 0, p90_ms: 1, reserve_u },
+    ...(call_max_u !== undefined && { call_max_u }),
+  });
+  const seats = [seat(1_700, 1_000), seat(3_400, 2_000), seat(500)];
+  t.equal(providerMaxU({ seats, max_cost_u: 3_400 }), 1_500 + 3_000 + 500, 'calls that failed leave it whole for the next');
+  t.equal(providerMaxU({ seats, max_cost_u: 3_399 }), 1_500 + 500);
+  t.equal(providerMaxU({ seats, max_cost_u: 499 }), 0);
+  t.equal(providerMaxU({ seats }), 5_000);
+  t.end();
 });

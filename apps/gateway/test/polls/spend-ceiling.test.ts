@@ -1,3 +1,4 @@
+import { readProviderSpend } from '@eloquentpoll/storage';
 import { withinOne } from '@eloquentpoll/testkit/calendar';
 import t from 'tap';
 import { pricePpmOf } from '../../src/config/list-prices.ts';
@@ -36,6 +37,28 @@ t.test('at the ceiling of provider spend free polls are refused first, then all'
   t.equal(refused.statusCode, 503);
   t.equal(refused.json().code, 'provider_budget_reached');
   t.match(await stored(context), { polls: answers[0]!.statusCode === 202 ? 3 : 2, results: 0 });
+});
+
+t.test('a poll sets aside no model that its own limit never lets it ask', async (t) => {
+  // Fifteen models with a question of 60 KB can cost several dollars; the limit lets the cheapest one be asked.
+  await withinOne('hour');
+  const providerSpend = { hourU: 20_000_000n, dayU: null, freeShare: 0.5 };
+  const { app, context, keyWith } = await build(t, { providerSpend });
+  const { bearer } = await keyWith(1);
+  const long = {
+    question: 'x'.repeat(60_000),
+    options: QUESTION.options,
+    models: context.panels.models().slice(0, 15).map(({ id }) => id),
+  };
+  const send = (url: string, headers: { authorization: string }, payload: object) =>
+    app.inject({ method: 'POST', url, headers, payload });
+  const { min_cost_usd } = (await send('/api/poll/dry-run', bearer, long)).json().estimates;
+  for (let n = 0; n < 10; n++)
+    t.equal((await send('/api/polls', bearer, { ...long, max_cost_usd: min_cost_usd })).statusCode, 202);
+  const held = Number((await readProviderSpend(context.storage)).heldU) / 1_000_000;
+  t.ok(held >= min_cost_usd && held < 20 * min_cost_usd, `${held} USD are set aside for 10 polls of ${min_cost_usd} USD`);
+  const { bearer: other } = await keyWith(10);
+  t.equal((await send('/api/polls', other, { ...QUESTION, preset: 'strong' })).statusCode, 202, 'others go on');
 });
 
 t.test('simulated models have no ceiling unless one is set', async (t) => {
