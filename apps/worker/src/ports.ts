@@ -41,7 +41,7 @@ export interface PollStore {
   findOverdue(limit: number, graceMs: number): Promise<FoundPoll[]>;
   /** Milliseconds until a lease ends that nothing renews, where that is within so many. */
   nextLapse(withinMs: number): Promise<number | null>;
-  /** How long a flex poll that was not claimed has no space under the ceiling of provider spend; null where it waits for nothing of that. */
+  /** How long flex polls such as this one, which was not claimed, have no space under the ceiling of provider spend; null where they have. */
   spendWaitMs(pollId: string): Promise<number | null>;
   /** False when another worker is sweeping. */
   sweepAlone(work: () => Promise<unknown>): Promise<boolean>;

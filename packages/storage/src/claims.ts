@@ -144,7 +144,13 @@ const flexCeiling = (ceiling: ClaimCeiling | undefined): SpendCeiling | undefine
 
 const capsOf = (ceiling: SpendCeiling | undefined) => [ceiling?.hourU ?? null, ceiling?.dayU ?? null];
 
-/** How long a flex poll without a holder has no space under the ceiling of provider spend; null where it has, and for any other. */
+/** Of the ceiling of flex polls: what is larger than its part in so many waits alone. */
+const LARGE_PARTS = 8;
+
+/**
+ * How long a flex poll without a holder has no space under the ceiling of provider spend; null where it has, and for any other. Of
+ * one that is large beside the ceiling: how long others have none.
+ */
 export async function spendWaitMs(
   { db }: Queries,
   pollId: string,
@@ -153,7 +159,8 @@ export async function spendWaitMs(
   const [hourU, dayU] = capsOf(flexCeiling(ceiling));
   if (hourU === null || dayU === null) return null;
   const { rows } = await sql<{ ms: number | null }>`
-    select spend_wait(provider_max_u, ${hourU}::bigint, ${dayU}::bigint) * 1000 as ms from polls
+    select spend_wait(least(provider_max_u, ${hourU}::bigint / ${LARGE_PARTS}, ${dayU}::bigint / ${LARGE_PARTS}),
+                      ${hourU}::bigint, ${dayU}::bigint) * 1000 as ms from polls
      where id = ${pollId} and status = 'running' and lane = 'flex' and provider_max_u > 0
        and (lease_owner is null or lease_until < now())`.execute(db);
   return rows[0]?.ms ?? null;

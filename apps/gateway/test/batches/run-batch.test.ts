@@ -84,6 +84,18 @@ t.test('rows that wait, and flex polls, leave the ceiling of provider spend to s
   t.ok(hourU > 0n && hourU < 16_000n, 'only that one is set aside');
 });
 
+t.test('a row that can never fit under the ceiling of provider spend fails, and does not wait for a day', async (t) => {
+  const { context, keyWith } = await build(t, { providerSpend: { hourU: 2_000n, dayU: null, freeShare: 0.8 } });
+  const { storage } = context;
+  const { accountId } = await keyWith(10);
+  const batch = await uploaded(storage, accountId, 3);
+  runnerOf(t, context);
+  await eventually('the batch ends', async () => (await findBatch(storage, accountId, batch))!.status !== 'running');
+  const lines = await readBatchLines(storage, batch, { afterLine: 0, limit: 10, isOver: true });
+  t.same(new Set(lines.map(({ error }) => error)), new Set(['provider_budget_reached']));
+  t.match(await balanceOf(storage, accountId), { heldU: 0n, reservedU: 0n });
+});
+
 t.test('accounts take turns in the flex lane, however many batches they have', async (t) => {
   const { context, keyWith } = await build(t);
   const { storage, bus } = context;

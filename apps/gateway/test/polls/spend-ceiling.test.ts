@@ -61,6 +61,20 @@ t.test('a poll sets aside no model that its own limit never lets it ask', async 
   t.equal((await send('/api/polls', other, { ...QUESTION, preset: 'strong' })).statusCode, 202, 'others go on');
 });
 
+t.test('a flex poll that can never fit under the ceiling is refused', async (t) => {
+  const { app, context, keyWith } = await build(t, { providerSpend: { hourU: 10_000n, dayU: null, freeShare: 0.5 } });
+  const { bearer } = await keyWith(10);
+  const send = (max_cost_usd: number) => {
+    const payload = { ...QUESTION, preset: 'strong', service_tier: 'flex', max_cost_usd };
+    return app.inject({ method: 'POST', url: '/api/polls', headers: bearer, payload });
+  };
+  const refused = await send(1);
+  t.equal(refused.statusCode, 503);
+  t.match(refused.json(), { code: 'provider_budget_reached', error: /more than all flex polls may at once/ });
+  t.equal((await send(0.0001)).statusCode, 202, 'its limit lets no such models be asked');
+  t.match(await stored(context), { polls: 1 });
+});
+
 t.test('simulated models have no ceiling unless one is set', async (t) => {
   const { app, keyWith } = await build(t);
   const { bearer } = await keyWith(100_000);

@@ -6,6 +6,7 @@ import type { PollsContext } from '../context.ts';
 import { askingNow } from '../order/asking-now.ts';
 import { chooseModels } from '../order/choose-models.ts';
 import { freezeOrder } from '../order/freeze-order.ts';
+import { refuseBeyondFlex } from './ceiling-for.ts';
 import { drawAudit } from './draw-audit.ts';
 
 /** All of a poll that its order and this moment decide, however it comes in. */
@@ -36,13 +37,15 @@ export async function preparePoll(
   const order = await chooseModels(context, asked, accountId);
   const asking = await askingNow(context, order);
   const spec = await freezeOrder(context, order, asking, callerOf(context, tenant));
+  const maxU = providerMaxU(spec);
+  refuseBeyondFlex(context, spec, maxU);
   return {
     id: pollId,
     resultId: newResultId(context.config.cell),
     spec,
     metadata: order.metadata,
     holdU: holdOf(spec),
-    providerMaxU: providerMaxU(spec),
+    providerMaxU: maxU,
     deadlineMs: deadlineMsOf(spec),
     auditVersion: await drawAudit(context, pollId, asking),
   };
