@@ -37,6 +37,23 @@ t.test('streams above the limit of an account are a 429, begin nothing and cost 
   });
 });
 
+t.test('a key that only reads follows as many streams as its own, and takes none from its owner', async (t) => {
+  const { bearer } = await keyWith(100);
+  const answer = await app.inject({ method: 'POST', url: '/api/keys', headers: bearer, payload: { read_only: true } });
+  const reading = { authorization: `Bearer ${answer.json().key}` };
+  const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params });
+  const path = '/api/a2a/tasks/send';
+  const parts = [{ text: JSON.stringify({ question: 'Which of the two is larger?', options: ['Sun', 'Moon'] }) }];
+  const message = { messageId: 'm', role: 'ROLE_USER', parts };
+  const asked = rpc('SendStreamingMessage', { message });
+  const made = (await (await readStream(t, origin, bearer, { path, body: asked })).next())!.data.result.task;
+  const subscribe = () => readStream(t, origin, reading, { path, body: rpc('SubscribeToTask', { id: made.id }) });
+  const statuses = [];
+  for (let n = 0; n < 4; n++) statuses.push((await subscribe()).status);
+  t.same(statuses, [200, 200, 200, 429]);
+  t.equal((await readStream(t, origin, bearer)).status, 200);
+});
+
 t.test('a refused or failed start gives its slot back', async (t) => {
   const { bearer } = await keyWith(100);
   for (let i = 0; i < 4; i++) {

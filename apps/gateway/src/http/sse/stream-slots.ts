@@ -6,7 +6,7 @@ import type { Result } from 'ioredis';
 import { ApiError } from '../api-error.ts';
 import { principalOf } from '../hooks/rate-limit.ts';
 
-// How many event streams one account, or one network without credentials, may have open at all gateways. Counted before
+// How many event streams one account, one key that only reads, or one network without credentials, may have open at all gateways. Counted before
 // a stream costs anything: each holds a socket, and reads Postgres when it begins. A slot in Redis ends by itself unless its
 // gateway renews it, so a gateway that dies keeps none; while Redis is away each gateway goes by its own streams.
 
@@ -51,6 +51,10 @@ declare module 'ioredis' {
   }
 }
 
+/** A key that only reads has slots of its own, as it has budgets: it takes none that its owner asks with. */
+const holderOf = (request: FastifyRequest): string =>
+  (request.principal?.isReadOnly && request.principal.keyId) || principalOf(request);
+
 export function streamSlots(
   redis: RedisClient,
   prefix: string,
@@ -65,7 +69,7 @@ export function streamSlots(
   return {
     async take(request) {
       const limit = request.principal ? perAccount : perNetwork;
-      const key = `${prefix}:streams:{${principalOf(request)}}`;
+      const key = `${prefix}:streams:{${holderOf(request)}}`;
       const slot = `${gateway}.${next++}`;
       if (here.of(key) >= limit) throw tooManyStreams(limit);
       const leave = here.take(key, slot);
