@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { findAccount } from '@eloquentpoll/storage';
+import { request } from 'node:http';
+import { type Acceptance, balanceOf, findAccount } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import type { LightMyRequestResponse } from 'fastify';
 import t from 'tap';
@@ -30,11 +31,14 @@ function messageIn({ headers, body }: LightMyRequestResponse) {
   return JSON.parse(lines.at(-1)!.slice('data: '.length));
 }
 
+const TASKS = 'io.modelcontextprotocol/tasks';
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 const modern = (method: string, params: object = {}) => rpc(method, { ...params, _meta: META });
+const DECLARING = { ...META, 'io.modelcontextprotocol/clientCapabilities': { extensions: { [TASKS]: {} } } };
+const CALLING = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'poll_question' };
 const MODERN = { ...bearer, 'mcp-protocol-version': '2026-07-28' };
 
 t.test(
@@ -342,6 +346,45 @@ t.test('reasons of models are marked as text that is not ours', async (t) => {
   t.notMatch((await asked({}))._meta ?? {}, { 'eloquentpoll/untrusted': Array });
 });
 
+for (const [how, key, isCanceled] of [
+  ['without a key', {}, true],
+  ['with a key', { idempotency_key: 'k' }, false],
+] as const)
+  t.test(`a client that leaves ${how} before it has the id of its task pays ${isCanceled ? 'nothing' : 'it'}`, async (t) => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const slow = await build(t);
+    const { acceptPoll } = slow.context;
+    Object.assign(slow.context, {
+      async acceptPoll(acceptance: Acceptance) {
+        const accepted = await acceptPoll(acceptance);
+        await held;
+        return accepted;
+      },
+    });
+    const origin = await slow.app.listen({ host: '127.0.0.1', port: 0 });
+    const caller = await slow.keyWith(5);
+    const { db } = slow.context.storage;
+    const polls = () => db.selectFrom('polls').select(['status', 'canceled_at']).execute();
+    let isClosed = false;
+    slow.app.server.on('request', (_, answer) => answer.once('close', () => (isClosed = true)));
+    // Without an agent, which would open another connection when this one is gone.
+    const asking = request(`${origin}/api/mcp`, {
+      ...{ agent: false, method: 'POST' },
+      headers: { ...ACCEPT, ...caller.bearer, ...CALLING, 'content-type': 'application/json' },
+    });
+    asking.on('error', () => undefined);
+    const call = { name: 'poll_question', arguments: { ...POLL, ...key }, _meta: DECLARING };
+    asking.end(JSON.stringify(rpc('tools/call', call)));
+    await eventually('the poll is stored', async () => (await polls()).length === 1);
+    asking.destroy();
+    await eventually('the gateway has seen it', () => isClosed);
+    release();
+    if (isCanceled) await eventually('the poll is canceled', async () => (await polls())[0]!.status === 'failed');
+    t.match(await polls(), [isCanceled ? { canceled_at: Date } : { status: 'running', canceled_at: null }]);
+    const { heldU } = (await balanceOf(slow.context.storage, caller.accountId))!;
+    t.equal(heldU === 0n, isCanceled);
+  });
+
 t.test(
   'tasks (SEP-2663): a client that declares them gets a poll at once, and its result when it has ended',
   async (t) => {
@@ -349,9 +392,7 @@ t.test(
     const ours = await build(t);
     await standInWorker(t, ours.context, { holdUntil: held });
     const [{ bearer: owner }, { bearer: other }] = [await ours.keyWith(5), await ours.keyWith(5)];
-    const TASKS = 'io.modelcontextprotocol/tasks';
-    const declaring = { ...META, 'io.modelcontextprotocol/clientCapabilities': { extensions: { [TASKS]: {} } } };
-    const ask = async (method: string, params: Record<string, unknown>, who = owner, meta: object = declaring) => {
+    const ask = async (method: string, params: Record<string, unknown>, who = owner, meta: object = DECLARING) => {
       const name = String(params.name ?? params.taskId ?? '');
       const headers = {
         ...who,

@@ -5,6 +5,7 @@ import { accountOf } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { whyFailed, whyWithoutResult } from '../../polls/read/why-failed.ts';
+import { cancelUnkeyed } from '../../polls/run/cancel-unkeyed.ts';
 import { knownOf } from '../../polls/run/outcome-unknown.ts';
 import { progressSentence } from '../progress-sentence.ts';
 import { refuseSpending, type ToolResult, toolResult } from './call-tool.ts';
@@ -33,11 +34,12 @@ export type PollTask = {
 /** The library gives every result of a tool call contents. */
 type StartedTask = PollTask & { resultType: 'task'; content: [] };
 
-/** The task of a call, or the result of one that could not begin. */
+/** The task of a call, or the result of one that could not begin. `gone`: its client left before the answer was written. */
 export async function startTask(
   start: NonNullable<Tool['start']>,
   tool: Tool,
   call: ToolCall,
+  gone: AbortSignal,
 ): Promise<StartedTask | ToolResult> {
   let pollId = '';
   const begun = await toolResult(call, async () => {
@@ -46,6 +48,7 @@ export async function startTask(
     return {};
   });
   if (pollId === '') return begun;
+  cancelWhenLeft(call, pollId, gone);
   try {
     const made = { pollId, accountId: accountOf(call.request) };
     const poll = await knownOf(made, () => findPoll(call.context.storage, pollId));
@@ -54,6 +57,16 @@ export async function startTask(
   } catch (error) {
     return toolResult(call, () => Promise.reject(error));
   }
+}
+
+/** Who has never heard of the task cannot cancel it, and a gateway that ends is no client that leaves. */
+function cancelWhenLeft({ context, request }: ToolCall, pollId: string, gone: AbortSignal): void {
+  const left = { pollId, accountId: accountOf(request), isKeyed: request.idempotencyKey !== null };
+  const cancel = (): void => {
+    if (!context.shutdown.ending.aborted) void cancelUnkeyed(context, left);
+  };
+  if (gone.aborted) cancel();
+  else gone.addEventListener('abort', cancel, { once: true });
 }
 
 /** null if the caller has no task of this id. */

@@ -71,7 +71,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
           mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
         },
       };
-      return tool.start && takesTasks(mcpReq.envelope) ? startTask(tool.start, tool, call) : callTool(tool, call);
+      return tool.start && takesTasks(mcpReq.envelope) ? startTask(tool.start, tool, call, gone) : callTool(tool, call);
     });
     const taskOf = async (envelope: object | undefined, id: string) => {
       if (!takesTasks(envelope)) {

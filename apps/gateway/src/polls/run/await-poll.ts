@@ -2,7 +2,7 @@ import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { whyWithoutResult } from '../read/why-failed.ts';
-import { requestCancel } from './cancel-run.ts';
+import { cancelUnkeyed } from './cancel-unkeyed.ts';
 import { knownOf, outcomeUnknown } from './outcome-unknown.ts';
 import { END_GRACE_MS, type PollEnd, PollFollower } from './poll-follower.ts';
 import { readOutcome } from './read-outcome.ts';
@@ -38,7 +38,7 @@ export async function awaitPoll(
   const heard = await settleWithin(ended, deadlineMs + END_GRACE_MS, gone, context.shutdown.ending);
   // A gateway that ends is no caller that leaves.
   if (heard === 'aborted' && cancelsWhenGone && !context.shutdown.ending.aborted)
-    await cancelUnkeyed(context, submission, pollId);
+    await cancelUnkeyed(context, { pollId, accountId: submission.accountId, isKeyed: Boolean(submission.idempotency) });
   if (heard === 'aborted') throw outcomeUnknown(made, { detail: RESTARTING, retryAfterSeconds: 1 });
   if (heard === 'timeout' && !(await follower.readLast())) throw outcomeUnknown(made);
   const end = heard === 'timeout' ? await ended : heard;
@@ -48,19 +48,6 @@ export async function awaitPoll(
     return stored;
   });
   return { pollId, result, joined: joined !== null };
-}
-
-async function cancelUnkeyed(
-  context: PollsContext,
-  { accountId, idempotency }: Submission,
-  pollId: string,
-): Promise<void> {
-  if (accountId === null || idempotency) return;
-  try {
-    await requestCancel(context, accountId, pollId);
-  } catch (error) {
-    context.log.warn({ poll_id: pollId, err: error }, 'poll.cancel_failed');
-  }
 }
 
 const RESTARTING = 'The service is restarting; the poll goes on, and the same Idempotency-Key finds its result.';

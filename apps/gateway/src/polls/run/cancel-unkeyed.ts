@@ -1,0 +1,22 @@
+import type { PollsContext } from '../context.ts';
+import { requestCancel } from './cancel-run.ts';
+
+interface LeftPoll {
+  pollId: string;
+  accountId: string | null;
+  /** A repeat of the request would find it. */
+  isKeyed: boolean;
+}
+
+/** Its caller has left, and cannot find it. */
+export async function cancelUnkeyed(
+  context: PollsContext,
+  { pollId, accountId, isKeyed }: LeftPoll,
+): Promise<void> {
+  if (accountId === null || isKeyed) return;
+  try {
+    await requestCancel(context, accountId, pollId);
+  } catch (error) {
+    context.log.warn({ poll_id: pollId, err: error }, 'poll.cancel_failed');
+  }
+}
