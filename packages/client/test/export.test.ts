@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { used } from './commands.ts';
@@ -38,6 +39,31 @@ t.test('an export that broke off goes on after its last cursor', async (t) => {
   t.equal(completed.err, `${out} is complete: 5 lines added.\n`);
   t.equal(readFileSync(out, 'utf8'), jsonLines(lines));
   t.match(await used(t, ['export', '--out', out]), { err: `${out} was complete already.\n`, asked: [] });
+});
+
+t.test('two commands that export into one file write it once', async (t) => {
+  const lines = [{ type: 'account' }, { type: 'cursor', cursor: 'c1' }, { type: 'poll', id: 1 }, { type: 'end' }];
+  const { promise: both, resolve } = Promise.withResolvers<void>();
+  const answering: Answering = async (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'application/jsonl' });
+    response.write(jsonLines(lines.slice(0, 2)));
+    await both;
+    response.end(jsonLines(lines.slice(2)));
+  };
+  const folder = t.testdir();
+  const out = join(folder, 'export.jsonl');
+  const exporting = () => used(t, ['export', '--out', out], answering);
+  const commands = [exporting(), exporting()];
+  await eventually('one has begun', () => existsSync(out) && readFileSync(out, 'utf8').includes('c1'));
+  resolve();
+  const said = await Promise.all(commands);
+  t.same(
+    said.map(({ exit }) => exit),
+    [EXIT.winner, EXIT.winner],
+  );
+  t.equal(readFileSync(out, 'utf8'), jsonLines(lines));
+  t.match(said.map(({ err }) => err).join(''), /waiting for its end.*was complete already/s);
+  t.same(readdirSync(folder), ['export.jsonl']);
 });
 
 t.test('a file that is no export stays as it is', async (t) => {

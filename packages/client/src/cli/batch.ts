@@ -14,7 +14,7 @@ import { printResults, writeResults } from './batch-results.ts';
 import { type BatchState, readState, stateFile, writeState } from './batch-state.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, plural } from './figures.ts';
-import { withFileLock } from './file-lock.ts';
+import { writeAlone } from './file-lock.ts';
 import type { Invocation } from './invocation.ts';
 import { plain } from './plain-text.ts';
 import type { BatchCommand } from './read-batch-terms.ts';
@@ -151,14 +151,10 @@ async function namingBatch<T>(
   }
 }
 
-async function writeOut({ terminal, json }: Invocation, run: BatchRun, out: string): Promise<number> {
-  const { out: screen, err, signal } = terminal;
+async function writeOut(invocation: Invocation, run: BatchRun, out: string): Promise<number> {
+  const { out: screen, signal } = invocation.terminal;
   if (out === '-') return printResults(run, screen, signal);
-  const onWait = (lock: string, pid: string) => {
-    if (!json)
-      print(err, `Process ${pid} writes ${out}: waiting for its end. If it is no command of yours, remove ${lock}.`);
-  };
-  return withFileLock(out, { signal, onWait }, () => writeResults(run, out, signal));
+  return writeAlone(invocation, out, () => writeResults(run, out, signal));
 }
 
 const WHY_NOT_RUN: Record<NotRunReason, string> = {

@@ -3,18 +3,25 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { plural } from './figures.ts';
+import { writeAlone } from './file-lock.ts';
 import type { Invocation } from './invocation.ts';
 import { cutToWholeLines } from './lines-file.ts';
 import { print } from './terminal.ts';
 import { fileErrorOf } from './usage-error.ts';
 
 /** Writes everything of the account as JSON lines; a file that an interrupted export left is completed. */
-export async function exportCommand({ polls, terminal }: Invocation, out: string): Promise<Exit> {
+export async function exportCommand(invocation: Invocation, out: string): Promise<Exit> {
+  const { polls, terminal } = invocation;
   const { signal } = terminal;
   if (out === '-') {
     for await (const line of polls.exportAccount({}, { signal })) print(terminal.out, JSON.stringify(line));
     return EXIT.winner;
   }
+  return writeAlone(invocation, out, () => complete(invocation, out));
+}
+
+async function complete({ polls, terminal }: Invocation, out: string): Promise<Exit> {
+  const { signal } = terminal;
   let cursor: string | undefined;
   let isComplete = false;
   const isKept = ({ type, cursor: found }: Record<string, unknown>): boolean => {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import type { Invocation } from './invocation.ts';
 import { pause } from './pause.ts';
+import { print } from './terminal.ts';
 
 // One command at a time writes a file: a lock is a file beside it with the id of its process.
 
@@ -10,14 +12,24 @@ const held = new Set<string>();
 /** A lock that says no process is not written to its end yet; of a command that was killed just then it stays so. */
 const LOOKS_AT_EMPTY = 8;
 
-export interface LockOptions {
+interface LockOptions {
   signal: AbortSignal;
   /** Called once, where another command has the lock. */
   onWait: (lock: string, pid: string) => void;
 }
 
+/** Writes a file that another command may be writing, and says so where that has to end first. */
+export function writeAlone<T>({ terminal, json }: Invocation, out: string, write: () => Promise<T>): Promise<T> {
+  const { err, signal } = terminal;
+  const onWait = (lock: string, pid: string) => {
+    if (!json)
+      print(err, `Process ${pid} writes ${out}: waiting for its end. If it is no command of yours, remove ${lock}.`);
+  };
+  return withFileLock(out, { signal, onWait }, write);
+}
+
 /** Waits for the lock of the file and holds it during `work`. One that a dead process left is taken over. */
-export async function withFileLock<T>(file: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
+async function withFileLock<T>(file: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`;
   const own = `${process.pid} ${randomBytes(8).toString('hex')}\n`;
   held.add(own);
