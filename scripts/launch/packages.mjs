@@ -25,9 +25,11 @@ export async function installPackages(node, pnpm, progress) {
   const store = home.HOME?.startsWith(toolsFolder) ? ['--store-dir', join(toolsFolder, 'pnpm-store')] : [];
   const [file, ...first] = pnpm;
   const quiet = ['--reporter=append-only', '--config.confirmModulesPurge=false', '--config.updateNotifier=false'];
+  // Without it a package that pnpm went on without is not asked for again: it takes the folder for up to date.
+  const whole = ['--config.optimisticRepeatInstall=false'];
   /** @type {string | undefined} */
   let missing;
-  await runTool('packages', file, [...first, 'install', '--frozen-lockfile', ...quiet, ...store], {
+  await runTool('packages', file, [...first, 'install', '--frozen-lockfile', ...whole, ...quiet, ...store], {
     cwd: root,
     env: nodeFirst(home, node),
     sentence: 'pnpm could not install the packages: its words are above.',

