@@ -233,7 +233,11 @@ t.test('a poll can cost what the votes can that its limit lets it ask, each of t
     ...(call_max_u !== undefined && { call_max_u }),
   });
   const seats = [seat(1_700, 1_000), seat(3_400, 2_000), seat(500)];
-  t.equal(providerMaxU({ seats, max_cost_u: 3_400 }), 1_500 + 3_000 + 500, 'calls that failed leave it whole for the next');
+  t.equal(
+    providerMaxU({ seats, max_cost_u: 3_400 }),
+    1_500 + 3_000 + 500,
+    'calls that failed leave it whole for the next',
+  );
   t.equal(providerMaxU({ seats, max_cost_u: 3_399 }), 1_500 + 500);
   t.equal(providerMaxU({ seats, max_cost_u: 499 }), 0);
   t.equal(providerMaxU({ seats }), 5_000);

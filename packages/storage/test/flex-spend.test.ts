@@ -119,24 +119,27 @@ t.test('flex polls leave their part to standard polls; those that do not fit wai
   t.equal(mostU, 500_000);
 });
 
-t.test('a flex poll that is large beside the ceiling waits alone: others that fit are not kept from their turn', async (t) => {
-  const fixture = await open(t);
-  const { storage } = fixture;
-  const accountId = await funded(storage, USD);
-  const [held] = await accepted(fixture, accountId, 1, { providerMaxU: 400_000 });
-  const [large, never] = [
-    ...(await accepted(fixture, accountId, 1, { providerMaxU: 300_000 })),
-    ...(await accepted(fixture, accountId, 1, { providerMaxU: 600_000 })),
-  ];
-  t.ok(await claimIn(fixture, held!));
-  for (const id of [large!, never!]) {
-    t.equal(await claimIn(fixture, id), null);
-    t.equal(await spendWaitMs(storage, id, CEILING), null, 'the lane goes on');
-  }
-  const [small] = await accepted(fixture, accountId, 1);
-  t.ok(await claimIn(fixture, small!));
-  t.ok(await spendWaitMs(storage, large!, CEILING), 'now there is space for hardly any');
-});
+t.test(
+  'a flex poll that is large beside the ceiling waits alone: others that fit are not kept from their turn',
+  async (t) => {
+    const fixture = await open(t);
+    const { storage } = fixture;
+    const accountId = await funded(storage, USD);
+    const [held] = await accepted(fixture, accountId, 1, { providerMaxU: 400_000 });
+    const [large, never] = [
+      ...(await accepted(fixture, accountId, 1, { providerMaxU: 300_000 })),
+      ...(await accepted(fixture, accountId, 1, { providerMaxU: 600_000 })),
+    ];
+    t.ok(await claimIn(fixture, held!));
+    for (const id of [large!, never!]) {
+      t.equal(await claimIn(fixture, id), null);
+      t.equal(await spendWaitMs(storage, id, CEILING), null, 'the lane goes on');
+    }
+    const [small] = await accepted(fixture, accountId, 1);
+    t.ok(await claimIn(fixture, small!));
+    t.ok(await spendWaitMs(storage, large!, CEILING), 'now there is space for hardly any');
+  },
+);
 
 t.test('while the hour is used up, no sweep takes up a flex poll that was refused, for some seconds', async (t) => {
   const fixture = await open(t);

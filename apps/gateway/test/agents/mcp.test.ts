@@ -350,40 +350,43 @@ for (const [how, key, isCanceled] of [
   ['without a key', {}, true],
   ['with a key', { idempotency_key: 'k' }, false],
 ] as const)
-  t.test(`a client that leaves ${how} before it has the id of its task pays ${isCanceled ? 'nothing' : 'it'}`, async (t) => {
-    const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    const slow = await build(t);
-    const { acceptPoll } = slow.context;
-    Object.assign(slow.context, {
-      async acceptPoll(acceptance: Acceptance) {
-        const accepted = await acceptPoll(acceptance);
-        await held;
-        return accepted;
-      },
-    });
-    const origin = await slow.app.listen({ host: '127.0.0.1', port: 0 });
-    const caller = await slow.keyWith(5);
-    const { db } = slow.context.storage;
-    const polls = () => db.selectFrom('polls').select(['status', 'canceled_at']).execute();
-    let isClosed = false;
-    slow.app.server.on('request', (_, answer) => answer.once('close', () => (isClosed = true)));
-    // Without an agent, which would open another connection when this one is gone.
-    const asking = request(`${origin}/api/mcp`, {
-      ...{ agent: false, method: 'POST' },
-      headers: { ...ACCEPT, ...caller.bearer, ...CALLING, 'content-type': 'application/json' },
-    });
-    asking.on('error', () => undefined);
-    const call = { name: 'poll_question', arguments: { ...POLL, ...key }, _meta: DECLARING };
-    asking.end(JSON.stringify(rpc('tools/call', call)));
-    await eventually('the poll is stored', async () => (await polls()).length === 1);
-    asking.destroy();
-    await eventually('the gateway has seen it', () => isClosed);
-    release();
-    if (isCanceled) await eventually('the poll is canceled', async () => (await polls())[0]!.status === 'failed');
-    t.match(await polls(), [isCanceled ? { canceled_at: Date } : { status: 'running', canceled_at: null }]);
-    const { heldU } = (await balanceOf(slow.context.storage, caller.accountId))!;
-    t.equal(heldU === 0n, isCanceled);
-  });
+  t.test(
+    `a client that leaves ${how} before it has the id of its task pays ${isCanceled ? 'nothing' : 'it'}`,
+    async (t) => {
+      const { promise: held, resolve: release } = Promise.withResolvers<void>();
+      const slow = await build(t);
+      const { acceptPoll } = slow.context;
+      Object.assign(slow.context, {
+        async acceptPoll(acceptance: Acceptance) {
+          const accepted = await acceptPoll(acceptance);
+          await held;
+          return accepted;
+        },
+      });
+      const origin = await slow.app.listen({ host: '127.0.0.1', port: 0 });
+      const caller = await slow.keyWith(5);
+      const { db } = slow.context.storage;
+      const polls = () => db.selectFrom('polls').select(['status', 'canceled_at']).execute();
+      let isClosed = false;
+      slow.app.server.on('request', (_, answer) => answer.once('close', () => (isClosed = true)));
+      // Without an agent, which would open another connection when this one is gone.
+      const asking = request(`${origin}/api/mcp`, {
+        ...{ agent: false, method: 'POST' },
+        headers: { ...ACCEPT, ...caller.bearer, ...CALLING, 'content-type': 'application/json' },
+      });
+      asking.on('error', () => undefined);
+      const call = { name: 'poll_question', arguments: { ...POLL, ...key }, _meta: DECLARING };
+      asking.end(JSON.stringify(rpc('tools/call', call)));
+      await eventually('the poll is stored', async () => (await polls()).length === 1);
+      asking.destroy();
+      await eventually('the gateway has seen it', () => isClosed);
+      release();
+      if (isCanceled) await eventually('the poll is canceled', async () => (await polls())[0]!.status === 'failed');
+      t.match(await polls(), [isCanceled ? { canceled_at: Date } : { status: 'running', canceled_at: null }]);
+      const { heldU } = (await balanceOf(slow.context.storage, caller.accountId))!;
+      t.equal(heldU === 0n, isCanceled);
+    },
+  );
 
 t.test(
   'tasks (SEP-2663): a client that declares them gets a poll at once, and its result when it has ended',

@@ -48,7 +48,10 @@ t.test('a poll sets aside no model that its own limit never lets it ask', async 
   const long = {
     question: 'x'.repeat(60_000),
     options: QUESTION.options,
-    models: context.panels.models().slice(0, 15).map(({ id }) => id),
+    models: context.panels
+      .models()
+      .slice(0, 15)
+      .map(({ id }) => id),
   };
   const send = (url: string, headers: { authorization: string }, payload: object) =>
     app.inject({ method: 'POST', url, headers, payload });
@@ -56,7 +59,10 @@ t.test('a poll sets aside no model that its own limit never lets it ask', async 
   for (let n = 0; n < 10; n++)
     t.equal((await send('/api/polls', bearer, { ...long, max_cost_usd: min_cost_usd })).statusCode, 202);
   const held = Number((await readProviderSpend(context.storage)).heldU) / 1_000_000;
-  t.ok(held >= min_cost_usd && held < 20 * min_cost_usd, `${held} USD are set aside for 10 polls of ${min_cost_usd} USD`);
+  t.ok(
+    held >= min_cost_usd && held < 20 * min_cost_usd,
+    `${held} USD are set aside for 10 polls of ${min_cost_usd} USD`,
+  );
   const { bearer: other } = await keyWith(10);
   t.equal((await send('/api/polls', other, { ...QUESTION, preset: 'strong' })).statusCode, 202, 'others go on');
 });

@@ -9,10 +9,7 @@ interface LeftPoll {
 }
 
 /** Its caller has left, and cannot find it. */
-export async function cancelUnkeyed(
-  context: PollsContext,
-  { pollId, accountId, isKeyed }: LeftPoll,
-): Promise<void> {
+export async function cancelUnkeyed(context: PollsContext, { pollId, accountId, isKeyed }: LeftPoll): Promise<void> {
   if (accountId === null || isKeyed) return;
   try {
     await requestCancel(context, accountId, pollId);

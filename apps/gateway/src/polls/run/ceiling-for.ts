@@ -7,10 +7,7 @@ import { decimalUsd } from '../order/decimal-usd.ts';
 type Parts = Pick<PollsContext, 'config' | 'panels'>;
 
 /** Free polls stop first. For flex polls nothing is set aside while they wait: their ceiling is that of the worker that claims them. */
-export const ceilingFor = (
-  { config, panels }: Parts,
-  spec: Pick<PollSpec, 'panel_name' | 'service_tier'>,
-) =>
+export const ceilingFor = ({ config, panels }: Parts, spec: Pick<PollSpec, 'panel_name' | 'service_tier'>) =>
   laneOf(spec) === 'flex'
     ? undefined
     : spendCeiling(config.providerSpend, panels.simulated, isFree(spec.panel_name) ? 'free' : 'all');
