@@ -119,7 +119,7 @@ export const GATEWAY_SETTINGS = {
   STREAMS_PER_ACCOUNT: withDefault(
     integer(1, 1_000_000),
     100,
-    'Event streams of one account that may be open at once.',
+    'Event streams of one account, or of one read-only key, that may be open at once.',
   ),
   STREAMS_PER_NETWORK: withDefault(integer(1, 1_000_000), 10, 'The same for a network without credentials.'),
   ABORTED_SHARES: withDefault(
