@@ -247,6 +247,35 @@ t.test('a subscription is acknowledged and its stream ends at once', async (t) =
   t.match(messageIn(answer), { id: 1, result: { resultType: 'complete' } });
 });
 
+t.test('params of a wrong shape are -32602 and named, in both generations', async (t) => {
+  const INITIALIZE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } };
+  for (const [method, params, message] of [
+    [
+      'initialize',
+      undefined,
+      'params.protocolVersion is required; params.capabilities is required; params.clientInfo is required',
+    ],
+    ['initialize', { ...INITIALIZE, clientInfo: { name: 'a' } }, 'params.clientInfo.version is required'],
+    ['tools/call', undefined, 'params.name is required'],
+    ['tools/call', { name: 5 }, 'params.name must be a string'],
+    ['tools/call', { name: 'get_balance', arguments: [] }, 'params.arguments must be an object'],
+    ['tools/list', { cursor: 5 }, 'params.cursor must be a string'],
+    ['resources/read', {}, 'params.uri is required'],
+    ['prompts/get', { name: 'go_or_no_go', arguments: { proposal: 5 } }, 'params.arguments.proposal must be a string'],
+  ] as const) {
+    const old = await post({ jsonrpc: '2.0', id: 'a', method, ...(params && { params }) });
+    t.same(
+      [old.statusCode, messageIn(old)],
+      [200, { jsonrpc: '2.0', id: 'a', error: { code: -32602, message } }],
+      method,
+    );
+    if (method === 'initialize') continue;
+    const headers = { ...MODERN, 'mcp-method': method, 'mcp-name': 'get_balance' };
+    t.match(messageIn(await post(modern(method, params), headers)), { id: 1, error: { code: -32602, message } });
+  }
+  t.match(messageIn(await post(rpc('initialize', INITIALIZE))).result, { protocolVersion: '2025-11-25' });
+});
+
 t.test('an Mcp-Session-Id is ignored', async (t) => {
   const other = await keyWith(2);
   const answer = await post(callOf('get_balance'), { ...other.bearer, 'mcp-session-id': randomUUID() });

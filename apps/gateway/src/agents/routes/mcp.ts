@@ -11,6 +11,7 @@ import { originCheck, refuseForeignOrigins } from '../mcp/own-origin.ts';
 import { sendResponse } from '../mcp/send-response.ts';
 import { serveMcp } from '../mcp/serve.ts';
 import { operationOf } from '../mcp/tools.ts';
+import { wrongParams } from '../mcp/wrong-params.ts';
 
 /** POST /api/mcp: the tools of the service in the Model Context Protocol. */
 export async function mcpRoute(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
@@ -46,6 +47,8 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
     },
     async (request: FastifyRequest, reply: FastifyReply) => {
       if (Array.isArray(request.body)) throw invalid([NO_BATCH]);
+      const wrong = wrongParams(request.body);
+      if (wrong !== null) return wrong;
       const gone = goneSignal(reply);
       const response = await serveMcp(context, request, gone);
       // The client has disconnected.
