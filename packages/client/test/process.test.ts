@@ -27,7 +27,7 @@ t.test('in a pipe the CLI prints the result and exits with its code', async (t) 
   });
   const { out, err, code } = await ended(eloquentpoll(url, 'Which is larger? [The Sun, The Moon]'));
   t.equal(code, 3, err);
-  t.match(out, /^Kept: "The Sun", 2 of 3\n/);
+  t.match(out, /^The Sun: 2 of 3, stopped early\n/);
   t.equal(err, 'asking up to 6 models\n');
 });
 

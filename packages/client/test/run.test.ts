@@ -38,7 +38,7 @@ t.test('on a terminal the CLI redraws bars', async (t) => {
     [
       'Which is larger?',
       '',
-      '  Kept: "The Sun", 2 of 3',
+      '  The Sun: 2 of 3, stopped early',
       '  Agreement: split so far. 95% likely to stay the winner.',
       '  Not proof that it is true.',
       '',
@@ -78,7 +78,7 @@ t.test('in a pipe the first line is the outcome', async (t) => {
   t.equal(
     texts.out,
     [
-      'Kept: "The Sun", 2 of 3',
+      'The Sun: 2 of 3, stopped early',
       'Agreement: split so far. 95% likely to stay the winner.',
       'Not proof that it is true.',
       '   2  The Sun',
@@ -134,11 +134,11 @@ t.test('each outcome has its exit code', async (t) => {
 });
 
 t.test('an option with line breaks stays in the first line', async (t) => {
-  const headline = 'Kept: "The\nSun", 2 of 3';
+  const headline = 'The\nSun: 2 of 3, stopped early';
   const { url } = await serve(t, () => said(RESULT, headline));
   const { texts, ...outputs } = pipes();
   await run(['result', 'EP-1'], at(url, outputs));
-  t.match(texts.out, /^Kept: "The Sun", 2 of 3\nWhat it means\.\n/);
+  t.match(texts.out, /^The Sun: 2 of 3, stopped early\nWhat it means\.\n/);
 });
 
 t.test('the lines of a result are wrapped on a narrow terminal, not cut', async (t) => {
@@ -302,7 +302,7 @@ t.test('a free poll needs no key', async (t) => {
   });
   const { texts, ...outputs } = pipes();
   t.equal(await run([...ASK, '--free'], terminal({ ...outputs, env: { EP_URL: url } })), EXIT.winner);
-  t.match(texts.out, 'Kept: "The Sun", 2 of 3');
+  t.match(texts.out, 'The Sun: 2 of 3, stopped early');
   t.match(asked[0], {
     body: { theme: 'free', options: ['The Sun', 'The Moon'] },
     headers: { authorization: undefined },
@@ -330,7 +330,7 @@ t.test('result and history are printed', async (t) => {
   for (const id of ['EP-1', 'ps_1']) {
     const { texts, ...outputs } = pipes();
     t.equal(await run(['result', id], at(url, outputs)), EXIT.winner);
-    t.match(texts.out, 'Kept: "The Sun", 2 of 3');
+    t.match(texts.out, 'The Sun: 2 of 3, stopped early');
   }
   const { texts, ...outputs } = pipes();
   t.equal(await run(['history'], at(url, outputs)), EXIT.refused, 'a key does not open it');
@@ -402,7 +402,7 @@ t.test('watch follows a running poll, and open shows its page', async (t) => {
   finish();
   t.equal(await watching, EXIT.winner);
   t.match(asked.at(-1)?.headers, { 'last-event-id': 'ps_1' });
-  t.match(texts.out, /^Kept: "The Sun", 2 of 3\n/);
+  t.match(texts.out, /^The Sun: 2 of 3, stopped early\n/);
 
   const live = screen(80);
   const onTerminal = run(['watch', 'ps_1'], at(url, { out: live.out }));

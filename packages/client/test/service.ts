@@ -60,10 +60,10 @@ export const RESULT = {
   chances: [0.9567, 0.0033, 0.04],
   verdict: {
     kind: 'kept',
-    headline: 'Kept: "The Sun", 2 of 3',
+    headline: 'The Sun: 2 of 3, stopped early',
     agreement: 'split',
     likely_to_stay: 0.9567,
-    text: 'Kept: "The Sun", 2 of 3\nAgreement: split so far. 95% likely to stay the winner.\nNot proof that it is true.',
+    text: 'The Sun: 2 of 3, stopped early\nAgreement: split so far. 95% likely to stay the winner.\nNot proof that it is true.',
   },
   preset: 'broad',
   simulated: true,

@@ -42,7 +42,7 @@ async function watched(t: Test, argv: string[], out?: ReturnType<typeof screen>)
 
 t.test('several polls are followed to their ends, and the gravest is the exit code', async (t) => {
   const { exit, out } = await watched(t, ['ps_2', 'ps_1', 'EP-old']);
-  t.match(out, /^EP-2026-\S+ {2}Kept: "The Sun", 2 of 3 {2}\(threshold reached.*\nEP-ps_1 .*\nEP-ps_2 .*\n$/);
+  t.match(out, /^EP-2026-\S+ {2}The Sun: 2 of 3, stopped early {2}\(threshold reached.*\nEP-ps_1 .*\nEP-ps_2 .*\n$/);
   t.equal(exit, EXIT.partial);
   const failed = await watched(t, ['ps_3', 'ps_1']);
   t.equal(failed.exit, EXIT.undecided);

@@ -41,7 +41,7 @@ t.test('[§4.6-a2a-200, §1-way-a2a] a body that is not JSON-RPC is answered wit
       state: 'completed',
       message: {
         role: 'agent',
-        parts: [{ type: 'text', text: /^(Kept: )?"A".*\d of \d\n.*\nThis is what the panel prefers/ }],
+        parts: [{ type: 'text', text: /^"A".*\d of \d(, stopped early)?\n.*\nThis is what the panel prefers/ }],
       },
     },
     artifacts: [{ name: 'poll_result', index: 0, parts: [{ type: 'data' }, { type: 'text', text: 'A' }] }],

@@ -69,7 +69,7 @@ t.test(
     await page.getByRole('link', { name: 'View and share' }).click();
     await page.waitForURL(`**/result/${poll_id}`);
     t.equal(await page.locator('h1').textContent(), 'Which of these is the best?');
-    t.equal(await page.locator('.verdict .headline').textContent(), 'Kept: "Beta", 2 of 3');
+    t.equal(await page.locator('.verdict .headline').textContent(), 'Beta: 2 of 3, stopped early');
     t.equal(await page.locator('th.mono').count(), 3);
     t.equal(await page.locator('.graph .edge').count(), 3);
     const picture = await page.locator('meta[property="og:image"]').getAttribute('content');

@@ -9,18 +9,9 @@ export type Part = string | { readonly option: number };
 export const headlineText = (parts: readonly Part[], options: readonly string[]): string =>
   parts.map((part) => (typeof part === 'string' ? part : (options[part.option] ?? ''))).join('');
 
-/**
- * With every option as a JSON string, for readers to whom all text is one, such as another agent.
- * Quotes of ours around an option are dropped.
- */
+/** With every option as a JSON string, for readers to whom all text is one, such as another agent. */
 export const quotedHeadlineText = (parts: readonly Part[], options: readonly string[]): string =>
-  parts
-    .map((part, i) => {
-      if (typeof part !== 'string') return JSON.stringify(options[part.option] ?? '');
-      const tail = typeof parts[i + 1] === 'object' ? part.replace(/"$/, '') : part;
-      return typeof parts[i - 1] === 'object' ? tail.replace(/^"/, '') : tail;
-    })
-    .join('');
+  parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(options[part.option] ?? ''))).join('');
 
 /** Options named in one headline; beyond, their number says more. */
 const MAX_NAMED = 3;
@@ -33,7 +24,7 @@ export function headlineOf(kind: VerdictKind, poll: VerdictPoll, band: Band | nu
     case 'final':
       return [first, `${manner(poll, band)}: ${share}`];
     case 'kept':
-      return ['Kept: "', first, `", ${share}`];
+      return [first, `: ${share}, stopped early`];
     case 'leading':
       return ['Leading: ', first, `, ${share}`];
     case 'tied':

@@ -96,7 +96,7 @@ t.test('options are quoted as they are, whatever they contain', async (t) => {
         ...{ options, tally, panelSize: 9, failures: [], hasEnded: true },
         ...{ reason: 'confidence', confidence: 0.96 },
       });
-      return said.headline === `Kept: "${options[0]}", 3 of ${tally.length + 2}`;
+      return said.headline === `${options[0]}: 3 of ${tally.length + 2}, stopped early`;
     }),
   );
 });

@@ -33,8 +33,8 @@ t.test('3:0 of 9, stopped by confidence: likely to stay, and what was saved', as
       savedUsd: 0.005,
     }),
   );
-  t.equal(kept.headline, 'Kept: "No versions at all", 3 of 3');
-  t.same(kept.headlineParts, ['Kept: "', { option: 1 }, '", 3 of 3']);
+  t.equal(kept.headline, 'No versions at all: 3 of 3, stopped early');
+  t.same(kept.headlineParts, [{ option: 1 }, ': 3 of 3, stopped early']);
   t.same(kept.sentences, [
     'Agreement: unanimous so far.',
     '98% likely to stay the winner if all 9 were asked.',
@@ -161,7 +161,7 @@ t.test('quoted, an option cannot pass for our own text, and is quoted once', asy
     quotedVerdictText(verdict(poll({ options, ...more })), options).split('\n');
   const quoted = JSON.stringify(options[0]);
   const kept = first({ tally: [3, 0, 0], confidence: 0.98 });
-  t.equal(kept[0], `Kept: ${quoted}, 3 of 3`);
+  t.equal(kept[0], `${quoted}: 3 of 3, stopped early`);
   t.equal(kept.length, 3, 'its line break opens no line');
   t.equal(first({ tally: [5, 4, 0], confidence: 1 })[0], `${quoted}, narrowly: 5 of 9`);
   t.equal(first({ tally: [4, 4, 1] })[0], `A tie: ${quoted} and "b", 4 votes each`);
