@@ -3,7 +3,7 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { pollFigures } from '../../src/discovery/documents/poll-figures.ts';
 import { cursorText } from '../../src/pages/browser/odds-cursor.ts';
-import { xOf, yOf } from '../../src/pages/browser/odds-scale.ts';
+import { cutToWidth, xOf, yOf } from '../../src/pages/browser/odds-scale.ts';
 import { oddsSeries } from '../../src/pages/browser/odds-series.ts';
 import { PAGE_HEADERS } from '../../src/pages/layout.ts';
 import { resultPage, STRANGER } from '../../src/pages/result-page.ts';
@@ -275,4 +275,14 @@ t.test('a result leads on: the same fields, and the polls of one question on thi
   await page.getByRole('button', { name: 'Forget them' }).click();
   await page.reload();
   t.notOk(await page.locator('#recent').isVisible());
+});
+
+t.test('a name beside the chart ends in an ellipsis that fits, however wide its letters are', (t) => {
+  t.equal(cutToWidth('Postgres', 85), 'Postgres');
+  t.equal(cutToWidth('Donaudampfschifffahrt', 85), 'Donaudamp…');
+  t.equal(cutToWidth('WWWWWWWWWWWW', 85), 'WWWWWW…');
+  t.equal(cutToWidth('illicit little list', 85), 'illicit little …');
+  t.equal(cutToWidth('漢字漢字漢字漢字', 85), '漢字漢字漢字…');
+  t.equal(cutToWidth('👩‍👩‍👧👩‍👩‍👧', 4), '…');
+  t.end();
 });

@@ -1,5 +1,5 @@
 import { cursorText, oddsCursor } from './odds-cursor.ts';
-import { BOTTOM, HEIGHT, shortened, TOP, xOf, yOf } from './odds-scale.ts';
+import { BOTTOM, cutToWidth, HEIGHT, TOP, xOf, yOf } from './odds-scale.ts';
 import { oddsSeries, oddsText, type Series, spacedApart } from './odds-series.ts';
 import { oddsTable } from './odds-table.ts';
 import { colourClasses, type PollPicture, unseenVotes } from './poll-picture.ts';
@@ -11,7 +11,7 @@ import { type Shape, shape } from './shape.ts';
 const AXIS_WIDTH = 38;
 const END_WIDTH = 136;
 const END_GAP = 17;
-const MAX_NAME_LENGTH = 12;
+const NAME_X = 51;
 
 const HOW_TO_READ = 'Votes in order of arrival. Point at a vote, or use the arrow keys, to see what it changed.';
 
@@ -171,6 +171,6 @@ function endsOf(series: readonly Series[]): Shape[] {
   );
   return ends.flatMap(({ name, kind, settled, chance }, i) => [
     text({ class: `end ${kind}`, x: 46, y: places[i]! + 4, 'text-anchor': 'end' }, oddsText(chance, settled)),
-    text({ class: `end name ${kind}`, x: 51, y: places[i]! + 4 }, shortened(name, MAX_NAME_LENGTH)),
+    text({ class: `end name ${kind}`, x: NAME_X, y: places[i]! + 4 }, cutToWidth(name, END_WIDTH - NAME_X)),
   ]);
 }

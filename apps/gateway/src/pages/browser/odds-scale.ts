@@ -17,3 +17,23 @@ export function shortened(name: string, longest: number): string {
   const characters = [...name];
   return characters.length <= longest ? name : `${characters.slice(0, longest - 1).join('')}…`;
 }
+
+/** Shortened to a width in pixels, so that a picture which cuts off what does not fit cuts off no ellipsis. */
+export function cutToWidth(name: string, width: number): string {
+  const characters = [...name];
+  const widths = characters.map(widthOf);
+  if (sum(widths) <= width) return name;
+  while (widths.length > 0 && sum(widths) + ELLIPSIS_WIDTH > width) widths.pop();
+  return `${characters.slice(0, widths.length).join('')}…`;
+}
+
+const sum = (widths: readonly number[]): number => widths.reduce((all, one) => all + one, 0);
+
+const ELLIPSIS_WIDTH = 10;
+
+/** Of a bold letter of 12 pixels, rather too much than too little. */
+function widthOf(character: string): number {
+  if (/[ .,:;!|'()[\]fijltrI]/.test(character)) return 4.5;
+  if (/[mwMW@%]/.test(character) || character > '\u{10ff}') return 12;
+  return /[A-Z]/.test(character) ? 9 : 7.6;
+}
