@@ -7,6 +7,7 @@ import { buildReport } from '../../src/batches/report/build-report.ts';
 import { countedRow } from '../../src/batches/report/gold-poll-of.ts';
 import { addJudged, noRows } from '../../src/batches/report/report-sums.ts';
 import { panelSections } from '../../src/pages/dashboard/report/panel-section.ts';
+import { worthPlot } from '../../src/pages/dashboard/report/worth-plot.ts';
 import { madeUpSpec } from '../fixtures/made-up-result.ts';
 import { voteFor } from '../fixtures/stand-in-worker.ts';
 
@@ -41,6 +42,19 @@ const recommendationOf = async (...rows: Rows) => {
   const { kind, preset, confidence_threshold, cost_saved, sentences } = (await reportOf(rows)).recommendation;
   return { kind, preset, confidence_threshold, cost_saved, text: sentences.join('\n') };
 };
+
+t.test('in the picture of a report no name stands on the figures of the axis', async (t) => {
+  const nameIn = async (votes: string) => {
+    const { panels } = await reportOf([['broad', 2, poll(votes, 1)]]);
+    return /class="named" x="[^"]+" y="([^"]+)" dx="([^"]+)" dy="([^"]+)"[^>]*>as asked</.exec(
+      String(worthPlot(panels[0]!)),
+    )!;
+  };
+  const [, wrong, aside, up] = await nameIn('1111111');
+  t.match([wrong, aside, up], ['286.0', /^-?12$/, '-6'], 'an interval that reaches the axis has its name beside it');
+  const [, right, , down] = await nameIn('0000000');
+  t.ok(Number(right) + Number(down) <= 286);
+});
 
 t.test('few rows: nothing is recommended', async (t) => {
   const few = await recommendationOf(['broad', 99, poll('0000000', 1)]);

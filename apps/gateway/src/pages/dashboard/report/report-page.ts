@@ -42,7 +42,7 @@ function progressNote({ complete, rows }: BatchReport): Html {
 const figures = (report: BatchReport): Html => html`<dl class="grid stats">
 <div class="card stat"><dt>Right answers</dt><dd>${measured(report.accuracy)}</dd></div>
 <div class="card stat"><dt>Cost per right answer</dt><dd>${perRight(report.cost_per_right_usd)}<span class="muted small">at the flex price</span></dd></div>
-<div class="card stat"><dt>Agreement</dt><dd>${percent(report.agreement.mean, 1)}<span class="muted small">of the votes, ${between(report.agreement)}</span></dd></div>
+<div class="card stat"><dt>Agreement</dt><dd>${percent(report.agreement.mean, 1)}<span class="muted small">of the votes${report.agreement.low === report.agreement.high ? '' : `, ${between(report.agreement)}`}</span></dd></div>
 <div class="card stat"><dt>Votes not needed</dt><dd>${percent(report.calls_saved, 1)}<span class="muted small">${whole(report.calls)} of ${whole(report.panel_calls)} were asked</span></dd></div>
 </dl>
 ${report.panels.length > 1 ? presetTable(report.panels) : ''}

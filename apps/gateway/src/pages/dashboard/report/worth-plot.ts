@@ -10,6 +10,9 @@ const TOP = 16;
 const BOTTOM = 34;
 const LEFT = 11;
 const RIGHT = 4;
+const NAME_HEIGHT = 16;
+/** From the middle of the largest mark to a name at its side. */
+const BESIDE = 12;
 
 interface Point {
   name: string;
@@ -44,9 +47,15 @@ export function worthPlot(panel: BatchReportPanel): Html {
     html`<g class="${kind}"><title>${name}: ${usd(cost)}, right in ${percent(right.share, 1)} (${percent(right.low, 1)} to ${percent(right.high, 1)})</title><line class="interval" x1="${x(cost)}" x2="${x(cost)}" y1="${y(right.low!)}" y2="${y(right.high!)}"/>
 <circle cx="${x(cost)}" cy="${y(right.share!)}" r="${radius}"/></g>
 `;
-  const label = ({ name, cost, right }: Point, down: boolean) =>
-    html`<text class="named" x="${x(cost)}" y="${y(down ? right.low! : right.high!)}" dy="${down ? 16 : -6}" text-anchor="${cost > most / 2 ? 'end' : 'start'}">${name}</text>
+  /** Below an interval that reaches the axis stand its figures: there the name is beside the line. */
+  const label = ({ name, cost, right }: Point, down: boolean) => {
+    const isLeft = cost > most / 2;
+    const isBeside = down && Number(y(right.low!)) + NAME_HEIGHT > HEIGHT - BOTTOM;
+    const dx = isBeside ? (isLeft ? -BESIDE : BESIDE) : 0;
+    const dy = isBeside || !down ? -6 : NAME_HEIGHT;
+    return html`<text class="named" x="${x(cost)}" y="${y(down ? right.low! : right.high!)}" dx="${dx}" dy="${dy}" text-anchor="${isLeft ? 'end' : 'start'}">${name}</text>
 `;
+  };
   const best = models.reduce<Point | null>(
     (most, one) => (most && most.right.share! >= one.right.share! ? most : one),
     null,
@@ -57,7 +66,7 @@ ${rules.map(
   (rule) => html`<line class="rule" x1="${x(0)}" x2="${x(most)}" y1="${y(rule)}" y2="${y(rule)}"/>
 <text class="up" x="${x(0)}" dx="-8" y="${y(rule)}" dy="4">${percent(rule)}</text>`,
 )}
-${[0, 0.25, 0.5, 0.75, 1].map((part) => html`<text class="along" x="${x(part * most)}" y="${HEIGHT - BOTTOM + 20}">${usd(part * most)}</text>`)}
+${[0, 0.25, 0.5, 0.75, 1].map((part) => html`<text class="along${part === 0.25 || part === 0.75 ? ' wide-only' : ''}" x="${x(part * most)}" y="${HEIGHT - BOTTOM + 20}">${usd(part * most)}</text>`)}
 ${models.map((model) => mark(model, 'model', 4))}${line.slice(1).map(
   (
     point,
