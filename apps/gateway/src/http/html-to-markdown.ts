@@ -48,9 +48,11 @@ const TOKEN = /(<!--[\s\S]*?-->)|<(\/?)([a-z][a-z0-9-]*)((?:"[^"]*"|[^">])*)>|([
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
 const textOf = (text: string): string => text.replace(/&(#?\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole);
 
+/** What only small screens show repeats what the wide ones have elsewhere. */
+const HIDDEN = /\s(hidden|aria-hidden="true"|class="([^"]* )?narrow-only( [^"]*)?")(\s|$|\/)/;
+
 const isShown = (node: Element | string): boolean =>
-  typeof node === 'string' ||
-  !(LEFT_OUT.has(node.tag) || /\s(hidden|aria-hidden="true")(\s|$|\/)/.test(` ${node.attributes} `));
+  typeof node === 'string' || !(LEFT_OUT.has(node.tag) || HIDDEN.test(` ${node.attributes} `));
 
 function blocksOf(nodes: readonly (Element | string)[], baseUrl: string): string[] {
   const blocks: string[] = [];

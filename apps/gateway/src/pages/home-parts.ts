@@ -13,10 +13,10 @@ const PANELS = [
 
 export const panelTable = (facts: Facts): Html => html`${table(
   'Panels',
-  html`<tr><th scope="col">Panel</th><th scope="col">Who votes</th><th scope="col" class="number">Models</th><th scope="col" class="number">Typical cost</th><th scope="col" class="number">Median time</th></tr>`,
+  html`<tr><th scope="col">Panel</th><th scope="col" class="wide-only">Who votes</th><th scope="col" class="number wide-only">Models</th><th scope="col" class="number">Typical cost</th><th scope="col" class="number">Median time</th></tr>`,
   PANELS.filter(({ name }) => name !== 'free' || runsFreePolls(facts)).map(({ name, who }) => {
     const { models, cost_usd, latency_ms } = facts.figures[name];
-    return html`<tr><th scope="row"><code>${name}</code></th><td>${who}</td><td class="number">${models.roster_size}</td><td class="number">${name === 'free' ? '$0' : aboutUsd(cost_usd.expected)}</td><td class="number">${aboutSeconds(latency_ms.p50)}</td></tr>
+    return html`<tr><th scope="row"><code>${name}</code><span class="narrow-only small muted">${models.roster_size} ${who}</span></th><td class="wide-only">${who}</td><td class="number wide-only">${models.roster_size}</td><td class="number">${name === 'free' ? '$0' : aboutUsd(cost_usd.expected)}</td><td class="number">${aboutSeconds(latency_ms.p50)}</td></tr>
 `;
   }),
 )}

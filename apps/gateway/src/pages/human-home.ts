@@ -29,7 +29,7 @@ export const humanHome = (facts: Facts): string =>
     styles: ['polls', 'home'],
     main: html`<div class="hero">
 <div class="pitch">
-<h1>Ask ${counted(facts.figures.broad.models.roster_size)} AI models at once. Get one answer, and see how split they are.</h1>
+<h1>Ask ${counted(facts.figures.broad.models.roster_size)} AI models. Get one answer, and see how split they are.</h1>
 <p class="lead">One AI model that is wrong sounds just like one that is right. EloquentPoll asks several, from different vendors. Each casts one
 vote without seeing the others. You see the winner, every vote, and how settled the result is.</p>
 </div>

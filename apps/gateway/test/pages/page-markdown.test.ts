@@ -23,6 +23,14 @@ async function resultId(): Promise<string> {
   return made.json().poll_id;
 }
 
+t.test('what small screens show in place of a column is not said beside that column', (t) => {
+  const cell = html`<th>a<span class="narrow-only small">b</span><i class="small narrow-only">c</i><b class="narrow">d</b></th>`;
+  const markdown = htmlToMarkdown(String(html`<main><table><tr>${cell}</tr></table></main>`), 'https://polls.example');
+  t.match(markdown, 'd');
+  t.notMatch(markdown, /[bc]/);
+  t.end();
+});
+
 t.test('every page that people read is markdown for whom asks for it, and at its address with .md', async (t) => {
   const pages = [
     '/pricing',
