@@ -28,7 +28,10 @@ export const PublishedBand = Type.Object(
       description: 'Share of its polls, each by the mean of its states, whose leader of then the whole panel elected.',
     }),
     ...interval,
-    pooled: Type.Boolean({ description: 'Joined from neighbours that had too few polls of their own.' }),
+    pooled: Type.Boolean({
+      description:
+        'Joined from neighbours that had too few polls of their own. A poll counts once in each of those that it was in.',
+    }),
   },
   { $id: 'PublishedBand' },
 );

@@ -30,7 +30,8 @@ t.test('without audits every figure is null or empty, and the page says what is 
   t.ok(Date.now() - Date.parse(since) >= 30 * 86_400_000);
   const { body: page } = await app.inject({ url: '/trust' });
   t.match(page, 'No audits yet: confidence is the exact calculation alone.');
-  t.match(page, 'No caller has said so far');
+  t.match(page, 'No caller has said yet whether an outcome');
+  t.match(page, 'Where audits are switched on, some polls are drawn', 'it makes none, and does not say that it does');
   t.notMatch(page, /NaN|undefined|null%/);
   const model = (await app.inject({ url: '/models/no-such-model', headers: { accept: 'application/json' } })).json();
   t.equal(model.code, 'not_found');

@@ -25,7 +25,7 @@ export function trustPage(facts: Facts, calibration: PublishedCalibration, windo
 <p class="lead">${headline(calibration)}</p>
 ${simulated ? notice(html`<p>These models are simulated, and so are all figures here.</p>`, 'warn') : ''}
 ${stops.polls === 0 ? '' : stopCards(stops)}
-<h2 id="bands">Said against came true</h2>
+<h2 id="bands">What polls said, and what came true</h2>
 ${
   bands.length === 0
     ? html`<p>There is nothing to compare yet.${audits === 0 ? missingText(facts) : ''}</p>`
@@ -39,7 +39,7 @@ ${agreementSection(calibration.agreement, facts)}
 <h2 id="accuracy">Were the answers right?</h2>
 ${accuracySection(calibration, window)}
 <h2 id="method">How we know</h2>
-${method(calibration)}
+${method(calibration, facts)}
 <p>All figures: <a href="/api/calibration">JSON</a>, <a href="/api/calibration.csv">CSV</a>. <span class="muted small">Updated every five minutes.</span></p>`,
   });
 }
@@ -77,18 +77,19 @@ function promiseText({ evidence_kept: kept, evidence_broken: broken }: Calibrati
 function accuracySection({ accuracy }: PublishedCalibration, window: CountedWindow): Html {
   return html`${accuracy.map(({ judged, right, share, low, high }) =>
     judged === 0
-      ? html`<p>No caller has said so far of outcomes ${windowText(window)} whether they were right.</p>`
+      ? html`<p>No caller has said yet whether an outcome ${windowText(window)} was right.</p>`
       : html`<p>Callers said of ${whole(judged)} outcomes ${windowText(window)} whether they were right: ${whole(right)} were, ${percent(share)} (95% interval ${interval({ low, high })}).</p>`,
   )}<p class="muted">Confidence does not say that an answer is right. It says that asking the remaining models would not change the winner.</p>`;
 }
 
-function method({ confidence_threshold: threshold, since }: PublishedCalibration): Html {
+function method({ confidence_threshold: threshold, since, audits }: PublishedCalibration, { config }: Facts): Html {
+  const makesAudits = audits > 0 || config.audits.rate > 0;
   return html`<ul>
 <li>A poll may stop before every model was asked, when its winner is likely enough to stay: ${percent(threshold)}, unless the caller sets another threshold.</li>
-<li>Some polls are drawn at random before they start. After their answer was delivered, we ask the models that are left and pay for them. The answer does not change.</li>
+<li>${makesAudits ? 'Some polls are' : 'Where audits are switched on, some polls are'} drawn at random before they start. After their answer was delivered, we ask the models that are left and pay for them. The answer does not change.</li>
 <li>What is kept of them are numbers, no question and no answer. Deleted polls are never audited.</li>
 <li>A poll that ended because no vote could change its winner proves nothing about confidence, and is not counted as a stop here.</li>
 <li>Panels that callers put together themselves are not audited: there are too many of them.</li>
-<li>Where a panel asks its cheapest models first, audits can lower the confidence of later polls that stand alike, never raise it.${since === null ? '' : ` Figures here begin in ${since}.`}</li>
+<li>Where a panel asks its cheapest models first, audits can lower the confidence of later polls whose votes stand the same, never raise it.${since === null ? '' : ` Figures here begin in ${since}.`}</li>
 </ul>`;
 }

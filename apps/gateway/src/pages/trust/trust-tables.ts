@@ -19,7 +19,9 @@ export const bandTable = (bands: readonly PublishedBand[]): Html =>
     html`<tr><th scope="col">Confidence</th><th scope="col" class="number">Said</th><th scope="col" class="number">Came true</th><th scope="col" class="number">Polls</th></tr>`,
     bands.map(
       (band) => html`<tr><th scope="row">${percent(band.from)} to ${percent(band.to)}${
-        band.pooled ? html`<br><span class="muted small">pooled: too few polls each</span>` : ''
+        band.pooled
+          ? html`<br><span class="muted small">pooled: too few polls each, and one may count in each</span>`
+          : ''
       }</th><td class="number">${percent(band.said, 1)}</td><td class="number">${percent(band.came_true, 1)}<br><span class="muted small">${interval(band)}</span></td><td class="number">${whole(band.polls)}</td></tr>
 `,
     ),
