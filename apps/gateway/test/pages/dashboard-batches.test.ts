@@ -247,4 +247,22 @@ t.test('a waiting batch is canceled by its form; dropped rows are checked by the
   };
   t.match(shown(1), '1 row was not run: the batch was canceled.');
   t.match(shown(2), '2 rows were not run: the batch was canceled.');
+
+  const row = { line: 2, question: null, gold: null, pollId: null, poll: null };
+  const pageOf = (ended_at: string | null) =>
+    batchPage('', {
+      batch: { ...batch, ended_at },
+      ...{ close: [], afterLine: 0, hasMore: false },
+      rows: [
+        { ...row, customId: '2' },
+        { ...row, customId: 'ticket-1' },
+      ],
+    });
+  t.match(pageOf(null), '<dt>Cost so far</dt>');
+  t.match(pageOf('2026-11-28T09:00:00.000Z'), '<dt>Cost</dt>');
+  t.match(
+    pageOf(null),
+    /row-id">line 2<[\s\S]*row-id"><bdi>ticket-1</,
+    'a row without an id of its own has that of its line',
+  );
 });

@@ -1,6 +1,7 @@
 import { listWebhookEndpoints } from '@eloquentpoll/storage';
 import type { Page } from '@eloquentpoll/testkit/browser';
 import t from 'tap';
+import { webhooksPage } from '../../src/pages/dashboard/webhooks-page.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { draw, problemsOf, SCHEMES } from '../fixtures/page-problems.ts';
 import { logIn, openDashboard } from '../fixtures/signed-in.ts';
@@ -105,6 +106,9 @@ t.test('addresses inside, other ports and names of users are refused, by field',
     t.match(await send('POST', '/api/polls', poll), { http: 400, error: /^webhook_url must/ }, url);
   }
   t.match(await send('POST', API, { url: URL_, event_types: ['poll.*'] }), { http: 400, error: /event_types/ });
+  t.match(await send('POST', API, { url: URL_, event_types: [] }), {
+    error: 'event_types must contain at least 1 item',
+  });
   const made = await send('POST', API, { url: URL_ });
   t.match(await send('PATCH', `${API}/${made.endpoint_id}`, { url: 'https://192.168.0.1/' }), { http: 400 });
   t.match(await send('PATCH', `${API}/account`, { status: 'disabled' }), { code: 'webhook_endpoint_not_found' });
@@ -197,6 +201,12 @@ async function filled(): Promise<{ accountId: string; failing: string }> {
   await set(2, `due_at = now() + interval '2 hours', ${log({ http_status: 503, error: null })}`);
   return { accountId, failing: failing! };
 }
+
+t.test('the form says where messages may go: on a machine for development, to itself too', (t) => {
+  t.match(webhooksPage('', [], { toLoopback: true }), 'and public; or on this machine, such as http://localhost:3000/');
+  t.notMatch(webhooksPage('', [], { toLoopback: false }), 'on this machine');
+  t.end();
+});
 
 t.test('the pages fit every width and have no problem that axe calls serious', async (t) => {
   const { accountId, failing } = await filled();

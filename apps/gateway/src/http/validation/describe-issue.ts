@@ -36,7 +36,7 @@ function problem({ keyword, params, message }: ErrorObject): string {
     case 'propertyNames':
       return `has the key ${JSON.stringify(String(params.propertyName).slice(0, 80))}, which is too short or too long`;
     case 'minItems':
-      return `must contain at least ${params.limit} items`;
+      return `must contain at least ${params.limit} ${params.limit === 1 ? 'item' : 'items'}`;
     case 'maxItems':
       return `must contain at most ${params.limit} items`;
     case 'minimum':

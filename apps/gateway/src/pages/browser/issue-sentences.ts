@@ -49,7 +49,7 @@ function sentence(
       : index === undefined
         ? 'Add at least two options.'
         : `${name} is empty.`;
-  const [fewest] = found(/must contain at least (\d+) items$/) ?? [];
+  const [fewest] = found(/must contain at least (\d+) items?$/) ?? [];
   if (fewest !== undefined) return fewest === '2' ? 'Add at least two options.' : `Add at least ${fewest} options.`;
   const [most] = found(/must contain at most (\d+) items$/) ?? [];
   if (most !== undefined) return `There can be at most ${most} options.`;

@@ -23,7 +23,7 @@ const RESETS: readonly Choice[] = [
 /** What a key may do. `kept`: the choice that leaves its expiry as it is. */
 export const keyFields = (fields: KeyFields, kept?: string): Html => html`<div class="key-fields">
 <p class="field"><label for="label">Key name</label>
-<input id="label" name="label" maxlength="${LIMITS.key_label}" value="${fields.label}" placeholder="e.g. production worker" autocomplete="off" dir="auto"></p>
+<input id="label" name="label" maxlength="${LIMITS.key_label}" value="${fields.label}" placeholder="e.g. worker" autocomplete="off" dir="auto"></p>
 <p class="field"><label for="limit">Spending limit ($)</label>
 <input id="limit" name="limit" inputmode="decimal" value="${fields.limit}" placeholder="none" autocomplete="off"></p>
 ${select('reset', 'The limit counts', RESETS, fields.reset)}

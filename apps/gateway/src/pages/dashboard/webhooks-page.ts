@@ -1,5 +1,6 @@
 import { ACCOUNT_ENDPOINT, LIMITS, WEBHOOK_EVENT_TYPES, type WebhookEventType } from '@eloquentpoll/contracts';
 import type { StoredWebhookEndpoint } from '@eloquentpoll/storage';
+import type { ReceiverRules } from '@eloquentpoll/webhooks';
 import { badge, notice, table } from '../components.ts';
 import { oneTimeId } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
@@ -22,6 +23,7 @@ export const EMPTY_FORM: WebhookForm = { url: '', description: '', eventTypes: W
 export const webhooksPage = (
   baseUrl: string,
   endpoints: readonly StoredWebhookEndpoint[],
+  { toLoopback }: Pick<ReceiverRules, 'toLoopback'>,
   form: WebhookForm = EMPTY_FORM,
 ): string =>
   dashboardLayout({
@@ -35,7 +37,7 @@ export const webhooksPage = (
 ${endpoints.length === 0 ? html`<p class="muted">None yet.</p>` : endpointTable(endpoints)}
 <p class="small"><a href="${WEBHOOKS_PATH}/${ACCOUNT_ENDPOINT}">Secret and log of single polls and batches</a> that were sent with a <code>webhook_url</code>.</p>
 </section>
-${endpoints.length >= LIMITS.webhooks.endpoints ? html`<p class="muted">An account has at most ${LIMITS.webhooks.endpoints} endpoints.</p>` : newForm(form)}</div>`,
+${endpoints.length >= LIMITS.webhooks.endpoints ? html`<p class="muted">An account has at most ${LIMITS.webhooks.endpoints} endpoints.</p>` : newForm(form, toLoopback)}</div>`,
   });
 
 export const webhooksOffPage = (baseUrl: string): string =>
@@ -80,18 +82,16 @@ const SAID: Record<WebhookEventType, string> = {
   'endpoint.disabled': 'another endpoint was disabled',
 };
 
-const newForm = ({
-  url,
-  description,
-  eventTypes,
-  problem,
-}: WebhookForm): Html => html`<section class="card stack" id="new" aria-labelledby="new-title">
+const newForm = (
+  { url, description, eventTypes, problem }: WebhookForm,
+  toLoopback: boolean,
+): Html => html`<section class="card stack" id="new" aria-labelledby="new-title">
 <h2 id="new-title">New endpoint</h2>
 ${problem ? notice(html`<p role="alert">${problem}</p>`, 'bad') : ''}
 <form class="stack" method="post" action="${WEBHOOKS_PATH}" accept-charset="utf-8">
 ${oneTimeId()}<p class="field"><label for="url">Address</label>
 <input id="url" name="url" type="url" required maxlength="${LIMITS.webhooks.url}" value="${url}" placeholder="https://app.example.com/hooks" aria-describedby="url-hint">
-<span class="hint" id="url-hint">https, on port 443 or 8443, and public</span></p>
+<span class="hint" id="url-hint">https, on port 443 or 8443, and public${toLoopback ? '; or on this machine, such as http://localhost:3000/hooks' : ''}</span></p>
 <p class="field"><label for="description">Description</label>
 <input id="description" name="description" maxlength="${LIMITS.webhooks.description}" value="${description}" placeholder="optional" autocomplete="off"></p>
 <fieldset class="webhook-events"><legend>Send when</legend>

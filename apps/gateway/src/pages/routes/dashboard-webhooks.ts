@@ -88,7 +88,7 @@ export async function dashboardWebhookRoutes(
   const goTo = (reply: FastifyReply, path: string) => reply.redirect(`${config.baseUrl}${path}`, 303);
   const listPage = async (accountId: string, form?: WebhookForm) =>
     context.webhooks
-      ? webhooksPage(facts.baseUrl, await listWebhookEndpoints(storage, accountId), form)
+      ? webhooksPage(facts.baseUrl, await listWebhookEndpoints(storage, accountId), context.webhooks.rules, form)
       : webhooksOffPage(facts.baseUrl);
   takeForms(app);
 

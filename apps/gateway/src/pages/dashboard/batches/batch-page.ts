@@ -55,7 +55,7 @@ function progressCard(batch: Batch): Html {
 <p class="batch-progress">${whole(rowsEnded(batch))} of ${whole(counts.total)} rows have ended</p>
 ${countsBar(batch)}
 <dl class="figures">
-<div><dt>Cost so far</dt><dd>${usd(cost_usd)}</dd></div>
+<div><dt>${isOpen ? 'Cost so far' : 'Cost'}</dt><dd>${usd(cost_usd)}</dd></div>
 ${isOpen ? html`<div><dt>Reserved</dt><dd>${usd(reserved_usd)}</dd></div>` : ''}
 ${max_cost_usd === null ? '' : html`<div><dt>Limit</dt><dd>${usd(max_cost_usd)}</dd></div>`}
 <div><dt>Started</dt><dd>${localTime(created_at, 'short')}</dd></div>
@@ -118,7 +118,7 @@ const rowTable = (label: string, rows: readonly ShownBatchRow[], batch: Batch): 
     html`<tr><th scope="col">Row</th><th scope="col">Question</th><th scope="col">Winner</th><th scope="col" class="wide-only">Agreement</th>${batch.has_gold ? html`<th scope="col">Right</th>` : ''}<th scope="col" class="number wide-only">Cost</th></tr>`,
     rows.map(
       (row) => html`<tr>
-<th scope="row" class="row-id"><bdi>${row.customId}</bdi></th>
+<th scope="row" class="row-id">${row.customId === String(row.line) ? `line ${row.line}` : html`<bdi>${row.customId}</bdi>`}</th>
 <td class="about">${questionOf(row)}</td>
 <td class="winner">${winnerOf(row)}${row.poll ? html`<span class="narrow-only small">${agreement(row.poll)}</span>` : ''}</td>
 <td class="agreement wide-only">${stateOf(row, batch)}</td>
