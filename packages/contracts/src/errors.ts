@@ -211,7 +211,7 @@ export const ERRORS = {
   budget_too_small: change(
     422,
     'max_cost_usd is too small',
-    'max_cost_usd does not cover what a single vote of the preset may cost; no model was asked and nothing was charged.',
+    'max_cost_usd does not cover what a single vote of the preset may cost; no model was asked and nothing was charged. `min_cost_usd` is the least that does.',
   ),
   too_many_running: wait(
     429,

@@ -153,8 +153,8 @@ t.test(
     for (const [body, says] of [
       [{}, /#\/question question is required/],
       [{ o: ['A', 'B'] }, /#\/question question is required/],
-      [{ poll: '[A, B]' }, /#\/question question is required/],
-      [{ poll: '' }, /#\/question question is required/],
+      [{ poll: '[A, B]' }, /#\/poll poll has no question/],
+      [{ poll: '' }, /#\/poll poll has no question/],
       [{ q: 'too short' }, /#\/q q must be at least 10 characters/],
       [{ poll: 'too short [A, B]' }, /#\/poll poll: question must be at least 10/],
       [{ q: ' '.repeat(12) }, /#\/q q must not be blank/],

@@ -36,13 +36,16 @@ export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
 
   const folded = foldAliases(request);
   const { question, options } = folded;
-  if (!question) throw invalid([{ pointer: '#/question', detail: 'question is required' }]);
+  if (!question) throw invalid([request.poll === undefined ? NO_QUESTION : NO_QUESTION_IN_POLL]);
   refuse(sizeIssues(folded, shape));
   refuse(textIssues(question, options));
 
   const text = { question: question.value, options: options?.value ?? suppliedOptions(question.value) };
   return { order: shortOrder(request, text, panel), optionsSource: options ? 'caller' : 'server' };
 }
+
+const NO_QUESTION = { pointer: '#/question', detail: 'question is required' };
+const NO_QUESTION_IN_POLL = { pointer: '#/poll', detail: 'poll has no question: write it before the options' };
 
 /** Of a request that was checked. */
 export const shortOrder = (
