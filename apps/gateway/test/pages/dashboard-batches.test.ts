@@ -248,7 +248,7 @@ t.test('a waiting batch is canceled by its form; dropped rows are checked by the
   t.match(shown(1), '1 row was not run: the batch was canceled.');
   t.match(shown(2), '2 rows were not run: the batch was canceled.');
 
-  const row = { line: 2, question: null, gold: null, pollId: null, poll: null };
+  const row = { line: 2, question: null, gold: null, pollId: null, outcome: null, error: null, poll: null };
   const pageOf = (ended_at: string | null) =>
     batchPage('', {
       batch: { ...batch, ended_at },
