@@ -1,4 +1,4 @@
-import type { RecoveryAction } from '@eloquentpoll/contracts';
+import { ERRORS, type RecoveryAction } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { BudgetName } from '../config/rate-limit-policies.ts';
 import { ApiError } from './api-error.ts';
@@ -70,12 +70,12 @@ export function accountOf(request: FastifyRequest): string {
 
 /** Refuses a read-only key. */
 export function requireWriting(principal: Principal | null): void {
-  if (principal?.isReadOnly) throw new ApiError('read_only_key');
+  if (principal?.isReadOnly) throw new ApiError('read_only_key', { detail: ERRORS.read_only_key.description });
 }
 
 /** Refuses a key that could give itself more than its owner gave it. */
 export function requireUnrestricted(principal: Principal | null): void {
-  if (principal?.isRestricted) throw new ApiError('restricted_key');
+  if (principal?.isRestricted) throw new ApiError('restricted_key', { detail: ERRORS.restricted_key.description });
 }
 
 /** Methods that change nothing. */
