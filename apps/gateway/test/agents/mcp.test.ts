@@ -269,8 +269,9 @@ t.test('params of a wrong shape are -32602 and named, in both generations', asyn
       [200, { jsonrpc: '2.0', id: 'a', error: { code: -32602, message } }],
       method,
     );
-    if (method === 'initialize') continue;
-    const headers = { ...MODERN, 'mcp-method': method, 'mcp-name': 'get_balance' };
+    // Since 2026-07-28 headers repeat the name, and are compared first.
+    if (!params || !('cursor' in params || 'arguments' in params)) continue;
+    const headers = { ...MODERN, 'mcp-method': method, ...('name' in params && { 'mcp-name': params.name }) };
     t.match(messageIn(await post(modern(method, params), headers)), { id: 1, error: { code: -32602, message } });
   }
   t.match(messageIn(await post(rpc('initialize', INITIALIZE))).result, { protocolVersion: '2025-11-25' });

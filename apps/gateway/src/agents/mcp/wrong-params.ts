@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@eloquentpoll/contracts';
 
-// The library answers params of a wrong shape with the report of its own validator, mostly as an internal error. What the
-// requests of this server need is therefore checked before it, and said in the words of every other refusal.
+// The library refuses params of a wrong shape with the report of its own validator, mostly as an internal error. What the
+// requests of this server need is said here in the words of every other refusal, in place of that answer.
 
 const INVALID_PARAMS = -32602;
 

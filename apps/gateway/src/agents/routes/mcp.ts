@@ -47,12 +47,15 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
     },
     async (request: FastifyRequest, reply: FastifyReply) => {
       if (Array.isArray(request.body)) throw invalid([NO_BATCH]);
-      const wrong = wrongParams(request.body);
-      if (wrong !== null) return wrong;
       const gone = goneSignal(reply);
       const response = await serveMcp(context, request, gone);
       // The client has disconnected.
-      return gone.aborted ? reply.hijack() : sendResponse(reply, response);
+      if (gone.aborted) return reply.hijack();
+      // Only of what the protocol takes: headers and methods are refused by the library, with statuses of their own.
+      const wrong = response.ok ? wrongParams(request.body) : null;
+      if (wrong === null) return sendResponse(reply, response);
+      await response.body?.cancel();
+      return wrong;
     },
   );
 }
