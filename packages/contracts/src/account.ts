@@ -90,7 +90,8 @@ export const KeyRequest = Type.Object(
     limit_usd: Type.Optional({ ...Limit, description: 'The most that its polls may be charged per period.' }),
     limit_reset: Type.Optional({ ...Reset, default: 'never' }),
   },
-  { $id: 'KeyRequest' },
+  // A limit by another name must not be a key without one.
+  { $id: 'KeyRequest', additionalProperties: false },
 );
 export type KeyRequest = Static<typeof KeyRequest>;
 
