@@ -3,7 +3,8 @@ import { isPaidByPool, pollIdsSince, pollIdsUntil } from '@eloquentpoll/polls';
 import { type RawBuilder, sql } from 'kysely';
 import { ownsKey } from './api-keys.ts';
 import type { Queries } from './open-storage.ts';
-import { isAmong, isInMonthsOf, isInTime } from './polls.ts';
+import { isInTime } from './polls.ts';
+import { pollsWithResults } from './polls-with-results.ts';
 
 // The polls of an account, newest first, page by page: month after month, and in each in the order of their time. One filter
 // chooses the index that is read in that order; the others are applied to what it finds. A page reads a bounded number of
@@ -75,22 +76,16 @@ export async function listPolls(
     return { lines: [], goOn: null, looked: { polls: 0, until: null } };
   const isOlder = from?.direction !== 'newer';
   const months = await monthsOf(queries, filter, isOlder, position);
-  const { sizes, scan } = scanOf(accountId, filter, { limit, isOlder, position });
-  let rows: ScannedRow[] = [];
-  let found: string[] = [];
-  let maxRows = 0;
-  for (maxRows of sizes) {
-    rows = await walk(queries, months, maxRows, scan);
-    found = rows.filter(({ fits }) => fits).map(({ id }) => id);
-    if (found.length > limit || (rows.at(-1)?.place ?? 0) < maxRows) break;
-  }
+  const { sizes, scan } = scanOf(accountId, filter, { limit, isOlder });
+  const rows = await walk(queries, months, { sizes, limit, scan, position });
+  const found = rows.filter(({ fits }) => fits).map(({ id }) => id);
   const shown = found.slice(0, limit);
-  const lines = await linesOf(queries, shown);
+  const lines = toLines(await lineColumns(queries, shown).execute(), shown);
   if (!isOlder) lines.reverse();
   const last = rows.at(-1);
   const looked = { polls: last?.place ?? 0, until: last?.createdAt ?? null };
   if (found.length > limit) return { lines, goOn: shown.at(-1)!, looked };
-  return { lines, goOn: last?.place === maxRows ? last.id : null, looked };
+  return { lines, goOn: last && last.place === sizes.at(-1) ? last.id : null, looked };
 }
 
 interface Position {
@@ -101,6 +96,8 @@ interface Position {
 interface ScannedRow {
   id: string;
   createdAt: Date;
+  /** The same as a text: a Date has no microseconds. */
+  at: string;
   fits: boolean;
   /** From 1, in the order of the page. */
   place: number;
@@ -112,16 +109,33 @@ interface Month {
   until: string;
 }
 
-type Scan = (month: Month, maxRows: number) => RawBuilder<ScannedRow>;
+/** From the position on, where that is in the month. */
+type Scan = (month: Month, maxRows: number, position?: Position) => RawBuilder<ScannedRow>;
 
-/** Month after month, until so many rows are read: of the months after that nothing is. */
-async function walk({ db }: Queries, months: readonly Month[], maxRows: number, scan: Scan): Promise<ScannedRow[]> {
+interface Walk {
+  /** How many rows are read at first, and in all. */
+  sizes: readonly number[];
+  limit: number;
+  scan: Scan;
+  position?: Position | undefined;
+}
+
+/** Month after month, each row once, until the page is full or so many rows are read: of the months after that nothing is. */
+async function walk({ db }: Queries, months: readonly Month[], { sizes, limit, scan, position }: Walk) {
   const rows: ScannedRow[] = [];
+  const isFull = () => rows.filter(({ fits }) => fits).length > limit;
+  let from = position;
   for (const month of months) {
-    const read = rows.at(-1)?.place ?? 0;
-    if (read === maxRows) break;
-    const found = (await scan(month, maxRows - read).execute(db)).rows.toSorted((a, b) => a.place - b.place);
-    rows.push(...found.map((row) => ({ ...row, place: read + row.place })));
+    for (let mayHaveMore = true; mayHaveMore && !isFull(); ) {
+      const read = rows.at(-1)?.place ?? 0;
+      const size = sizes.find((rowsInAll) => rowsInAll > read);
+      if (size === undefined) return rows;
+      const found = (await scan(month, size - read, from).execute(db)).rows.toSorted((a, b) => a.place - b.place);
+      rows.push(...found.map((row) => ({ ...row, place: read + row.place })));
+      const last = found.at(-1);
+      if (last) from = { pollId: last.id, createdAt: last.at };
+      mayHaveMore = last?.place === size - read;
+    }
   }
   return rows;
 }
@@ -130,30 +144,32 @@ async function walk({ db }: Queries, months: readonly Month[], maxRows: number, 
 export function scanOf(
   accountId: string,
   filter: PollFilter,
-  { limit, isOlder, position }: { limit: number; isOlder: boolean; position?: Position | undefined },
+  { limit, isOlder }: { limit: number; isOlder: boolean },
 ): { sizes: number[]; scan: Scan } {
   const { source, rest } = planOf(accountId, filter);
   const order = isOlder ? sql`desc` : sql`asc`;
   const side = isOlder ? sql`<` : sql`>`;
-  // Most filters match often: the whole scan is made only where a short one finds too few.
-  const sizes = rest.length > 0 ? [Math.min(2 * (limit + 1), MAX_SCANNED), MAX_SCANNED] : [limit + 1];
+  const choosesAmong = rest.length > 0 || filter.isTie === true;
+  // Most filters match often: many rows are read only where a few have too few that fit.
+  const sizes = choosesAmong ? [Math.min(2 * (limit + 1), MAX_SCANNED), MAX_SCANNED] : [limit + 1];
   // The comment leaves it without a name: a plan for any month would be one for all of them.
-  const scan: Scan = ({ since, until }, maxRows) => sql`/* of one month */
+  const scan: Scan = (month, maxRows, position) => sql`/* of one month */
     with scanned as materialized (
-      select ${source.id} as id, created_at, ${rest.length > 0 ? source.fits(rest) : sql`true`} as fits,
+      select ${source.id} as id, created_at,
+             ${choosesAmong ? source.fits([...rest, ...(filter.isTie ? [isTieOf(month)] : [])], month) : sql`true`} as fits,
              row_number() over (order by created_at ${order}, ${source.id} ${order})::integer as place
         from ${source.from}
        where ${allOf([
          ...source.where,
          ...rangeOf(filter),
-         sql`${source.id} >= ${since} and ${source.id} < ${until}`,
-         ...(position && since <= position.pollId && position.pollId < until
+         isIn(month, source.id),
+         ...(position && month.since <= position.pollId && position.pollId < month.until
            ? [sql`(created_at, ${source.id}) ${side} (${position.createdAt}::timestamptz, ${position.pollId})`]
            : []),
        ])}
        order by created_at ${order}, ${source.id} ${order}
        limit ${maxRows})
-    select id, created_at as "createdAt", fits, place from scanned
+    select id, created_at as "createdAt", created_at::text as "at", fits, place from scanned
      where fits or place = (select max(place) from scanned)`;
   return { sizes, scan };
 }
@@ -200,11 +216,17 @@ interface Source {
   from: Sql;
   id: Sql;
   where: Sql[];
-  /** Whether a row of it fits conditions on its poll. */
-  fits(conditions: readonly Sql[]): Sql;
+  /** Whether a row of it, which is of the month, fits conditions on its poll. */
+  fits(conditions: readonly Sql[], month: Month): Sql;
 }
 
 const allOf = (conditions: readonly Sql[]): Sql => sql.join([...conditions], sql` and `);
+
+/** Said of each id, also where it equals one that is: the planner knows by bounds alone which partition has it. */
+const isIn = ({ since, until }: Month, id: Sql): Sql => sql`${id} >= ${since} and ${id} < ${until}`;
+
+const isTieOf = (month: Month): Sql =>
+  sql`coalesce((select is_tie from results where poll_id = polls.id and ${isIn(month, sql`poll_id`)}), false)`;
 
 /** The index with the fewest rows first: a pair of metadata, close calls, failed and running polls, a key. */
 function planOf(
@@ -222,10 +244,10 @@ function planOf(
     completed: status === 'completed' ? sql`polls.status = 'completed'` : null,
     notClose: isClose === false ? sql`not polls.is_close` : null,
     ended: hasEnded ? sql`polls.status <> 'running'` : null,
-    tie: isTie ? sql`coalesce((select is_tie from results where poll_id = polls.id), false)` : null,
-    text: text === undefined ? null : sql`strpos(lower(polls.spec ->> 'question'), lower(${text})) > 0`,
-    preset: preset === undefined ? null : sql`polls.spec ->> 'panel_name' = ${preset}`,
     pairs: pairs.length === 0 ? null : sql`polls.metadata @> ${JSON.stringify(Object.fromEntries(pairs))}::jsonb`,
+    // What reads more than the row comes last.
+    preset: preset === undefined ? null : sql`polls.spec ->> 'panel_name' = ${preset}`,
+    text: text === undefined ? null : sql`strpos(lower(polls.spec ->> 'question'), lower(${text})) > 0`,
   };
   const { close, failed, running, key } = conditions;
   const asked = Object.values(conditions).filter((condition) => condition !== null);
@@ -243,7 +265,8 @@ const labelled = (accountId: string, [key, value]: [string, string]): Source => 
   id: sql`poll_id`,
   where: [sql`account_id = ${accountId}::uuid`, sql`label = label_of(${key}, ${value})`],
   // Not `exists`, which the planner may answer with a hash of the whole table.
-  fits: (conditions) => sql`coalesce((select ${allOf(conditions)} from polls where id = poll_id), false)`,
+  fits: (conditions, month) =>
+    sql`coalesce((select ${allOf(conditions)} from polls where id = poll_id and ${isIn(month, sql`id`)}), false)`,
 });
 
 function rangeOf({ createdAfter, createdBefore }: PollFilter): Sql[] {
@@ -259,26 +282,12 @@ export async function findPollLines(
   accountId: string,
   pollIds: readonly string[],
 ): Promise<PollLine[]> {
-  const own = await queries.db
-    .selectFrom('polls')
-    .select('id')
-    .where(isAmong('polls.id', pollIds))
-    .where('account_id', '=', accountId)
-    .execute();
-  const ids = new Set(own.map(({ id }) => id));
-  return linesOf(
-    queries,
-    pollIds.filter((id) => ids.has(id)),
-  );
+  return toLines(await lineColumns(queries, pollIds).where('polls.account_id', '=', accountId).execute(), pollIds);
 }
 
-/** In the order of the ids, without those whose time is over. */
-async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<PollLine[]> {
-  const rows = await db
-    .selectFrom('polls')
-    .leftJoin('results', (join) =>
-      join.onRef('results.poll_id', '=', 'polls.id').on(isInMonthsOf('results.poll_id', pollIds)),
-    )
+/** Without those whose time is over. */
+const lineColumns = (queries: Queries, pollIds: readonly string[]) =>
+  pollsWithResults(queries, pollIds)
     .select([
       'polls.id',
       'polls.status',
@@ -297,9 +306,13 @@ async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<Pol
       sql<string>`polls.spec ->> 'question'`.as('question'),
       sql<PanelName>`polls.spec ->> 'panel_name'`.as('panel_name'),
     ])
-    .where(isAmong('polls.id', pollIds))
-    .where(isInTime)
-    .execute();
+    .where(isInTime);
+
+/** In the order of the ids. */
+function toLines(
+  rows: Awaited<ReturnType<ReturnType<typeof lineColumns>['execute']>>,
+  pollIds: readonly string[],
+): PollLine[] {
   const place = new Map(pollIds.map((id, i) => [id, i]));
   rows.sort((a, b) => place.get(a.id)! - place.get(b.id)!);
   return rows.map((row) => ({

@@ -1,7 +1,7 @@
 import type { ResultStatus } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import { isAmong, isInMonthsOf } from './polls.ts';
+import { pollsWithResults } from './polls-with-results.ts';
 import { countsOf, wasCanceledByCaller } from './results.ts';
 
 /** What a list of polls on a page shows beside its lines: how each was asked, and how close it was. */
@@ -34,32 +34,8 @@ export interface ListedOutcome {
 }
 
 /** By the ids of the polls. */
-export async function readOutcomes({ db }: Queries, pollIds: readonly string[]): Promise<Map<string, ListedOutcome>> {
-  const rows = await db
-    .selectFrom('polls')
-    .leftJoin('results', (join) =>
-      join.onRef('results.poll_id', '=', 'polls.id').on(isInMonthsOf('results.poll_id', pollIds)),
-    )
-    .select([
-      'polls.id',
-      'polls.result_id',
-      'results.status',
-      'results.models_requested',
-      'results.models_failed',
-      'results.total_ms',
-      sql<string[]>`polls.spec -> 'options'`.as('options'),
-      sql<number>`(polls.spec ->> 'confidence_threshold')::float8`.as('confidence_threshold'),
-      sql<number>`(polls.spec ->> 'max_cost_u')::float8`.as('max_cost_u'),
-      sql<string | null>`polls.spec ->> 'saved_panel'`.as('saved_panel'),
-      namedModels.as('named_models'),
-      sql<boolean>`coalesce((polls.spec -> 'search')::boolean, false)`.as('search'),
-      sql<boolean>`coalesce((polls.spec -> 'reasons')::boolean, false)`.as('reasons'),
-      sql<number>`jsonb_array_length(polls.spec -> 'seats')`.as('seats'),
-      sql<Record<string, number> | null>`detail -> 'tally'`.as('tally'),
-      wasCanceledByCaller.as('is_canceled'),
-    ])
-    .where(isAmong('polls.id', pollIds))
-    .execute();
+export async function readOutcomes(queries: Queries, pollIds: readonly string[]): Promise<Map<string, ListedOutcome>> {
+  const rows = await outcomeColumns(queries, pollIds).execute();
   return new Map(
     rows.map((row) => [
       row.id,
@@ -84,6 +60,26 @@ export async function readOutcomes({ db }: Queries, pollIds: readonly string[]):
     ]),
   );
 }
+
+const outcomeColumns = (queries: Queries, pollIds: readonly string[]) =>
+  pollsWithResults(queries, pollIds).select([
+    'polls.id',
+    'polls.result_id',
+    'results.status',
+    'results.models_requested',
+    'results.models_failed',
+    'results.total_ms',
+    sql<string[]>`polls.spec -> 'options'`.as('options'),
+    sql<number>`(polls.spec ->> 'confidence_threshold')::float8`.as('confidence_threshold'),
+    sql<number>`(polls.spec ->> 'max_cost_u')::float8`.as('max_cost_u'),
+    sql<string | null>`polls.spec ->> 'saved_panel'`.as('saved_panel'),
+    namedModels.as('named_models'),
+    sql<boolean>`coalesce((polls.spec -> 'search')::boolean, false)`.as('search'),
+    sql<boolean>`coalesce((polls.spec -> 'reasons')::boolean, false)`.as('reasons'),
+    sql<number>`jsonb_array_length(polls.spec -> 'seats')`.as('seats'),
+    sql<Record<string, number> | null>`detail -> 'tally'`.as('tally'),
+    wasCanceledByCaller.as('is_canceled'),
+  ]);
 
 const votesOf = (options: readonly string[], tally: Readonly<Record<string, number>> | null): number[] =>
   tally === null ? [] : options.map((option) => (Object.hasOwn(tally, option) ? tally[option]! : 0));

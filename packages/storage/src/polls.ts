@@ -2,6 +2,7 @@ import type { PollSpec, PollStatus } from '@eloquentpoll/contracts';
 import { pollIdsOfResult } from '@eloquentpoll/polls';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
+import { pollsWithResults } from './polls-with-results.ts';
 
 /** A poll as its caller may ask for it: by the id that is its session on the wire. */
 export interface Poll {
@@ -55,14 +56,9 @@ export interface StoredRun {
   resultId: string | null;
 }
 
-export async function findRunStates({ db }: Queries, pollIds: readonly string[]): Promise<StoredRun[]> {
-  const rows = await db
-    .selectFrom('polls')
-    .leftJoin('results', (join) =>
-      join.onRef('results.poll_id', '=', 'polls.id').on(isInMonthsOf('results.poll_id', pollIds)),
-    )
+export async function findRunStates(queries: Queries, pollIds: readonly string[]): Promise<StoredRun[]> {
+  const rows = await pollsWithResults(queries, pollIds)
     .select(['polls.id', 'polls.account_id', 'polls.status', 'results.result_id'])
-    .where(isAmong('polls.id', pollIds))
     .where(isInTime)
     .execute();
   return rows.map(({ id, account_id, status, result_id }) => ({

@@ -13,6 +13,7 @@ import {
   emptyExpiredPolls,
   findPoll,
   findPollByResult,
+  findPollLines,
   findReceiptProof,
   findResult,
   findResultOfPoll,
@@ -28,7 +29,10 @@ import {
   storeFeedback,
   WORKER_ROLE,
 } from '../src/index.ts';
+import { scanOf } from '../src/list-polls.ts';
+import { pollsWithResults } from '../src/polls-with-results.ts';
 import { acceptance, type Fixture, finished, funded, newPoll, open, response, USD, within } from './fixtures.ts';
+import { executedNodes, plannedNodes } from './query-plan.ts';
 import { wholeCheck } from './whole-check.ts';
 
 // slow: 6 s
@@ -208,6 +212,32 @@ t.test('hot statements read the month of their poll, and lists no more months th
     (await list(undefined, { createdAfter: month(3), createdBefore: month(2) }, 'older', 100)).polls! <= 3,
     'a month of the list',
   );
+
+  // Of the months between nothing is read, though a range of ids has them too.
+  const far = [all[0]!.id, all.at(-1)!.id];
+  const read = (await executedNodes(storage, sql`${pollsWithResults(storage, far).selectAll('results')}`))
+    .map((node) => node['Relation Name'] ?? '')
+    .filter((table) => table !== '');
+  t.same(
+    read.toSorted(),
+    ['polls', 'results'].flatMap((table) => [month(12), month(0)].map((at) => `${table}_${nameOf(at)}`)),
+  );
+  t.same(
+    (await findPollLines(storage, accountId, far)).map(({ pollId }) => pollId),
+    far,
+    'in their order',
+  );
+
+  // What an id is compared with is planned for its month alone, too.
+  const [middle] = await query<{ name: string; since: string; until: string }>(
+    'select name, first_poll as since, next_poll as until from months where name = $1',
+    [nameOf(month(6))],
+  );
+  for (const filter of [{ isTie: true as const }, { metadata: { env: 'prod' }, isClose: true, isTie: true as const }]) {
+    const nodes = await plannedNodes(storage, scanOf(accountId, filter, { limit: 2, isOlder: true }).scan(middle!, 9));
+    const tables = nodes.map((node) => node['Relation Name'] ?? '').filter((table) => table !== '');
+    t.ok(tables.length >= 2 && tables.every((table) => table.endsWith(middle!.name)), tables.join());
+  }
 
   // And every page together is every poll, in the same order in both directions.
   const ids = async (direction: 'older' | 'newer', filter = {}) => {

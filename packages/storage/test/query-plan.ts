@@ -13,11 +13,14 @@ export interface PlanNode {
 }
 
 /** What was executed of the query's plan: what was planned for other months was not. */
-export async function executedNodes({ db }: Pick<Storage, 'db'>, query: RawBuilder<unknown>): Promise<PlanNode[]> {
+export const executedNodes = async (storage: Pick<Storage, 'db'>, query: RawBuilder<unknown>): Promise<PlanNode[]> =>
+  (await plannedNodes(storage, query)).filter((node) => node['Actual Loops'] > 0);
+
+export async function plannedNodes({ db }: Pick<Storage, 'db'>, query: RawBuilder<unknown>): Promise<PlanNode[]> {
   const { rows } = await sql<{
     'QUERY PLAN': [{ Plan: PlanNode }];
   }>`explain (analyze, timing off, format json) ${query}`.execute(db);
-  return withAllBelow(rows[0]!['QUERY PLAN'][0].Plan).filter((node) => node['Actual Loops'] > 0);
+  return withAllBelow(rows[0]!['QUERY PLAN'][0].Plan);
 }
 
 const withAllBelow = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(withAllBelow)];
