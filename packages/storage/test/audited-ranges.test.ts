@@ -69,11 +69,14 @@ t.test('a poll and a vote are checked in the range that ends with their id, not 
   }
 });
 
-async function twoSealedDays(fixture: Fixture): Promise<void> {
+/** So many days apart. */
+async function twoSealedDays(fixture: Fixture, apart = 1): Promise<void> {
   const { storage, query } = fixture;
   await populate(fixture);
   await query('alter table transfers disable trigger transfers_append_only');
-  await query(`update transfers set created_at = created_at - case when id <= 7 then 2 else 1 end * interval '1 day'`);
+  await query(
+    `update transfers set created_at = created_at - case when id <= 7 then ${apart} else 0 end * interval '1 day' - interval '1 day'`,
+  );
   await query('alter table transfers enable trigger transfers_append_only');
   const { seals } = await closeBooks(storage, { maxPage: 4 });
   if (seals.length !== 2) throw new Error(`sealed ${seals.length} days instead of 2`);
@@ -100,20 +103,29 @@ t.test('the first and the last transfer of a page are checked with this page alo
     }
 });
 
-t.test('a gap before the first page of a day is found with this day, not with the day before', async (t) => {
-  const fixture = await open(t);
-  await using owner = ownerOf(fixture);
-  await twoSealedDays(fixture);
-  const days = await fixture.query<{ day: string; first: number; last: number }>(`
-    select day::text, min(first_id)::int as first, min(last_id)::int as last from ledger_pages group by day order by day`);
-  const [before, after] = days;
-  const skipping = `update ledger_pages set first_id = first_id + 1 where first_id = ${after!.first}`;
-  const gaps = await withDamage(owner, skipping, async (queries) => ({
-    before: subjects(await read(queries, `check_seals('${before!.day}', '${before!.day}')`), 'page_gap'),
-    own: subjects(await read(queries, `check_seals('${after!.day}', '${after!.day}')`), 'page_gap'),
-  }));
-  t.same(gaps, { before: [], own: [String(after!.last)] });
-});
+for (const apart of [1, 3])
+  t.test(
+    `a gap before the first page of a day, ${apart} after the last one with pages, is found with this day alone`,
+    async (t) => {
+      const fixture = await open(t);
+      await using owner = ownerOf(fixture);
+      await twoSealedDays(fixture, apart);
+      const days = await fixture.query<{ day: string; first: number; last: number }>(`
+      select day::text, min(first_id)::int as first, min(last_id)::int as last from ledger_pages group by day order by day`);
+      const [before, after] = days;
+      const gapsOf = (from: string, to: string) => async (queries: Queries) =>
+        subjects(await read(queries, `check_seals('${from}', '${to}')`), 'page_gap');
+      const gaps = async (queries: Queries) => ({
+        before: await gapsOf(before!.day, before!.day)(queries),
+        own: await gapsOf(after!.day, after!.day)(queries),
+        all: await gapsOf('-infinity', 'infinity')(queries),
+      });
+      const skipping = `update ledger_pages set first_id = first_id + 1 where first_id = ${after!.first}`;
+      const gap = [String(after!.last)];
+      t.same(await gaps(fixture.storage), { before: [], own: [], all: [] });
+      t.same(await withDamage(owner, skipping, gaps), { before: [], own: gap, all: gap });
+    },
+  );
 
 t.test('an open hold is listed once, be it the last transfer that is closed or the first that is not', async (t) => {
   const fixture = await open(t);
