@@ -1,7 +1,7 @@
 import { pollIdsSince } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import { isAmong } from './polls.ts';
+import { isAmong } from './poll-ids.ts';
 
 // What an account has here, read forwards in pages of a bounded size, each after the last row of the one before.
 

@@ -1,7 +1,7 @@
 import type { ServiceTier } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import { isInMonthsOf } from './polls.ts';
+import { isInMonthsOf } from './poll-ids.ts';
 import { repeatable } from './transaction.ts';
 
 // Who runs a poll: renewing and releasing what was claimed (see claims.ts), and finding what has no holder. Every

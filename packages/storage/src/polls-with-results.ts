@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import { isInMonthsOf } from './polls.ts';
+import { isInMonthsOf } from './poll-ids.ts';
 
 /**
  * Each of these polls, and its result where it has one: one row after the other is looked up in its month, which `offset 0` holds

@@ -1,6 +1,6 @@
 import type { PollSpec, PollStatus } from '@eloquentpoll/contracts';
 import { pollIdsOfResult } from '@eloquentpoll/polls';
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import { pollsWithResults } from './polls-with-results.ts';
 
@@ -32,16 +32,6 @@ export async function findPollByResult({ db }: Queries, resultId: string): Promi
   const { since, until } = pollIdsOfResult(resultId);
   const found = pollColumns({ db }).where('result_id', '=', resultId).where('id', '>=', since).where('id', '<', until);
   return toPollOrNull(await found.where(isInTime).executeTakeFirst());
-}
-
-/** One of these ids. */
-export const isAmong = (column: 'polls.id' | 'results.poll_id', ids: readonly string[]): RawBuilder<SqlBool> =>
-  sql`${sql.ref(column)} = any(${[...ids]}::text[]) and ${isInMonthsOf(column, ids)}`;
-
-/** Which months to look into: an array or a join does not say it when the statement is planned. */
-export function isInMonthsOf(column: 'polls.id' | 'results.poll_id', ids: readonly string[]): RawBuilder<SqlBool> {
-  const sorted = ids.toSorted();
-  return sql`${sql.ref(column)} >= ${sorted[0] ?? ''} and ${sql.ref(column)} <= ${sorted.at(-1) ?? ''}`;
 }
 
 /** A poll whose time is over is gone before a worker has emptied it; one that runs ends first. */

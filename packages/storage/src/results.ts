@@ -10,7 +10,7 @@ import {
 } from '@eloquentpoll/polls';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import { isAmong } from './polls.ts';
+import { isAmong } from './poll-ids.ts';
 
 // Stored outcomes. `detail` is the poll response that the caller got; a public view must leave out its costs.
 

@@ -1,7 +1,8 @@
 import type { PollStatus } from '@eloquentpoll/contracts';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import { isAmong, isInTime, type Poll, pollColumns, toPoll } from './polls.ts';
+import { isAmong } from './poll-ids.ts';
+import { isInTime, type Poll, pollColumns, toPoll } from './polls.ts';
 
 // The polls of an account that came as tasks of agents, the last changed first: one index, read in its order. A page and its
 // total read a bounded number of rows however rarely they match a filter.
