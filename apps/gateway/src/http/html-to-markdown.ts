@@ -128,7 +128,14 @@ function termsOf(list: Element, baseUrl: string): string[] {
 function tableOf(table: Element, baseUrl: string): string {
   const rows = rowsOf(table).map((row) => elementsOf(row).map(({ children }) => lineOf(children, baseUrl)));
   const [head = [], ...body] = rows.filter((cells) => cells.length > 0);
-  return head.length === 0 ? '' : markdownTable(head, body);
+  if (head.length === 0) return '';
+  // A column of pictures has nothing to say here.
+  const isWhole = body.length > 0 && body.every((cells) => cells.length === head.length);
+  const says = (_: string, column: number) => !isWhole || body.some((cells) => cells[column] !== '');
+  return markdownTable(
+    head.filter(says),
+    body.map((cells) => cells.filter(says)),
+  );
 }
 
 const rowsOf = (element: Element): Element[] =>

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { htmlToMarkdown } from '../../src/http/html-to-markdown.ts';
 import { GUIDES } from '../../src/pages/guides/index.ts';
-import { html } from '../../src/pages/html.ts';
+import { type Html, html } from '../../src/pages/html.ts';
 import { build } from '../fixtures/build.ts';
 import { hostileTexts } from '../fixtures/hostile-texts.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
@@ -28,6 +28,18 @@ t.test('what small screens show in place of a column is not said beside that col
   const markdown = htmlToMarkdown(String(html`<main><table><tr>${cell}</tr></table></main>`), 'https://polls.example');
   t.match(markdown, 'd');
   t.notMatch(markdown, /[bc]/);
+  t.end();
+});
+
+t.test('a column that holds pictures alone is left out of a table', (t) => {
+  const row = (name: string, cost: string) => html`<tr><th>${name}</th><td><svg></svg></td><td>${cost}</td></tr>`;
+  const markdownOf = (rows: Html[]) =>
+    htmlToMarkdown(
+      String(html`<main><table><tr><th>Panel</th><th>Scale</th><th>Cost</th></tr>${rows}</table></main>`),
+      'https://polls.example',
+    );
+  t.match(markdownOf([row('fast', '1'), row('broad', '')]), /\| Panel \| Cost \|\n\| --- \| --- \|\n\| fast \| 1 \|\n\| broad \| {2}\|/);
+  t.match(markdownOf([]), '| Panel | Scale | Cost |', 'a table without rows says what it would have');
   t.end();
 });
 
