@@ -221,6 +221,7 @@ t.test('the form counts only from here, by who is logged in, to a port of the ow
   }
   t.same(await context.bus.redis.keys(`${context.bus.prefix}:grant:*`), []);
   const page = await app.inject({ url: path, headers: { cookie } });
+  t.notMatch(page.body, 'Sign in', 'its reader is signed in');
   t.match(page.headers, { 'cache-control': 'no-store', 'content-security-policy': /frame-ancestors 'none'/ });
   t.match(page.headers['content-security-policy'], "form-action 'self' http://127.0.0.1:49152");
   t.equal((await listKeys(context.storage, accountId)).length, 1, 'seeing the page makes no key');

@@ -13,6 +13,7 @@ export const grantPage = (baseUrl: string, request: GrantRequest): string =>
     description: 'An API key for the command line of this computer.',
     styles: ['dashboard'],
     hidden: true,
+    signedIn: true,
     main: html`<h1>Allow the command line?</h1>
 <p class="lead">A program on this computer asks for an API key of your account. With it, it can run polls that your balance pays for.</p>
 <p>Allow it only if you started it, and if the terminal shows this code:</p>
