@@ -30,7 +30,7 @@ export const PublishedBand = Type.Object(
     ...interval,
     pooled: Type.Boolean({
       description:
-        'Joined from neighbours that had too few polls of their own. A poll counts once in each of those that it was in.',
+        'Joined from neighbours that had too few polls of their own. A poll counts once in each of those that it was in; the interval is as wide as if each had been in all of them.',
     }),
   },
   { $id: 'PublishedBand' },

@@ -1,5 +1,6 @@
 // Said against came true: what confidence promised over many audited polls and what the full panels then elected, in
-// bands with intervals. A band that too few polls were in is pooled with its neighbour, and says so.
+// bands with intervals. A band that too few polls were in is pooled with its neighbour, and says so. Only sums are kept, so
+// which polls were in both is not known: the interval of pooled bands is as wide as if each had been in every one.
 import { type Interval, shareInterval } from './interval.ts';
 
 export interface StatedConfidence {
@@ -18,6 +19,7 @@ export type BandTally = readonly Sums[];
 export interface CalibrationBand {
   readonly from: number;
   readonly to: number;
+  /** A poll counts once in each of the bands that were pooled. */
   readonly polls: number;
   /** Mean confidence. */
   readonly said: number;
@@ -55,21 +57,24 @@ export const addedBands = (a: BandTally, b: BandTally): BandTally =>
   EDGES.slice(1).map((_, i) => added(a[i] ?? NO_SUMS, b[i] ?? NO_SUMS));
 
 export function bandsOf(tally: BandTally, minPolls = MIN_POLLS_OF_A_BAND): CalibrationBand[] {
-  const bins = tally.map((sums, i): Bin => ({ from: EDGES[i]!, to: EDGES[i + 1]!, sums, isPooled: false }));
+  const bins = tally.map((sums, i): Bin => ({ from: EDGES[i]!, to: EDGES[i + 1]!, sums, parts: 1 }));
   return pooled(
     bins.filter(({ sums: [polls] }) => polls > 0),
     minPolls,
-  ).map(({ sums: [polls, said, cameTrue], ...bin }) => ({
+  ).map(({ sums: [polls, said, cameTrue], parts, ...bin }) => ({
     ...bin,
     polls,
     said: said / polls,
     cameTrue: cameTrue / polls,
-    interval: shareInterval(cameTrue, polls),
+    interval: shareInterval(cameTrue / parts, polls / parts),
+    isPooled: parts > 1,
   }));
 }
 
-interface Bin extends Pick<CalibrationBand, 'from' | 'to' | 'isPooled'> {
+interface Bin extends Pick<CalibrationBand, 'from' | 'to'> {
   readonly sums: Sums;
+  /** Of how many bands it was made. */
+  readonly parts: number;
 }
 
 /** Joins the smallest band to the smaller of its neighbours until every band has enough. */
@@ -91,5 +96,5 @@ const joined = (low: Bin, high: Bin): Bin => ({
   from: low.from,
   to: high.to,
   sums: added(low.sums, high.sums),
-  isPooled: true,
+  parts: low.parts + high.parts,
 });

@@ -90,3 +90,19 @@ t.test(
     t.ok(covered / bands >= 0.93, `${covered} of ${bands}`);
   },
 );
+
+t.test('and so do those of pooled bands that the same polls were in', async (t) => {
+  const worlds = 300;
+  let covered = 0;
+  for (let world = 0; world < worlds; world++) {
+    const draw = seededRandom(`pooled ${world}`);
+    const states = Array.from({ length: 70 }, (_, poll) => {
+      const cameTrue = draw(1_000_000) < 800_000;
+      return [said(poll, 0.79, cameTrue), said(poll, 0.81, cameTrue)];
+    }).flat();
+    const [band, ...others] = calibrationBands(states);
+    t.match([band!.isPooled, others.length], [true, 0]);
+    covered += Number(band!.interval.low <= 0.8 && 0.8 <= band!.interval.high);
+  }
+  t.ok(covered / worlds >= 0.93, `${covered} of ${worlds}`);
+});
