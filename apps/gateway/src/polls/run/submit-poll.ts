@@ -8,7 +8,6 @@ import {
   type IdempotencyKey,
   type TenantLimits,
 } from '@eloquentpoll/storage';
-import { accountFrozen } from '../../accounts/frozen.ts';
 import { prepareAccountEndpoint } from '../../accounts/webhooks/webhooks.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
@@ -16,18 +15,14 @@ import { readRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
 import { ceilingFor } from './ceiling-for.ts';
 import { countAccepted } from './count-accepted.ts';
-import { insufficientFunds } from './insufficient-funds.ts';
-import { keyBudgetReached } from './key-budget-reached.ts';
 import { acceptFailure, knownOf } from './outcome-unknown.ts';
 import type { PollFollower } from './poll-follower.ts';
 import { preparePoll } from './prepare-poll.ts';
-import { MAX_HELD_RETRY_S, reasonOfRefusal } from './refusals.ts';
+import { reasonOfRefusal } from './refusals.ts';
+import { whyRefused } from './why-refused.ts';
 
 // Hold and poll are stored in one transaction; from then on the poll ends, whatever happens to this process. The queue
 // only makes it soon: the workers' sweep finds a poll that was not queued.
-
-/** A poll takes seconds; a caller at the limit has many of them ending. */
-const RUNNING_RETRY_S = 2;
 
 export interface Submission {
   order: PollOrder;
@@ -152,54 +147,22 @@ async function accept(
     ceiling: ceilingFor(context, spec),
   };
   const accepted = await context.acceptPoll(acceptance).catch((error: unknown) => {
+    span?.end({}, 'failed');
     throw acceptFailure(error, { pollId: newId, accountId });
   });
   span?.end({ outcome: accepted.kind });
-  if (!('pollId' in accepted)) {
-    const refusal = reasonOfRefusal(accepted, context.config.freeDailyCapU);
-    context.metrics.counter('eloquentpoll_polls_refused_total', refusal).n += 1;
+  const made = { resultId, spec, deadlineMs };
+  if (accepted.kind === 'accepted') {
+    countAccepted(context, prepared);
+    return { ...made, pollId: accepted.pollId, isNew: true, rank: accepted.rank };
   }
-  switch (accepted.kind) {
-    case 'accepted':
-      countAccepted(context, prepared);
-      return { pollId: accepted.pollId, resultId, isNew: true, spec, deadlineMs, rank: accepted.rank };
-    case 'joined':
-      return { pollId: accepted.pollId, resultId, isNew: false, spec, deadlineMs, rank: 0 };
-    case 'reused':
-      throw keyReused(submission.keyName);
-    case 'too_many':
-    case 'too_many_of_key':
-      throw new ApiError('too_many_running', {
-        detail: `${accepted.running} polls${accepted.kind === 'too_many' ? '' : ' of this key'} are running or waiting; send this one again when some have ended.`,
-        retryAfterSeconds: RUNNING_RETRY_S,
-      });
-    case 'too_late':
-      throw cannotStart(context.outlook.waitMs(accepted.waiting), startWithinMs);
-    case 'over_ceiling':
-      throw new ApiError('provider_budget_reached', {
-        detail: isFree(spec.panel_name)
-          ? 'What free polls may cost at model providers for now is used up or set aside.'
-          : 'What polls may cost at model providers for now is used up or set aside.',
-        retryAfterSeconds: accepted.retryAfterS,
-      });
-    case 'frozen':
-      throw accountFrozen();
-    case 'stopped':
-      throw pollsStopped();
-    case 'key_limit':
-      throw await keyBudgetReached(context, keyId!, holdU);
-    case 'insufficient':
-      if (accepted.retryAfterS !== null) throw freeBudgetRefusal(accepted.retryAfterS);
-      throw insufficientFunds(context.config, { ...accepted, holdU });
-    default:
-      return accepted satisfies never;
-  }
+  if (accepted.kind === 'joined') return { ...made, pollId: accepted.pollId, isNew: false, rank: 0 };
+  context.metrics.counter(
+    'eloquentpoll_polls_refused_total',
+    reasonOfRefusal(accepted, context.config.freeDailyCapU),
+  ).n += 1;
+  throw await whyRefused(context, accepted, { spec, holdU, keyId, keyName: submission.keyName, startWithinMs });
 }
-
-const keyReused = (name?: string): ApiError =>
-  new ApiError('idempotency_key_reused', {
-    detail: `This ${name ?? 'Idempotency-Key'} came with another body before: send that body again, or another ${name ?? 'key'}.`,
-  });
 
 interface Limited {
   accountId: string | null;
@@ -214,26 +177,6 @@ function tenantLimits({ config, outlook }: PollsContext, { accountId, lane, star
   const waiting = outlook.maxWaiting(startWithinMs);
   return accountId === null ? { running: network, waiting } : { running: account, runningOfKey: key, waiting };
 }
-
-/** The queue in front of the poll has to become shorter by what it is too long. */
-const cannotStart = (waitMs: number, startWithinMs: number): ApiError =>
-  new ApiError('rate_limited', {
-    detail: `The poll would wait about ${Math.ceil(waitMs / 1_000)} s for models, too long for its deadline.`,
-    retryAfterSeconds: Math.max(1, Math.ceil((waitMs - startWithinMs) / 1_000)),
-  });
-
-/** Stopping is for minutes, and ends for the whole fleet at once: spread, so that callers do not come back together. */
-const pollsStopped = (): ApiError =>
-  new ApiError('polls_stopped', { retryAfterSeconds: 30 + Math.floor(Math.random() * 30) });
-
-const freeBudgetRefusal = (retryAfterSeconds: number): ApiError =>
-  new ApiError('rate_limited', {
-    detail:
-      retryAfterSeconds <= MAX_HELD_RETRY_S
-        ? "What is left of the day's budget for free polls is set aside for running ones; try again in a moment."
-        : "The day's budget for free polls is used up; it is filled again at midnight UTC.",
-    retryAfterSeconds,
-  });
 
 async function enqueueIfPossible(
   { bus, log, metrics }: PollsContext,
