@@ -266,7 +266,7 @@ export {
   voidHold,
 } from './ledger.ts';
 export { checkLedgerInTurn, type LedgerRound } from './ledger-checks.ts';
-export { findPollLines, listPolls, type PollFilter, type PollLine, type PollPage } from './list-polls.ts';
+export { listPolls, type PollPage } from './list-polls.ts';
 export { type ListedOutcome, readOutcomes } from './listed-outcomes.ts';
 export { type LockName, withLock } from './locks.ts';
 export { closeLogin, closeLogins, findLogin, insertLogin, isRecentLogin, type StoredLogin } from './logins.ts';
@@ -297,6 +297,7 @@ export {
   type OperatorAct,
   readOperatorLog,
 } from './operator-log.ts';
+export { findPollLines, type PollLine } from './poll-lines.ts';
 export { findPoll, findPollByResult, findRunStates, type Poll, type StoredRun } from './polls.ts';
 export { noteProcessorEvent, unseenProcessorEvents } from './processor-events.ts';
 export {
@@ -352,6 +353,7 @@ export {
   type StoredPanel,
   savePanel,
 } from './saved-panels.ts';
+export type { PollFilter } from './scan-polls.ts';
 export { sealReceipts } from './seal-receipts.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { AUDIT_POOL, FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';

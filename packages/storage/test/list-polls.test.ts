@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { acceptPoll, claimPoll, emptyPolls, finishPoll, listPolls, type PollFilter } from '../src/index.ts';
-import { scanOf } from '../src/list-polls.ts';
+import { scanOf } from '../src/scan-polls.ts';
 import { acceptance, finished, funded, newPoll, open, spec, USD, unique } from './fixtures.ts';
 import { executedNodes, rowsRead } from './query-plan.ts';
 

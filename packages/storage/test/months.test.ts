@@ -29,8 +29,8 @@ import {
   storeFeedback,
   WORKER_ROLE,
 } from '../src/index.ts';
-import { scanOf } from '../src/list-polls.ts';
 import { pollsWithResults } from '../src/polls-with-results.ts';
+import { scanOf } from '../src/scan-polls.ts';
 import { acceptance, type Fixture, finished, funded, newPoll, open, response, USD, within } from './fixtures.ts';
 import { executedNodes, plannedNodes } from './query-plan.ts';
 import { wholeCheck } from './whole-check.ts';
