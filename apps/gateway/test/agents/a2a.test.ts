@@ -53,6 +53,17 @@ t.test('[§4.6-a2a-200, §1-way-a2a] a body that is not JSON-RPC is answered wit
   t.notMatch(withoutResult(task), /"kind"|contextId/);
 });
 
+t.test('a text that ends with its options in brackets is a poll; JSON beside it comes first', async (t) => {
+  const { bearer } = await keyWith(5);
+  const ask = async (...parts: object[]) =>
+    (await send({ id: randomUUID(), message: { role: 'user', parts } }, bearer)).json().artifacts[0].parts[0].data;
+  const text = { type: 'text', text: 'Which of these is larger? [The Sun, "Earth, our planet"]' };
+  t.match(await ask(text), { question: 'Which of these is larger?', options: ['The Sun', 'Earth, our planet'] });
+  t.match(await ask(text, { type: 'text', text: JSON.stringify(POLL) }), POLL);
+  const one = await send({ message: { parts: [{ type: 'text', text: 'Which of these is larger? [A]' }] } }, bearer);
+  t.match([one.statusCode, one.json().code], [400, 'validation_error'], 'one option is no choice');
+});
+
 t.test('[§4.6-a2a-200] each version gets its own field names, and reads its task again', async (t) => {
   const { bearer } = await keyWith(5);
   const ask = async (method: string, params: unknown) => (await send(rpc(method, params), bearer)).json();
