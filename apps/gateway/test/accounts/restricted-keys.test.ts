@@ -196,7 +196,12 @@ t.test('what is changed about a key counts at once', async (t) => {
     { expires_at: '2020-01-01T00:00:00Z' },
   ])
     t.equal((await patch(payload)).statusCode, 400, JSON.stringify(payload));
-  const misnamed = await app.inject({ method: 'POST', url: '/api/keys', headers: session, payload: { daily_limit: 5 } });
+  const misnamed = await app.inject({
+    method: 'POST',
+    url: '/api/keys',
+    headers: session,
+    payload: { daily_limit: 5 },
+  });
   t.match([misnamed.statusCode, misnamed.json()], [400, { error: /daily_limit is not known here/ }], 'a new key');
   const stranger = await gateway.keyWith(0);
   t.equal((await patch({ label: 'mine' }, stranger.bearer)).json().code, 'key_not_found');
