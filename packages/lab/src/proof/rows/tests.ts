@@ -1,7 +1,15 @@
 import { AREAS, type Area } from '../../mutate/areas.ts';
 import { asPercent } from '../../terminal/table.ts';
-import { LONGER, noneOf, type ProofRow } from '../proof-row.ts';
+import { LONGER, type Mend, noneOf, type ProofRow } from '../proof-row.ts';
 import { VOTING } from './paths.ts';
+
+/** Tests that were written for what a part of the mutants had shown. */
+const TESTED_SINCE: Readonly<Record<string, Mend>> = {
+  webhooks: {
+    at: '2026-11-24T16:00:00.000Z',
+    what: 'tests of where a message may go, how places are shared, events taken up and delays counted were missing',
+  },
+};
 
 function mutantsOf({ name, files, functions = [], maxSurviving }: Area): ProofRow {
   return {
@@ -12,6 +20,7 @@ function mutantsOf({ name, files, functions = [], maxSurviving }: Area): ProofRo
     covers: [...files, ...functions.map((sql) => `packages/storage/sql/${sql}.sql`)],
     experiments: [`mutate ${name}`],
     rate: { failures: ['survivors'], of: 'mutants', atMost: maxSurviving },
+    ...(TESTED_SINCE[name] && { mended: TESTED_SINCE[name] }),
     short: { tried: 'parts of all mutants, on two shared cores', takes: LONGER },
   };
 }
