@@ -13,28 +13,28 @@ const UNIQUE_VIOLATION = '23505';
 export interface NewPoll {
   id: string;
   resultId: string;
-  /** Whose history it appears in; null for an anonymous poll. */
+  /** The account whose history shows the poll; null for an anonymous poll. */
   accountId: string | null;
   spec: PollSpec;
-  /** Whose running polls are counted together; see `limits`. */
+  /** The tenant whose running polls are counted together; see `limits`. */
   tenant?: string | undefined;
-  /** The API key that asked, whose running polls are counted too. */
+  /** The API key of the request; its running polls are counted too. */
   keyId?: string | undefined;
-  /** Its caller waits for the end. */
+  /** The caller waits for the poll to end. */
   isAwaited?: boolean;
-  /** From now until the poll must have ended. */
+  /** Time from now until the poll must have ended. */
   deadlineMs: number;
-  /** The operation that it came in by; its idempotency keys are of this operation only. */
+  /** The operation that submitted the poll. Idempotency keys are scoped to it. */
   entryPoint: string;
   requestId?: string | undefined;
   traceparent?: string | undefined;
-  /** The roster version that it is drawn for an audit of; its caller never sees it. */
+  /** The roster version for which the poll was selected for an audit; its caller never sees this. */
   auditVersion?: string | undefined;
-  /** What the caller of an agent's task groups it by. */
+  /** The id by which the caller of an agent's task groups its tasks. */
   contextId?: string | undefined;
   /** The caller's own labels. */
   metadata?: Metadata | undefined;
-  /** Where its end is sent; its account has an endpoint that stands for it. */
+  /** Where the event of its end is sent. The account must have the endpoint that represents webhook URLs. */
   webhookUrl?: string | undefined;
 }
 
@@ -42,55 +42,55 @@ export interface IdempotencyKey {
   principal: string;
   entryPoint: string;
   key: string;
-  /** Hash of the request that the key stands for. */
+  /** Hash of the request that used the key. */
   fingerprint: string;
 }
 
-/** How many polls of one lane a tenant may have that have not ended, and how many of them may wait for a worker. */
+/** How many unended polls a tenant may have in one lane, and how many of them may wait for a worker. */
 export interface TenantLimits {
   running: number;
   runningOfKey?: number | undefined;
-  /** A poll with more of its tenant's before it could not start in time; -1 refuses every poll. */
+  /** With more polls of the tenant waiting than this, a new one could not start in time; -1 refuses every poll. */
   waiting?: number | undefined;
 }
 
 export interface Acceptance {
   poll: NewPoll;
-  /** Set aside until the poll ends; at least one micro-USD, so that every poll is in the ledger. */
+  /** Set aside until the poll ends; at least one micro-USD, so that the ledger has every poll. */
   holdU: bigint;
   idempotency?: Omit<IdempotencyKey, 'entryPoint'> | undefined;
-  /** Beyond them the poll is refused. */
+  /** A poll beyond these limits is refused. */
   limits?: TenantLimits | undefined;
-  /** Charge the free pool instead of the account, which then spends at most this much per UTC day. */
+  /** Charge the free pool instead of the account; the pool spends at most this much per UTC day. */
   free?: { dailyCapU: bigint } | undefined;
-  /** The most that providers can charge for it. */
+  /** The maximum that providers can charge for the poll. */
   providerMaxU?: number | undefined;
-  /** Refuse the poll when the fleet would come to more than this; needs `providerMaxU`. */
+  /** Refuse the poll if it could take the fleet's spend above this; needs `providerMaxU`. */
   ceiling?: SpendCeiling | undefined;
 }
 
 export type Accepted =
-  /** `rank`: how many polls of its tenant waited for a worker before it. */
+  /** `rank`: how many polls of its tenant were waiting for a worker ahead of it. */
   | { kind: 'accepted'; pollId: string; rank: number }
-  /** The key stands for this poll, accepted before with the same request. */
+  /** The idempotency key belongs to this poll, which was accepted earlier for the same request. */
   | { kind: 'joined'; pollId: string }
-  /** The key stands for another request. */
+  /** The idempotency key belongs to another request. */
   | { kind: 'reused' }
   /** Nothing was stored: an operator froze or closed the account. */
   | { kind: 'frozen' }
-  /** Nothing was stored: operators have stopped polls, or free ones. */
+  /** Nothing was stored: operators have stopped all polls, or free polls. */
   | { kind: 'stopped' }
-  /** Nothing was stored: the tenant's polls have to end first. */
+  /** Nothing was stored: some of the tenant's running polls must end first. */
   | { kind: 'too_many'; running: number }
-  /** The same for the polls of the key. */
+  /** The same limit, for the polls of the API key. */
   | { kind: 'too_many_of_key'; running: number }
-  /** Nothing was stored: as many polls of the tenant wait as can start in time. */
+  /** Nothing was stored: the tenant already has as many waiting polls as can start in time. */
   | { kind: 'too_late'; waiting: number }
-  /** Nothing was stored: providers may not charge the fleet any more for now. */
+  /** Nothing was stored: providers have reached the maximum that they may charge the fleet for now. */
   | { kind: 'over_ceiling'; retryAfterS: number }
-  /** Nothing was stored: the limit of the key leaves too little. */
+  /** Nothing was stored: too little is left of the key's limit. */
   | { kind: 'key_limit' }
-  /** Nothing was stored. `retryAfterS` says when the free pool may have some again; null for an account. */
+  /** Nothing was stored. `retryAfterS`: when the free pool may have money again; null for an account. */
   | { kind: 'insufficient'; availableU: bigint; settlingU: bigint; retryAfterS: number | null };
 
 export async function acceptPoll(storage: Storage, acceptance: Acceptance): Promise<Accepted> {
@@ -99,7 +99,7 @@ export async function acceptPoll(storage: Storage, acceptance: Acceptance): Prom
   try {
     const call = () => repeatable(() => storage.call<Row>('select * from accept_poll($1::jsonb)', [request]));
     const rows = await call().catch((error: unknown) => {
-      // A lost first try of this very poll was committed while this one waited for its locks: it is found now.
+      // The answer to a first attempt was lost. It committed while this one waited for locks: the retry finds the poll.
       if (error instanceof StorageRefused && error.code === UNIQUE_VIOLATION) return call();
       throw error;
     });
@@ -134,7 +134,7 @@ export async function acceptPoll(storage: Storage, acceptance: Acceptance): Prom
   }
 }
 
-/** What accept_poll takes. */
+/** The argument of accept_poll. */
 export function acceptanceJson(acceptance: Acceptance): string {
   const { poll, holdU, idempotency, free, limits, providerMaxU, ceiling } = acceptance;
   if (free === undefined && poll.accountId === null) throw new TypeError('a poll without an account must be free');

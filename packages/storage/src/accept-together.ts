@@ -4,21 +4,21 @@ import { lessKnown } from './errors.ts';
 import { gatherBy } from './gather.ts';
 import type { Storage } from './open-storage.ts';
 
-// Polls of one account that come while one of it is being accepted: the next call of the SQL function accept_polls takes
-// all of them. Where anything stands in the way of one, each is accepted by itself, and hears what it was.
+// Polls of one account that arrive while another of its polls is being accepted are accepted together, by the next call
+// of the SQL function accept_polls. If any of them cannot be accepted, each is accepted alone and gets its own answer.
 
-/** Runs the calls of one payer, so many at once as may be. Throws `lost`, if there is one, where no turn comes. */
+/** Runs the calls of one payer, a limited number at a time. If no turn comes, throws `lost` if it is given. */
 type AcceptCalls = <T>(payer: string, call: () => Promise<T>, lost?: unknown) => Promise<T>;
 
 const MAX_TOGETHER = 16;
 
-/** Of one gateway. Free polls share one payer, and wait for each other in an order of their own: they are accepted alone. */
+/** One per gateway. Free polls share one payer and are queued differently, so they are accepted alone. */
 export function pollAccepter(
   storage: Storage,
   calls: AcceptCalls,
   onLost?: (error: unknown) => void,
 ): (acceptance: Acceptance) => Promise<Accepted> {
-  // After a joint call that was lost, only a call of its own can say whether there is a poll.
+  // After the answer to a joint call was lost, only a separate call can find out whether the poll exists.
   const alone = (one: Acceptance, lost?: unknown) =>
     calls(
       payerOf(one),
@@ -43,14 +43,14 @@ const payerOf = ({ free, poll }: Acceptance): string => (free ? 'free pool' : po
 const mayShare = ({ free, limits, poll }: Acceptance): boolean =>
   free === undefined && limits !== undefined && poll.tenant !== undefined;
 
-/** What polls of one call have in common. */
+/** What polls must have in common to be accepted in one call. */
 const likenessOf = ({ poll, limits, ceiling, providerMaxU }: Acceptance): string =>
   [
     ...[poll.accountId, poll.tenant, poll.keyId, laneOf(poll.spec), limits?.running, limits?.runningOfKey],
     ...(ceiling && providerMaxU !== undefined ? [ceiling.hourU, ceiling.dayU] : []),
   ].join();
 
-/** In one transaction: all of them, or none, and then no answer to any. */
+/** In one transaction: accepts all of them, or none and returns no answers. */
 async function acceptAll(storage: Storage, all: readonly Acceptance[]): Promise<Accepted[]> {
   const requests = `[${all.map(acceptanceJson).join(',')}]`;
   const [row] = await storage.call<{ waiting: number | null }>('select accept_polls($1::jsonb) as waiting', [requests]);

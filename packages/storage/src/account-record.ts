@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-/** What an operator sees of an account: its money and its state, nothing that it asked or is known by. */
+/** What an operator sees of an account: its money and state, but neither its questions nor its owner's identity. */
 export interface AccountRecord {
   accountId: string;
   createdAt: Date;
@@ -13,7 +13,7 @@ export interface AccountRecord {
   heldBackU: bigint;
   usedU: bigint;
   activeKeys: number;
-  /** The newest first, as are the deposits. */
+  /** Newest first, like the deposits. */
   checkouts: { id: string; state: string; amountCents: number; reversedCents: number; createdAt: string }[];
   deposits: { id: string; state: string; amountU: number; txHash: string | null; createdAt: string }[];
 }

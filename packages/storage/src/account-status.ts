@@ -5,18 +5,18 @@ import type { Lease } from './leases.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
-// What operators do with an account. A frozen one keeps everything and may use nothing. A closed one is forgotten: what it
-// asked and what it is known by goes, at once where it can be read, the rest in steps (closed-accounts.ts). Ledger and
-// payments stay.
+// What operators do with an account. A frozen account keeps everything and can use nothing. A closed account is
+// forgotten: its questions and identities cannot be read from that moment, and are deleted in steps
+// (closed-accounts.ts). Its ledger and payments stay.
 
 export interface Shut {
-  /** Hashes of its keys, for invalidating caches. */
+  /** Hashes of its keys, so that caches can be invalidated. */
   keys: Buffer[];
-  /** Its running polls, whose time is over. */
+  /** Its polls that were running; they have to end now. */
   ended: Lease[];
 }
 
-/** Null when there is no such account, or it is frozen or closed already. */
+/** Null if there is no such account, or if it is already frozen or closed. */
 export function freezeAccount(storage: Storage, accountId: string): Promise<Shut | null> {
   return inTransaction(storage, async (tx) => {
     if (!(await lockAccount(tx, accountId))) return null;
@@ -31,7 +31,7 @@ export function freezeAccount(storage: Storage, accountId: string): Promise<Shut
   });
 }
 
-/** The keys that it can use again; null when it was not frozen. */
+/** Returns the keys that work again; null if the account was not frozen. */
 export function unfreezeAccount(storage: Storage, accountId: string): Promise<Buffer[] | null> {
   return inTransaction(storage, async (tx) => {
     const row = await tx.db
@@ -47,16 +47,16 @@ export function unfreezeAccount(storage: Storage, accountId: string): Promise<Bu
 }
 
 export interface AccountClosing {
-  /** Sees what the account has when nothing can come in any more; what it throws leaves the account as it is. */
+  /** Receives what the account still has, once no more money can come in. If it throws, the account is not closed. */
   onMoney?(left: { postedU: bigint; unpaidCheckouts: number }): void;
-  /** Gets the hashes of its keys. */
+  /** Receives the hashes of the account's keys. */
   beforeCommit?(keys: Buffer[]): Promise<void>;
 }
 
 /**
- * Forgets who the account belongs to: identities, keys, logins, e-mail address. Its results cannot be read from then on;
- * `emptyClosedAccounts` deletes them in steps, and its idempotency keys, which a poll that is being accepted locks before
- * the account. Null when there is no such account.
+ * Forgets who owns the account: identities, keys, logins, e-mail address. Its results cannot be read from then on.
+ * `emptyClosedAccounts` deletes them in steps, and also the idempotency keys, which cannot be deleted here: a poll that
+ * is being accepted locks its key before the account. Null if there is no such account.
  */
 export function closeAccount(
   storage: Storage,
@@ -65,12 +65,12 @@ export function closeAccount(
 ): Promise<Shut | null> {
   return inTransaction(storage, async (tx) => {
     const { db } = tx;
-    // Payments before the account, as where they are credited: one that is credited meanwhile is seen below.
+    // Lock payments before the account, as crediting them does. A payment that is credited meanwhile is seen below.
     await sql`select from checkouts where account_id = ${accountId} order by id for update`.execute(db);
     if (!(await lockAccount(tx, accountId))) return null;
     const keys = await activeKeys(tx, accountId);
     const ended = await endPolls(tx, accountId);
-    // After polls, as where they end.
+    // Locked after polls, as when a poll ends.
     const { rows } = await sql<{ posted_u: bigint }>`
       select posted_u from balances where account_id = ${accountId} for update`.execute(db);
     onMoney?.({ postedU: rows[0]?.posted_u ?? 0n, unpaidCheckouts: (await unpaidCheckouts(tx, accountId)).length });
@@ -111,9 +111,9 @@ async function activeKeys({ db }: Queries, accountId: string): Promise<Buffer[]>
   return rows.map(({ hash }) => hash);
 }
 
-/** A worker takes each of them and stores what it has; its holder cannot store anything any more. */
+/** Moves the deadlines to now and removes the holders: any worker claims each poll and stores what it has. */
 async function endPolls({ db }: Queries, accountId: string): Promise<Lease[]> {
-  // In the order in which polls that end together lock them.
+  // In the order in which polls that end together are locked.
   await db
     .selectFrom('polls')
     .select('id')

@@ -29,7 +29,7 @@ export async function createAccount(
   return row.account_id;
 }
 
-/** null when there is none or its owner deleted it. */
+/** Null if there is none or its owner deleted it. */
 export async function findAccount({ db }: Queries, accountId: string): Promise<Account | null> {
   const row = await db
     .selectFrom('accounts')
@@ -41,7 +41,7 @@ export async function findAccount({ db }: Queries, accountId: string): Promise<A
   return row ? { id: row.id, email: row.email, createdAt: row.created_at, isFrozen: row.frozen_at !== null } : null;
 }
 
-/** The address that a person was last known by; nothing is written where it is that already. */
+/** Stores the owner's latest e-mail address; writes nothing if it has not changed. */
 export async function noteEmail({ db }: Queries, accountId: string, email: string): Promise<void> {
   await db
     .updateTable('accounts')
@@ -52,14 +52,14 @@ export async function noteEmail({ db }: Queries, accountId: string, email: strin
     .execute();
 }
 
-/** The account was deleted after its caller had been let in. */
+/** The account was deleted after the caller had been authenticated. */
 export class AccountClosed extends Error {
   override readonly name = 'AccountClosed';
 }
 
 /**
- * Waits for polls that are being accepted for it; what else is written to it waits for the end of this transaction. False when it
- * was deleted or is unknown.
+ * Waits for polls of the account that are being accepted. Other writes to the account then wait until this transaction
+ * ends. False if the account was deleted or is unknown.
  */
 export async function lockAccount({ db }: Queries, accountId: string): Promise<boolean> {
   const row = await db
@@ -73,7 +73,7 @@ export async function lockAccount({ db }: Queries, accountId: string): Promise<b
   return row !== undefined;
 }
 
-/** The same, and refuses for an account that was deleted. */
+/** The same, but throws if the account was deleted. */
 export async function lockUnclosed(tx: Queries, accountId: string): Promise<void> {
   if (!(await lockAccount(tx, accountId))) await refuseClosed(tx, accountId);
 }

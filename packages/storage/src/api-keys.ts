@@ -11,13 +11,13 @@ import {
 } from './key-limits.ts';
 import type { Queries } from './open-storage.ts';
 
-// Keys are stored as a keyed hash and never leave again. A revoked key is never found by its hash.
+// Keys are stored as a keyed hash and cannot be read back. A revoked key is never found by its hash.
 
 export interface StoredApiKey {
   id: string;
   prefix: string;
   label: string;
-  /** It reads only. */
+  /** The key can only read. */
   isReadOnly: boolean;
   limit: KeyLimit | null;
   lastUsedAt: Date | null;
@@ -31,15 +31,15 @@ export interface ApiKeyToStore {
   hash: Buffer;
   prefix: string;
   label?: string;
-  /** From then on the key authenticates no more; never where it is left out. */
+  /** The key stops working at this time; without it, never. */
   expiresAt?: Date | undefined;
   isReadOnly?: boolean | undefined;
   limit?: KeyLimitTerms | undefined;
-  /** Which pepper made the hash. */
+  /** The pepper that the hash was made with. */
   pepperId?: number;
 }
 
-/** More active keys than anybody keeps track of; a thief cannot hide one among them, and ending all stays quick. */
+/** Few enough that a thief cannot hide a key among them, and that revoking all of them is quick. */
 export const MAX_ACTIVE_KEYS = 100;
 
 export class TooManyKeys extends Error {
@@ -59,7 +59,7 @@ const COLUMNS = [
 
 const isActive = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`;
 
-/** For a transaction: the account's row is locked, so that keys made at once count each other. */
+/** Call it in a transaction. It locks the account's row, so that keys created concurrently count each other. */
 export async function insertKey({ db }: Queries, key: ApiKeyToStore): Promise<StoredApiKey> {
   await db.selectFrom('accounts').select('id').where('id', '=', key.accountId).forUpdate().execute();
   const { active } = await db
@@ -86,7 +86,7 @@ export async function insertKey({ db }: Queries, key: ApiKeyToStore): Promise<St
   return findKey({ db }, row.id);
 }
 
-/** Of the account, revoked ones too. For a transaction: the account's row is locked, so that no other request makes it meanwhile. */
+/** Finds revoked keys too. Call it in a transaction: it locks the account, so that no other request creates the key. */
 export async function findOwnKeyByHash({ db }: Queries, accountId: string, hash: Buffer): Promise<StoredApiKey | null> {
   await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
   const row = await keysWithLimits({ db })
@@ -106,7 +106,7 @@ const keysWithLimits = ({ db }: Queries) =>
     .select(COLUMNS.map((column) => `api_keys.${column}` as const))
     .select(limitColumns);
 
-/** What is missing stays as it is. */
+/** Fields that are missing stay unchanged. */
 export interface KeyTermsChange {
   label?: string | undefined;
   expiresAt?: Date | null | undefined;
@@ -120,12 +120,12 @@ export interface ChangedKey {
   hash: Buffer;
 }
 
-/** A reset without a limit. */
+/** A reset period was given for a key without a limit. */
 export class NoLimitToReset extends Error {
   override name = 'NoLimitToReset';
 }
 
-/** For a transaction, which a `NoLimitToReset` ends. Null when the account has no such active key. */
+/** Call it in a transaction, which a `NoLimitToReset` aborts. Null if the account has no such active key. */
 export async function changeKey(
   { db }: Queries,
   { accountId, keyId }: { accountId: string; keyId: string },
@@ -156,14 +156,14 @@ export async function changeKey(
 export interface KeyOwnerRow {
   keyId: string;
   accountId: string;
-  /** Until it expires; null for a key that does not. */
+  /** Seconds until the key expires; null if it never does. */
   secondsLeft: number | null;
   /** An operator froze the account. */
   isFrozen: boolean;
   isReadOnly: boolean;
-  /** It has a limit, expires or reads only: it manages no keys. */
+  /** The key has a limit, expires or is read-only, so it cannot manage keys. */
   isRestricted: boolean;
-  /** Its account is about to move to another cell: it must not be found here from memory afterwards. */
+  /** The account is about to move to another cell, so the key must not be cached. */
   isMoving: boolean;
 }
 
@@ -171,7 +171,9 @@ const isLeaving = sql<boolean>`exists (
   select from account_moves m
    where m.account_id = accounts.id and m.direction = 'out' and m.state in ('copying', 'frozen', 'left'))`;
 
-/** The owner of a presented key; null when it is unknown, revoked or expired. Throws `AccountMoving` while its account is on its way here. */
+/**
+ * Owner of a presented key; null if unknown, revoked or expired. Throws `AccountMoving` if the account is moving here.
+ */
 export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyOwnerRow | null> {
   const row = await db
     .selectFrom('api_keys')
@@ -206,7 +208,7 @@ export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyO
 export const MAX_KEYS_PER_PAGE = 1_000;
 
 export interface KeyPage {
-  /** The last key of the page before. */
+  /** The last key of the previous page. */
   after?: string | undefined;
   limit: number;
 }
@@ -230,7 +232,7 @@ export async function listKeys(
   return (await query.orderBy(position).limit(limit).execute()).map(toKey);
 }
 
-/** The hash of the revoked key, for invalidating caches; null when missing, foreign or already revoked. */
+/** The revoked key's hash, for invalidating caches; null if it is missing, another account's or already revoked. */
 export async function revokeKey({ db }: Queries, accountId: string, keyId: string): Promise<Buffer | null> {
   const row = await db
     .updateTable('api_keys')
@@ -244,12 +246,12 @@ export async function revokeKey({ db }: Queries, accountId: string, keyId: strin
 }
 
 /**
- * Revokes every active key of an account and returns their hashes. Call it in a transaction: until its end no other
- * one adds a key to the account, so the key inserted next is the only active one.
+ * Revokes every active key of an account and returns their hashes. Call it in a transaction: until it ends no other
+ * transaction can add a key to the account, so a key inserted next is the only active one.
  */
 export async function revokeAllKeys({ db }: Queries, accountId: string): Promise<Buffer[]> {
   await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
-  // Not now(): that is when the transaction began, which may be before a key that it waited for was created.
+  // Not now(), the time when the transaction began: it may have waited for a key that was created after that.
   const { rows } = await sql<{ hash: Buffer }>`
     update api_keys set revoked_at = clock_timestamp()
      where id in (select id from api_keys where account_id = ${accountId} and revoked_at is null
@@ -258,7 +260,7 @@ export async function revokeAllKeys({ db }: Queries, accountId: string): Promise
   return rows.map(({ hash }) => hash);
 }
 
-/** Notes that keys were used. Called now and then for many keys at once, never on the path of a request. */
+/** Records when keys were last used. Called from time to time for many keys at once, never while a request waits. */
 export async function touchKeys({ db }: Queries, keyIds: readonly string[]): Promise<void> {
   await sql`
     update api_keys set last_used_at = now()

@@ -6,8 +6,8 @@ import type { Queries, Storage } from './open-storage.ts';
 import { type RosterRow, type RosterVersion, toRosterVersion } from './roster-versions.ts';
 import { inTransaction } from './transaction.ts';
 
-// What audited polls said against what came true, summed by roster version, order and UTC month. Each audit is counted
-// once, before the window of its track record deletes it; sums of what is still kept can be made again.
+// Confidence that audited polls stated, compared with what came true, per roster version, order and UTC month. An audit
+// is counted once, before its track record's window deletes it. Sums of audits that are still kept can be recomputed.
 
 /** False when there was nothing to count. */
 export function countAudits(storage: Storage, limit = 500): Promise<boolean> {
@@ -30,7 +30,7 @@ export function countAudits(storage: Storage, limit = 500): Promise<boolean> {
     if (rows.length === 0) return false;
     const audits = rows.map(toAudit);
     const rosters = await rostersOf({ db }, audits);
-    // In one order in all processes, so that none waits for another in a circle.
+    // All processes take the groups in the same order, so that they cannot deadlock.
     const groups = [...Map.groupBy(audits, keyOf)].toSorted(([a], [b]) => (a < b ? -1 : 1));
     for (const [, group] of groups) {
       const { rosterVersion, askedOrder, createdAt } = group[0]!;
@@ -90,7 +90,7 @@ const saidPollOf = ({ models }: RosterVersion, audit: Audit): SaidPoll => ({
   stoppedFor: audit.reason === 'confidence' ? audit.threshold : null,
 });
 
-/** Sums are made again where every audit in them is still kept: after a change of how they are made. How many. */
+/** Recomputes the sums of which every audit is still kept, for use after the calculation changed. Returns how many. */
 export async function recountAudits({ db }: Queries): Promise<number> {
   const { rows } = await sql<{ sums: number }>`
     with kept as (
@@ -121,7 +121,7 @@ export interface AuditMonth {
 
 const MAX_MONTHS = 24;
 
-/** Of the newest months, the newest first. */
+/** The newest months, newest first. */
 export async function readAuditMonths({ db }: Queries, { simulated }: { simulated: boolean }): Promise<AuditMonth[]> {
   const { rows } = await sql<
     RosterRow & { created_at: Date; asked_order: AskingOrder; month: string; tally: SaidTally }

@@ -7,37 +7,37 @@ import type { SpendCeiling } from './provider-spend.ts';
 import type { AuditsTable } from './tables/audits.ts';
 import { repeatable } from './transaction.ts';
 
-// Polls that were drawn to be finished after their answer was delivered. Asking the models that are left is a job with a
-// lease; what comes of it is one row.
+// Polls that were selected to be completed after their answer was delivered. Asking the remaining models is a job with
+// a lease; its outcome is one row.
 
 export interface AuditTerms {
   worker: string;
   leaseMs: number;
-  /** Workers that may die of one audit. */
+  /** An audit is given up after this many attempts. */
   maxAttempts: number;
-  /** What audits may cost per UTC day. */
+  /** The maximum that audits may cost per UTC day. */
   dayCapU: bigint;
-  /** Audits wait when providers would charge the fleet more than this. */
+  /** Audits wait while they could take the fleet's spend above this. */
   ceiling?: SpendCeiling | undefined;
 }
 
-/** Money is set aside for it until `finishAudit`. */
+/** Money is set aside for the audit until `finishAudit`. */
 export interface ClaimedAudit {
   kind: 'claimed';
   pollId: string;
   epoch: number;
   rosterVersion: string;
-  /** Of the roster version. */
+  /** The models of the roster version. */
   models: string[];
   heard: HeardAudit;
   spec: PollSpec;
 }
 
-/** Why an audit is not made: its poll was deleted, a day has passed, or too many workers died of it. */
+/** Why an audit is not made: its poll was deleted, a day has passed, or too many workers died while running it. */
 export const UNMADE_AUDITS = ['deleted', 'expired', 'given_up'] as const;
 export type UnmadeAudit = (typeof UNMADE_AUDITS)[number];
 
-/** `capped`: the day's money is spent or set aside, or providers charge the fleet too much as it is. */
+/** `capped`: today's money for audits is spent or set aside, or providers already charge the fleet too much. */
 export type AuditClaim = ClaimedAudit | { kind: 'none' | 'capped' | UnmadeAudit };
 
 export async function claimAudit({ db }: Storage, terms: AuditTerms): Promise<AuditClaim> {
@@ -76,18 +76,18 @@ interface ClaimRow {
 export interface FinishedAudit {
   pollId: string;
   epoch: number;
-  /** What its calls cost us, at most. */
+  /** The maximum that its calls can have cost us. */
   costU: number;
   /** Null gives the audit up: the calls were not all made. */
   heard: {
     models: readonly string[];
     votes: readonly (number | null)[];
-    /** Of the whole panel. */
+    /** Winner of the whole panel. */
     winner: number | null;
   } | null;
 }
 
-/** `fenced`: a later attempt has it. Safe to repeat. */
+/** `fenced`: a later attempt has claimed the audit. Safe to repeat. */
 export async function finishAudit(
   { db }: Storage,
   { pollId, epoch, costU, heard }: FinishedAudit,
@@ -100,31 +100,33 @@ export async function finishAudit(
   return rows[0]!.outcome;
 }
 
-/** A poll whose whole panel is known. Everything is a number: no text of its question is kept here. */
+/** A poll whose full panel has answered, or whose other models cannot matter. Only numbers: no text of its question. */
 export interface Audit {
   id: bigint;
   pollId: string;
   rosterVersion: string;
-  /** How the poll was asked, which is not what its roster version wants while the gate is shut. */
+  /** The order in which the poll was asked. While the gate is shut it differs from the order of its roster version. */
   askedOrder: AskingOrder;
   threshold: number;
   optionCount: number;
-  /** Places in the roster version's models, in the order in which they were heard. */
+  /** Positions in the roster version's list of models, in the order in which the models answered. */
   seats: number[];
-  /** Of each of them: an option, or null for none. Fewer than the panel where a lock made the others irrelevant. */
+  /**
+   * One entry per seat: an option, or null for none. Shorter than the panel if a lock made the other models irrelevant.
+   */
   votes: (number | null)[];
-  /** So many of them were in the answer. */
+  /** How many of these votes were in the delivered answer. */
   stoppedAt: number;
-  /** After each of those: the confidence that was said; null without a leader and where it is not known. */
+  /** The confidence stated after each of those votes; null without a leader, or if not known. */
   said: (number | null)[];
   reason: TerminationReason | null;
-  /** What the whole panel elected; null for a tie. */
+  /** What the full panel elected; null for a tie. */
   winner: number | null;
   costU: bigint;
   createdAt: Date;
 }
 
-/** In the order in which they came, from the one after `after`. */
+/** In the order in which they were stored, starting after id `after`. */
 export async function readAudits(
   { db }: Queries,
   { rosterVersion, after = 0n, limit = 5_000 }: { rosterVersion: string; after?: bigint; limit?: number },

@@ -4,16 +4,16 @@ import type { Queries } from './open-storage.ts';
 import { isResultInTime } from './results.ts';
 import type { BatchRowsTable } from './tables/batches.ts';
 
-// The report of a batch as far as it is counted, and the rows that it is counted from.
+// The report of a batch so far, and the rows from which it is computed.
 
 export interface GoldRow {
   line: number;
   gold: string | null;
   outcome: BatchRowsTable['outcome'];
   isCanceled: boolean;
-  /** Its poll was: nothing that its caller wrote is left. */
+  /** The row's poll was deleted: nothing that its caller wrote is left. */
   isDeleted: boolean;
-  /** Of its poll; null for a row without a result that can be read. */
+  /** The row's poll; null if it has no readable result. */
   poll: JudgedPoll | null;
 }
 
@@ -22,21 +22,21 @@ export interface JudgedPoll {
   votes: PollResponse['votes'];
   arrivals: NonNullable<Timing['arrivals']>;
   reason: PollResponse['termination_reason'];
-  /** What the track record said at the end. */
+  /** The track record's final value for the poll. */
   trackRecord: PollResponse['track_record'] | null;
   asking: PollResponse['asking'] | null;
-  /** What each vote was billed in micro-USD, where that is more than the votes say. */
+  /** What each vote was billed in micro-USD, if that is more than the votes themselves say. */
   votesU: readonly bigint[] | null;
 }
 
-/** Rows after `afterLine`, in the order of their lines, whether they have ended or not. No text of a question. */
+/** Rows after `afterLine` in line order, ended or not. Without any text of a question. */
 export async function readGoldRows(
   { db }: Queries,
   batchId: string,
   { afterLine, limit }: { afterLine: number; limit: number },
 ): Promise<GoldRow[]> {
   const rows = await db
-    // Limited before it is joined, as in readBatchLines.
+    // Limit before the join, as in readBatchLines.
     .selectFrom((batch) =>
       batch
         .selectFrom('batch_rows')
@@ -53,7 +53,7 @@ export async function readGoldRows(
     )
     .select(['r.line', 'r.gold', 'r.outcome', 'p.canceled_at', 'results.votes_u'])
     .select([
-      // See empty_polls, also where the month of the poll was dropped since.
+      // Set by empty_polls. It works even after the partition with the poll was dropped.
       sql<boolean>`coalesce(r.custom_id = r.poll_id, false)`.as('isDeleted'),
       sql<JudgedPoll['spec'] | null>`p.spec - 'question'`.as('spec'),
       sql<JudgedPoll['votes'] | null>`results.detail->'votes'`.as('votes'),
@@ -73,7 +73,7 @@ export async function readGoldRows(
 export interface StoredBatchReport {
   line: number;
   counted: number;
-  /** As they were stored; null once the report is finished. */
+  /** The running sums as stored; null once the report is finished. */
   sums: object | null;
   report: BatchReport | null;
   countedAt: Date;
@@ -88,7 +88,7 @@ export async function findBatchReport({ db }: Queries, batchId: string): Promise
   return row ?? null;
 }
 
-/** Keeps a count that went on from `fromLine`, unless another has come further, or the batch was deleted. */
+/** Stores sums that continue from `fromLine`, unless another process has counted further or the batch was deleted. */
 export async function storeBatchReport(
   { db }: Queries,
   batchId: string,

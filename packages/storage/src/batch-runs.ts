@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import { repeatable } from './transaction.ts';
 
-// What a batch's runner does with it: one process at a time has it, under an epoch that fences the one before.
+// What a batch's runner does with it. One process at a time has a batch; its epoch fences earlier runners.
 
 export interface ClaimedBatch {
   id: string;
@@ -14,8 +14,8 @@ export interface ClaimedBatch {
 }
 
 /**
- * Takes batches that no runner has, or whose runner is late: first for accounts that have the fewest with a runner, then
- * the longest unattended.
+ * Claims batches without a runner or with an expired runner lease: first for accounts with the fewest batches in
+ * progress, then those without a runner for longest.
  */
 export async function claimBatches(
   { db }: Queries,
@@ -41,7 +41,7 @@ export async function claimBatches(
   return rows;
 }
 
-/** Batches that no runner has, counted up to `atMost`. */
+/** Number of batches without a runner, counted up to `atMost`. */
 export async function countUnattendedBatches({ db }: Queries, atMost: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count
@@ -51,18 +51,18 @@ export async function countUnattendedBatches({ db }: Queries, atMost: number): P
   return rows[0]!.count;
 }
 
-/** How a batch stands for its runner. */
+/** The state of a batch, as its runner needs it. */
 export interface RunnersBatch {
   status: 'running' | 'canceling';
-  /** Rows that wait, and polls that run. */
+  /** Rows that wait; `running` counts polls. */
   waiting: number;
   running: number;
   reservedU: bigint;
 }
 
 /**
- * Keeps a batch for `leaseMs` more, or hands it back with 0; null when it has ended or another runner has it. One that is
- * held back by operators does not count as one that stands still.
+ * Extends the lease of a batch by `leaseMs`, or gives it back with 0. Null if the batch has ended or another runner has
+ * it. A batch that operators hold back is not counted as idle.
  */
 export async function renewBatch(
   { db }: Queries,
@@ -105,7 +105,9 @@ export async function waitingRows(
   return rows.map(({ line, order }) => ({ line, order: order! }));
 }
 
-/** Of all its batches, and beside them. More than so many are as many: who comes behind them waits for long. */
+/**
+ * Counts all of the account's flex polls, also those outside batches. Beyond this the exact number makes no difference.
+ */
 const MAX_COUNTED = 20_000;
 
 /** How many flex polls of an account wait for a worker. */
@@ -140,7 +142,7 @@ export interface NewBatchPoll {
   providerMaxU: number;
   auditVersion?: string | undefined;
   metadata?: Metadata | undefined;
-  /** Where its end is sent. */
+  /** Where the event of its end is sent. */
   webhookUrl?: string | undefined;
   requestId?: string | undefined;
   traceparent?: string | undefined;
@@ -149,7 +151,7 @@ export interface NewBatchPoll {
 export interface BatchPolls {
   batchId: string;
   epoch: number;
-  /** Their operation, as metrics and history name it. */
+  /** The operation of these polls, as named in metrics and history. */
   entryPoint: string;
   polls: readonly NewBatchPoll[];
 }
@@ -162,7 +164,7 @@ export type BatchRowAnswer =
       outcome: 'ended' | 'uncovered' | 'stopped' | 'frozen' | 'fenced' | 'canceled' | 'expired' | 'over';
     };
 
-/** One answer for each poll, see accept_batch_polls. Safe to repeat with the same ids. */
+/** One answer per poll; see accept_batch_polls. Safe to repeat with the same ids. */
 export const acceptBatchPolls = (
   { db }: Storage,
   { batchId, epoch, entryPoint, polls }: BatchPolls,
@@ -202,7 +204,7 @@ export const acceptBatchPolls = (
 
 type Fenced = Pick<ClaimedBatch, 'id' | 'epoch'>;
 
-/** Ends rows that cannot be asked; `error` is a code of the catalogue. False when another runner has the batch. */
+/** Ends rows that cannot become polls; `error` is a code of the catalogue. False if another runner has the batch. */
 export const failBatchRows = (
   { db }: Storage,
   { id, epoch }: Fenced,
@@ -217,7 +219,7 @@ export const failBatchRows = (
 
 export type BatchEnding = 'ended_now' | 'ended' | 'running' | 'waiting' | 'fenced';
 
-/** `reason`: why rows that wait are not run; null where none waits. See end_batch. */
+/** `reason`: why the waiting rows are not run; null if none waits. See end_batch. */
 export const endBatch = ({ db }: Storage, { id, epoch }: Fenced, reason: NotRunReason | null): Promise<BatchEnding> =>
   repeatable(async () => {
     const { rows } = await sql<{ ending: BatchEnding }>`

@@ -4,14 +4,14 @@ import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import { repeatable } from './transaction.ts';
 
-// A batch is opened, filled row by row and started. Before its start nothing is reserved: one that is broken off leaves
-// rows for the sweep and nothing else.
+// A batch is opened, filled row by row and started. Nothing is reserved before its start, so an interrupted upload
+// leaves only rows for the sweep to delete.
 
 export interface NewBatch {
   id: string;
   accountId: string;
   keyId?: string | undefined;
-  /** How many batches of the account may not have ended, this one included. */
+  /** How many unended batches the account may have, including this one. */
   maxOpen: number;
 }
 
@@ -28,12 +28,12 @@ export const openBatch = (
 export interface NewBatchRow {
   line: number;
   customId: string;
-  /** With every rule checked and its models chosen. */
+  /** With all rules checked and its models chosen. */
   order: PollOrder;
   gold: string | null;
 }
 
-/** A row that was left out because an earlier one has its custom id. */
+/** A row that was left out because an earlier row has the same custom id. */
 export interface RepeatedCustomId {
   line: number;
   customId: string;
@@ -58,30 +58,30 @@ export const addBatchRows = (
 export interface BatchStart {
   id: string;
   accountId: string;
-  /** Of who uploaded it by login. */
+  /** The login of the uploader, if it was uploaded with one. */
   loginId?: string | undefined;
-  /** The caller's key, and a hash of the request that it stands for. */
+  /** The caller's idempotency key and a hash of its request. */
   idempotency?: { key: string; fingerprint: string } | undefined;
   reserveU: bigint;
   maxCostU: bigint | null;
   metadata: Metadata;
-  /** Where its end is sent. */
+  /** Where the event of its end is sent. */
   webhookUrl?: string | undefined;
   skipped: BatchSkipped;
-  /** How long it is kept once it has ended; until it is deleted, without it. */
+  /** How long the batch is kept after its end; without it, until it is deleted. */
   keepS?: number | undefined;
 }
 
 export type StartedBatch =
   | { kind: 'started'; batchId: string }
-  /** The key stands for this batch, uploaded before with the same body. */
+  /** The key belongs to this batch, uploaded earlier with the same body. */
   | { kind: 'joined'; batchId: string }
   /**
-   * Nothing is left of the upload: the key stands for another body, the account is frozen, the upload took too long, the API key or login
-   * was ended meanwhile, the key only reads by now, or its limit leaves too little.
+   * The upload was discarded: the key belongs to another body, the account is frozen, the upload took too long, the API
+   * key or login has ended meanwhile, the API key is read-only by now, or too little is left of its limit.
    */
   | { kind: 'reused' | 'frozen' | 'gone' | 'ended' | 'reads_only' | 'key_limit' }
-  /** Nothing is left of the upload. */
+  /** The upload was discarded. */
   | { kind: 'insufficient'; availableU: bigint; settlingU: bigint };
 
 export const startBatch = ({ db }: Storage, start: BatchStart): Promise<StartedBatch> =>
@@ -116,7 +116,7 @@ export const startBatch = ({ db }: Storage, start: BatchStart): Promise<StartedB
     }
   });
 
-/** The fingerprint of the body that a key of the account stands for, as long as its batch is kept; null for a new key. */
+/** The batch and request fingerprint of an idempotency key, for as long as the batch is kept; null for a new key. */
 export async function findBatchKey(
   { db }: Queries,
   accountId: string,

@@ -6,7 +6,7 @@ import { chargesOf, isResultInTime } from './results.ts';
 import type { BatchRowsTable } from './tables/batches.ts';
 import { repeatable } from './transaction.ts';
 
-// Batches as their account reads them. One that is being uploaded, or was deleted, is not there.
+// Batches as their account reads them. A batch that is still being uploaded or was deleted is not visible.
 
 export interface StoredBatch {
   id: string;
@@ -24,7 +24,7 @@ export interface StoredBatch {
   partial: number;
   failed: number;
   canceled: number;
-  /** Once it has ended: rows that never had a poll. */
+  /** Once the batch has ended: rows that never had a poll. */
   notRun: number;
   notRunReason: NotRunReason | null;
   createdAt: Date;
@@ -59,7 +59,7 @@ const shown = ({ db }: Queries) =>
       sql<Date>`expires_at`.as('expiresAt'),
     ]);
 
-/** Null when the account has no such batch. */
+/** Null if the account has no such batch. */
 export async function findBatch(queries: Queries, accountId: string, batchId: string): Promise<StoredBatch | null> {
   const row = await shown(queries).where('id', '=', batchId).where('account_id', '=', accountId).executeTakeFirst();
   return row ?? null;
@@ -68,11 +68,11 @@ export async function findBatch(queries: Queries, accountId: string, batchId: st
 export interface BatchPageTerms {
   limit: number;
   status?: BatchStatus | undefined;
-  /** From this batch of the account on, without it. */
+  /** Start next to this batch of the account, without including it. */
   from?: { batchId: string; direction: 'older' | 'newer' } | undefined;
 }
 
-/** Newest first; `hasMore` in the direction of the page. Null when `from` names no batch of the account. */
+/** Newest first; `hasMore` refers to the direction of the page. Null if `from` is not a batch of the account. */
 export async function listBatches(
   queries: Queries,
   accountId: string,
@@ -84,7 +84,7 @@ export async function listBatches(
   if (from) {
     const position = await queries.db
       .selectFrom('batches')
-      // As a text: a Date has no microseconds.
+      // As text: a Date has no microseconds.
       .select(sql<string>`created_at::text`.as('createdAt'))
       .where('id', '=', from.batchId)
       .where('account_id', '=', accountId)
@@ -109,21 +109,21 @@ export interface BatchLine {
   customId: string;
   gold: string | null;
   pollId: string | null;
-  /** Null of a row that was not run; those that wait or run are no lines. */
+  /** Null for a row that was not run. Rows that wait or run are not listed. */
   outcome: BatchRowsTable['outcome'];
-  /** The code of the error of a row that failed without a poll. */
+  /** The error code of a row that failed without a poll. */
   error: string | null;
   detail: PollResponse | null;
 }
 
-/** Rows after `afterLine` that have ended, with their results. `isOver`: the batch has, and with it every row. */
+/** Ended rows after `afterLine`, with their results. `isOver`: the batch, and so every row, has ended. */
 export async function readBatchLines(
   { db }: Queries,
   batchId: string,
   { afterLine, limit, isOver }: { afterLine: number; limit: number; isOver: boolean },
 ): Promise<BatchLine[]> {
   const rows = await db
-    // Limited before it is joined: with statistics from before its upload the rest of the batch would be joined and sorted.
+    // Limit before the join: with statistics from before the upload, the rest of the batch would be joined and sorted.
     .selectFrom((batch) =>
       batch
         .selectFrom('batch_rows')
@@ -154,7 +154,9 @@ export async function readBatchLines(
   }));
 }
 
-/** Asks that nothing more of it is begun, and what runs is canceled. Null when the account has no such batch. */
+/**
+ * Starts no more rows of the batch and asks its runner to cancel running polls. Null if the account has no such batch.
+ */
 export const cancelBatch = ({ db }: Storage, accountId: string, batchId: string): Promise<BatchStatus | null> =>
   repeatable(async () => {
     const { rows } = await sql<{ status: BatchStatus | null }>`
@@ -162,12 +164,12 @@ export const cancelBatch = ({ db }: Storage, accountId: string, batchId: string)
     return rows[0]!.status;
   });
 
-/** Rows whose polls are ended in one statement: some tenths of a second. */
+/** How many rows' polls expire in one statement, which then takes some tenths of a second. */
 const EXPIRED_AT_ONCE = 5_000;
 
 /**
- * With its polls: none of them can be read when this resolves. `open`: it has not ended, and stays. Null when the account
- * has no such batch.
+ * Deletes a batch with its polls: none of them can be read once this resolves. `open`: it has not ended and is kept.
+ * Null if the account has no such batch.
  */
 export async function deleteBatch(
   { db }: Storage,

@@ -3,32 +3,32 @@ import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import type { SpendCeiling } from './provider-spend.ts';
 
-// Tests of models with questions of known answer: when the next one is due, what came of them, and which models are out of
-// their panels.
+// Tests of models with questions of known answer: when the next test is due, how tests ended, and which models are
+// taken out of their panels because they failed.
 
 export interface CanaryTerms {
-  /** Of the roster file, with the most that a test can cost. */
+  /** The models of the roster file, with the maximum that a test can cost. */
   models: readonly { readonly modelId: string; readonly maxU: bigint }[];
   everyMs: number;
-  /** Of a model that is out of its panels. */
+  /** Interval for a model that is taken out of its panels. */
   failedEveryMs: number;
-  /** What tests may cost per UTC day. */
+  /** The maximum that tests may cost per UTC day. */
   dayCapU: bigint;
-  /** Tests wait when providers would charge the fleet more than this. */
+  /** Tests wait while they could take the fleet's spend above this. */
   ceiling?: SpendCeiling | undefined;
 }
 
 export interface ClaimedCanary {
   modelId: string;
-  /** Of the day. */
+  /** Number of the test within the day. */
   number: number;
-  /** The kind of test that took the model out of its panels. */
+  /** The kind of test that caused the model to be taken out of its panels. */
   failed: TestKind | null;
   claimedAt: Date;
   spendShard: number | null;
 }
 
-/** Null when no test is due, or may be paid for. */
+/** Null if no test is due or none may be paid for. */
 export async function claimCanary({ db }: Storage, terms: CanaryTerms): Promise<ClaimedCanary | null> {
   const { models, everyMs, failedEveryMs, dayCapU, ceiling } = terms;
   const request = JSON.stringify({
@@ -46,7 +46,7 @@ export async function claimCanary({ db }: Storage, terms: CanaryTerms): Promise<
 
 export interface FinishedCanary extends Pick<ClaimedCanary, 'modelId' | 'claimedAt' | 'spendShard'> {
   kind: TestKind;
-  /** Null when the model did not answer: that says nothing about how it reads. */
+  /** Null if the model did not answer: that says nothing about its quality. */
   passed: boolean | null;
   maxU: bigint;
   costU: bigint;
@@ -68,9 +68,9 @@ export async function finishCanary({ db }: Storage, canary: FinishedCanary): Pro
 
 export interface ModelStanding {
   modelId: string;
-  /** The kind of test that took it out of its panels, and since when; null while it is in them. */
+  /** Which kind of test took the model out of its panels, and when; null while it is in them. */
   failed: { kind: TestKind; at: Date; passes: number } | null;
-  /** Since it last came back, by UTC day, the oldest first. */
+  /** Tests since the model last came back, by UTC day, oldest first. */
   history: TestHistory;
 }
 
@@ -95,7 +95,7 @@ export async function readModelStanding({ db }: Queries, modelId: string): Promi
   return { modelId, failed: failed === null ? null : { kind: failed as TestKind, at: at!, passes }, history };
 }
 
-/** A model that is out of its panels. */
+/** A model that is taken out of its panels. */
 export interface FailedModel {
   modelId: string;
   kind: TestKind;
@@ -111,7 +111,7 @@ export async function readFailedModels({ db }: Queries): Promise<FailedModel[]> 
   return rows.map((row) => ({ modelId: row.model_id, kind: row.failed as TestKind, at: row.failed_at! }));
 }
 
-/** False when it was out before. */
+/** False if it was out already. */
 export async function takeModelOut({ db }: Queries, modelId: string, kind: TestKind): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('model_standings')
@@ -122,7 +122,7 @@ export async function takeModelOut({ db }: Queries, modelId: string, kind: TestK
   return numUpdatedRows === 1n;
 }
 
-/** Its tests count anew. False when it was in before. */
+/** Its tests are counted from zero again. False if it was not out. */
 export async function bringModelBack({ db }: Queries, modelId: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('model_standings')

@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import { repeatable } from './transaction.ts';
 
-// A caller no longer wants its poll: nothing more is asked, and what was answered is stored and billed.
+// A caller no longer wants its poll: no more models are asked; votes received so far are stored and billed.
 
 export type Cancellation =
   | { outcome: 'ended' | 'ended_now' }
-  /** `isHeld`: a worker has it, which hears of this; otherwise any worker may claim it. */
+  /** `isHeld`: a worker has the poll and is notified; otherwise any worker may claim it. */
   | { outcome: 'ending'; epoch: number; isHeld: boolean };
 
-/** Null when the account has no such poll. Safe to repeat. */
+/** Null if the account has no such poll. Safe to repeat. */
 export async function cancelPoll({ db }: Storage, accountId: string, pollId: string): Promise<Cancellation | null> {
   const { rows } = await repeatable(() =>
     sql<{ outcome: Cancellation['outcome']; epoch: number; held: boolean }>`

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { CLOSED_ACCOUNT } from './misfits.ts';
 import type { Queries } from './open-storage.ts';
 
-// What the processor's balance says about each payment, beside what the ledger says. Movements are kept, so that the whole
-// life of a payment can be added up without asking for it again.
+// Compares the processor's balance with the ledger, payment by payment. Movements are kept, so that all movements of a
+// payment can be added up without asking the processor again.
 
 export interface NewCardMovement {
   id: string;
@@ -13,7 +13,7 @@ export interface NewCardMovement {
   isOwnPayment: boolean;
 }
 
-/** A processor's account may serve others: only our payments, and refunds and disputes of them, are kept. */
+/** A processor's account may serve other products: only our payments, with their refunds and disputes, are kept. */
 export async function storeCardMovements({ db }: Queries, movements: readonly NewCardMovement[]): Promise<void> {
   for (const { id, paymentIntent, amountCents, createdAt, isOwnPayment } of movements) {
     await sql`
@@ -30,14 +30,14 @@ export interface UnlikePayment {
   paymentIntent: string;
   /** Null where no checkout has this payment. */
   checkout: { id: string; processorId: string; accountId: string } | null;
-  /** What the processor kept of it, and what the ledger has. */
+  /** The net amount at the processor and in the ledger. */
   processorCents: number;
   ledgerCents: number;
 }
 
 /**
- * Payments about which processor and ledger disagree, in the order of their names. What changed after `reached` is left
- * out: its movements were not read yet.
+ * Payments on which processor and ledger disagree, sorted by payment intent. Payments changed after `reached` are left
+ * out: their movements have not been read yet.
  */
 export async function unlikePayments(
   { db }: Queries,
@@ -68,8 +68,8 @@ export async function unlikePayments(
 }
 
 /**
- * Closes the misfits of payments about which processor and ledger agree by now. A round that did not see one says nothing:
- * it leaves out what changed while it ran.
+ * Closes the misfits of payments on which processor and ledger agree by now. It compares again, because a payment that
+ * a round did not report may have been left out for a change during the round.
  */
 export async function closeAlikeMisfits({ db }: Queries): Promise<void> {
   await sql`

@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { LedgerViolation } from './check-ledger.ts';
 import type { Queries } from './open-storage.ts';
 
-// Reads everything: each closed page and its seal, each poll, each payment, and then what `checkLedger` reads. It writes
-// nothing, so it may run on a replica, and it never asks for more than a chunk at once. What is closed does not change
-// between two chunks; each rule about the rest is one statement.
+// Reads everything: each closed page and its seal, each poll, each payment, and then what `checkLedger` reads. It
+// writes nothing, so it may run on a replica, and it reads in chunks. Closed parts cannot change between two chunks;
+// every other rule is checked by one statement.
 
 export interface LedgerCheckStep {
   step: 'pages' | 'days' | 'polls' | 'batches' | 'limits' | 'keys' | 'usage' | 'payments' | 'open part';
@@ -91,7 +91,7 @@ export async function* checkWholeLedger({ db }: Queries): AsyncGenerator<LedgerC
 
 const AFTER_ALL_IDS = '\u{10ffff}';
 
-/** Damage near the end of the books is met by several of the checks. */
+/** Several checks may report the same damage near the end of the books. */
 function distinct(violations: readonly LedgerViolation[]): LedgerViolation[] {
   return [...new Map(violations.map((violation) => [JSON.stringify(violation), violation])).values()];
 }

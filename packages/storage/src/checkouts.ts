@@ -13,21 +13,21 @@ export interface StoredCheckout {
   accountId: string;
   amountCents: number;
   state: 'created' | 'open' | 'credited' | 'expired' | 'moved';
-  /** The processor's name of it; null until the processor answered. */
+  /** The processor's id of the checkout; null until the processor answered. */
   processorId: string | null;
   reversedCents: number;
   version: number;
 }
 
-/** What the processor says about a payment. */
+/** What the processor reports about a payment. */
 export interface CheckoutFacts {
   processorId: string;
   paymentIntent: string | null;
   livemode: boolean;
   isPaid: boolean;
-  /** It cannot be paid any more. */
+  /** It can no longer be paid. */
   isExpired: boolean;
-  /** Refunds and disputes that are not won, together at most the amount. */
+  /** Refunds and disputes that were not won; together at most the amount. */
   reversedCents: number;
 }
 
@@ -45,7 +45,7 @@ export async function openCheckout(
   return row.id;
 }
 
-/** Notes where the customer can pay. */
+/** Stores the address of the payment page. */
 export async function publishCheckout(
   { db }: Queries,
   id: string,
@@ -78,8 +78,8 @@ export async function claimReturn({ db }: Queries, id: string): Promise<boolean>
 }
 
 /**
- * Stores again what a restore of the database lost, from what the processor knows. False where the account is gone too, or
- * the row is there after all.
+ * Recreates a row that a restore of the database lost, from the processor's data. False if the account was lost as
+ * well, or if the row exists after all.
  */
 export async function recreateCheckout(
   { db }: Queries,
@@ -103,7 +103,7 @@ export async function findCheckout(
   return row ? toCheckout(row) : null;
 }
 
-/** The account's payments of the last day, newest first: those that a customer returning from the processor asks about. */
+/** The account's payments of the last day, newest first, for a customer who returns from the processor. */
 export async function recentCheckouts({ db }: Queries, accountId: string): Promise<StoredCheckout[]> {
   const rows = await db
     .selectFrom('checkouts')
@@ -117,7 +117,9 @@ export async function recentCheckouts({ db }: Queries, accountId: string): Promi
   return rows.map(toCheckout);
 }
 
-/** Payments that may still be made. Of one without a processor's id the page is being opened, which takes seconds. */
+/**
+ * Payments that may still be made. Without a processor's id a payment counts for one minute, while its page is opened.
+ */
 export async function unpaidCheckouts({ db }: Queries, accountId: string): Promise<StoredCheckout[]> {
   const rows = await db
     .selectFrom('checkouts')
@@ -130,8 +132,8 @@ export async function unpaidCheckouts({ db }: Queries, accountId: string): Promi
 }
 
 /**
- * Brings a payment and the ledger in line with what the processor said after `known` was read. 'outdated': something was
- * written meanwhile, perhaps from a later answer, so read both again.
+ * Updates a payment and the ledger to what the processor reported after `known` was read. 'outdated': the row has
+ * changed since then, perhaps to a later report; read both again.
  */
 export function followCheckout(
   storage: Storage,
@@ -189,8 +191,8 @@ export function followCheckout(
 const U_PER_CENT = 10_000n;
 
 /**
- * Unpaid payments to ask the processor about, each given to one process. The older a payment, the less often it is
- * asked about; after a month it expires.
+ * Unpaid payments to ask the processor about; each is given to one process. The older a payment, the less often it is
+ * checked; after a month it expires.
  */
 export async function dueCheckouts({ db }: Queries, limit: number): Promise<StoredCheckout[]> {
   await sql`
@@ -241,7 +243,7 @@ function toCheckout(row: Row): StoredCheckout {
   };
 }
 
-/** What can be refunded of a payment; null where nothing was paid. */
+/** How much of a payment can be refunded; null if nothing was paid. */
 export async function findCheckoutToRefund(
   { db }: Queries,
   id: string,

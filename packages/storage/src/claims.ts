@@ -6,19 +6,19 @@ import type { Queries, Storage } from './open-storage.ts';
 import type { ClaimCeiling, SpendCeiling } from './provider-spend.ts';
 import { againAfterConflict } from './transaction.ts';
 
-// Taking a poll to run it. A claim raises the epoch, and only the holder of the newest epoch can finish the poll, so a worker
-// that was paused past its lease can do no harm. Every comparison of times is made by Postgres.
+// Claiming a poll to run it. A claim raises the epoch, and only the holder of the newest epoch can finish the poll, so
+// a worker that was paused past its lease can do no harm. All times are compared by Postgres.
 
 /**
- * The newest kind of poll that this code runs. A poll that a later release accepted may need what is not known here: it
- * is left to that release's workers until it is overdue, when any worker may end it.
+ * The newest schema version of polls that this code can run. A poll accepted by a later release may need features that
+ * are unknown here: it is left to that release's workers until it is overdue, when any worker may end it.
  */
 const KNOWN_SCHEMA = 1;
 
 /**
- * Quarantine of poison polls: after this many lost workers a poll is a suspect. A worker runs a limited number of
- * suspects at a time, and half as many for each further loss, until a suspect runs alone and only it can be the cause.
- * Running suspects alone from the start would delay the innocent ones by minutes after an outage.
+ * Quarantine of poison polls: a poll that lost this many workers is a suspect. A worker runs a limited number of
+ * suspects at a time, half as many after each further loss, until a suspect runs alone and only it can be the cause.
+ * Running suspects alone from the start would delay harmless ones by minutes after an outage.
  */
 export const DEATHS_BEFORE_SUSPECT = 3;
 const MAX_SUSPECTS = 16;
@@ -27,34 +27,34 @@ const MAX_SUSPECTS = 16;
 export interface Claim {
   id: string;
   resultId: string;
-  /** Whose poll it is; null for an anonymous one. */
+  /** The account that owns the poll; null for an anonymous poll. */
   accountId: string | null;
-  /** Whose polls share slots and places with it; null for what no caller asked for. */
+  /** The tenant with whose polls it shares slots and places; null if no caller asked for it. */
   tenant: string | null;
-  /** Its caller waits for the end. */
+  /** The caller waits for the poll to end. */
   isAwaited: boolean;
   epoch: number;
-  /** How often the poll was claimed, this time included: the measure of a poison poll. */
+  /** How often the poll was claimed, including this time: shows whether it is a poison poll. */
   claims: number;
   spec: PollSpec;
   schemaVersion: number;
   entryPoint: string;
   requestId: string | null;
   traceparent: string | null;
-  /** It was drawn for an audit of this roster version; null for most. */
+  /** The roster version for which the poll was selected for an audit; null for most polls. */
   auditVersion: string | null;
-  /** Its caller canceled it: what earlier workers heard is stored, and no model is asked. */
+  /** The caller canceled the poll: votes that earlier workers received are stored, and no model is asked. */
   isCanceled: boolean;
   createdAt: Date;
   deadlineAt: Date;
-  /** Since the poll was accepted, and left until it has to end, by Postgres' clock when the claim was made. */
+  /** Time since the poll was accepted, and below the time until it has to end, by Postgres' clock at the claim. */
   ageMs: number;
   remainingMs: number;
 }
 
 /**
- * null when the poll has ended, another worker holds it, it is unknown, or has to wait: for other suspects to end, or, where it
- * is claimed again or is a flex poll, until it fits under the ceiling of provider spend.
+ * null if the poll has ended, is unknown, is held by another worker, or has to wait: for other suspects to end, or, if
+ * it is claimed again or is a flex poll, until it fits under the ceiling of provider spend.
  */
 export async function claimPoll(
   storage: Storage,
@@ -77,10 +77,12 @@ interface Wanted {
   worker: string;
 }
 
-/** Claims wait for locks of polls, which may be held for seconds; those of other polls do not wait with them. */
+/**
+ * Claims wait for row locks of polls, which can be held for seconds. After this time later claims no longer wait too.
+ */
 const COUNTED_MS = 100;
 
-/** Of one process: polls that are claimed while other claims of their worker are under way are claimed together. */
+/** One per process. Claims that arrive while other claims of their worker are in progress are made together. */
 export function pollClaimer(
   storage: Storage,
   ceiling?: ClaimCeiling,
@@ -89,7 +91,7 @@ export function pollClaimer(
   const gathered = gatherBy(({ worker }: Wanted) => worker, {
     async alone({ pollId, worker }, lost) {
       const claim = await claimPoll(storage, pollId, worker, LEASE_MS, ceiling);
-      // The lost call may have claimed it. Then it waits for the end of its lease, and the caller knows that a claim was lost.
+      // The lost call may have claimed the poll. Then it waits until its lease lapses, and the caller knows why.
       if (!claim && lost !== undefined) throw lost;
       return claim;
     },
@@ -102,7 +104,7 @@ export function pollClaimer(
   return (pollId, worker) => gathered({ pollId, worker });
 }
 
-/** Of one worker, in one transaction. What it does not claim has no answer yet: see claimPoll. */
+/** For one worker, in one transaction. A poll that is not claimed gets no answer: `claimPoll` then tries it. */
 async function claimTogether(
   storage: Storage,
   wanted: readonly Wanted[],
@@ -116,13 +118,13 @@ async function claimTogether(
   const claims = new Map(rows.map((row) => [row.id, toClaim(row)]));
   return ids.map((id) => {
     const claim = claims.get(id);
-    // Of two jobs of a poll the first has it.
+    // If a poll has two jobs, the first one gets it.
     claims.delete(id);
     return claim;
   });
 }
 
-/** null where it was lost by too many workers already, what it may cost has to be set aside first, or it cannot be claimed. */
+/** null if it cannot be claimed, has lost too many workers, or first needs money set aside for its calls. */
 async function claimReserved(storage: Storage, pollId: string, worker: string, leaseMs: number): Promise<Claim | null> {
   const values = [pollId, worker, leaseMs, KNOWN_SCHEMA, DEATHS_BEFORE_SUSPECT];
   const [row] = await storage.call<ClaimRow>(
@@ -132,7 +134,7 @@ async function claimReserved(storage: Storage, pollId: string, worker: string, l
   return row ? toClaim(row) : null;
 }
 
-/** How often a running poll without a holder was claimed; null for any other. */
+/** How often a running poll without a holder was claimed; null for any other poll. */
 async function waitingPoll({ db }: Queries, pollId: string): Promise<{ claims: number; lane: ServiceTier } | null> {
   const { rows } = await sql<{ claims: number; lane: ServiceTier }>`
     select claims, lane from polls
@@ -144,12 +146,12 @@ const flexCeiling = (ceiling: ClaimCeiling | undefined): SpendCeiling | undefine
 
 const capsOf = (ceiling: SpendCeiling | undefined) => [ceiling?.hourU ?? null, ceiling?.dayU ?? null];
 
-/** Of the ceiling of flex polls: what is larger than its part in so many waits alone. */
+/** A flex poll whose maximum cost exceeds this fraction of the ceiling does not keep the others waiting. */
 const LARGE_PARTS = 8;
 
 /**
- * How long a flex poll without a holder has no space under the ceiling of provider spend; null where it has, and for any other. Of
- * one that is large beside the ceiling: how long others have none.
+ * How long a flex poll without a holder has to wait for space under the ceiling of provider spend; null if it has
+ * space, and for any other poll. For a poll that is large beside the ceiling: how long smaller ones wait.
  */
 export async function spendWaitMs(
   { db }: Queries,
@@ -173,7 +175,7 @@ interface AgainTerms {
   ceiling: SpendCeiling | undefined;
 }
 
-/** In one statement, as it locks rows of provider spend, which a worker that stops between two of them would keep. */
+/** One statement, because it locks rows of provider spend: a worker that stops between two would keep them locked. */
 async function claimAgain(storage: Storage, { pollId, worker, leaseMs, ceiling }: AgainTerms): Promise<Claim | null> {
   const [row] = await storage.call<ClaimRow>(
     `select ${CLAIM_COLUMNS} from claim_poll_again($1, $2, $3, $4, $5, $6::bigint, $7::bigint)`,
@@ -182,7 +184,7 @@ async function claimAgain(storage: Storage, { pollId, worker, leaseMs, ceiling }
   return row ? toClaim(row) : null;
 }
 
-/** null, too, where it has to wait for other suspects of this worker to end. */
+/** Also null if it has to wait for other suspects of this worker to end. */
 async function claimSuspect(storage: Storage, { pollId, worker, leaseMs, ceiling }: AgainTerms): Promise<Claim | null> {
   const limits = [DEATHS_BEFORE_SUSPECT, MAX_SUSPECTS, ...capsOf(ceiling)];
   const [row] = await storage.call<ClaimRow>(

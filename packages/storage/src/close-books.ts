@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
 // Moves the open part of the ledger into closed pages and sealed days. Each step is a short statement of its own, so
-// that no snapshot is held while the books are closed.
+// that closing the books holds no snapshot for long.
 
 export interface Closing {
-  /** Stop after the step that reaches this. */
+  /** Stop after the step that exceeds this time. */
   forMs?: number;
-  /** How many transfers a page of today has at least and a page at most. */
+  /** The minimum size of a page of today, and the maximum size of any page, in transfers. */
   minPage?: number;
   maxPage?: number;
   /** How long to wait for transactions that are writing transfers now. */
@@ -16,7 +16,7 @@ export interface Closing {
 
 export interface Seal {
   day: string;
-  /** Chained to the day before; kept elsewhere (in the log), it also shows that no seal was made anew. */
+  /** Chained to the day before. A copy kept elsewhere (in the log) also shows that no seal was replaced. */
   hash: string;
 }
 
@@ -27,11 +27,11 @@ export interface Closed {
 
 const FOR_MS = 1_000;
 const MIN_PAGE = 1_000;
-/** A round reads at least one page again, which takes a second when nothing of it is in memory. */
+/** Each ledger check rereads at least one page, which takes a second if none of it is cached. */
 const MAX_PAGE = 5_000;
 const WAIT_MS = 500;
 
-/** Closes nothing when a transaction that writes transfers does not end. One process at a time may do it. */
+/** Closes nothing if a transaction that writes transfers does not end in time. Call it in one process at a time. */
 export async function closeBooks(
   { db }: Queries,
   { forMs = FOR_MS, minPage = MIN_PAGE, maxPage = MAX_PAGE, waitMs = WAIT_MS }: Closing = {},

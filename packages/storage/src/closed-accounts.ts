@@ -3,16 +3,16 @@ import { inSteps, untilShort } from './in-steps.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
-// What is left of accounts that were closed, deleted in short transactions: one that has millions of rows keeps no other waiting.
+// Deletes the rest of closed accounts in short transactions: an account with millions of rows delays no other.
 
-/** Of `accounts a`: closed, and something of it is left. */
+/** Condition on `accounts a`: closed, and not yet completely deleted. */
 const closed = sql`a.deleted_at is not null and a.emptied_at is null and (a.keep_until is null or a.keep_until < now())`;
 
 const BATCHES_AT_ONCE = 100;
 const ROWS_AT_ONCE = 1_000;
 const LABELS = ['usage_names', 'usage_labels', 'usage_label_months'] as const;
 
-/** Empties ended polls of closed accounts, so many at a time. Returns them; fewer than `limit` when none is left. */
+/** Empties up to `limit` ended polls of closed accounts and returns their ids; fewer than `limit` when none is left. */
 export function emptyPollsOfClosed(storage: Storage, limit: number): Promise<string[]> {
   return inTransaction(storage, async ({ db }) => {
     const { rows } = await sql<{ id: string }>`
@@ -25,13 +25,13 @@ export function emptyPollsOfClosed(storage: Storage, limit: number): Promise<str
   });
 }
 
-/** Deletes the rest of closed accounts, and of endpoints that were removed, about `limit` rows of each kind; returns how many. */
+/** Deletes the rest of closed accounts and of removed endpoints, about `limit` rows of each kind; returns how many. */
 export function forgetClosedAccounts(storage: Storage, limit: number): Promise<number> {
   return inSteps([
     () => untilShort(limit, BATCHES_AT_ONCE, (atOnce) => deleteBatches(storage, atOnce)),
     () => forgetWebhooks(storage, limit),
     () => forgetKeys(storage, limit),
-    // Labels are what its owner wrote; sums per day belong to the books. Names first: what has no name is not summed any more.
+    // Labels are the owner's texts; sums per day belong to the books. Names first: labels without one are not summed.
     async () => {
       let done = 0;
       for (const table of LABELS)
@@ -42,7 +42,7 @@ export function forgetClosedAccounts(storage: Storage, limit: number): Promise<n
   ]);
 }
 
-/** Deletes what is left of endpoints that were removed, and of what closed accounts were to hear of. */
+/** Deletes the rest of removed endpoints and the events of closed accounts. */
 function forgetWebhooks({ db }: Queries, limit: number): Promise<number> {
   return untilShort(limit, ROWS_AT_ONCE, async (atOnce) => {
     const { rows } = await sql<{ forgotten: number }>`select forget_webhooks(${atOnce}) as forgotten`.execute(db);
@@ -57,7 +57,7 @@ function forgetKeys({ db }: Queries, limit: number): Promise<number> {
   });
 }
 
-/** Both, the polls first. Returns the polls that it emptied. */
+/** Empties polls and then deletes the rest. Returns the polls that were emptied. */
 export async function emptyClosedAccounts(storage: Storage, limit = 500): Promise<string[]> {
   const ids = await emptyPollsOfClosed(storage, limit);
   await forgetClosedAccounts(storage, limit);

@@ -1,18 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-// Where no connection was to be had, nothing was sent, so its caller may wait and ask again. Only for a moment, which begins
-// with the first failure for all callers together: an outage is noticed that much later, and by later callers at once.
+// Without a connection nothing was sent, so the caller may safely try again, but only for a moment. It begins with the
+// first failure and is shared by all callers: an outage is noticed that much later, and later callers fail at once.
 
 interface Repetition {
   /** No attempt begins later than this after the first failure. */
   forMs: number;
-  /** False of a failure that a moment does not mend. */
+  /** False for a failure that does not go away in a moment. */
   mayPass(error: unknown): boolean;
-  /** How many may be at it; the others hear of the failure at once. */
+  /** How many callers may retry at the same time; the others fail at once. */
   max?: number;
 }
 
-/** Asks again for what could not be had. */
+/** Repeats an attempt that failed. */
 type AskAgain = <T>(ask: () => Promise<T>) => Promise<T>;
 
 const FIRST_PAUSE_MS = 100;
@@ -29,7 +29,7 @@ export function askingAgain({ forMs, mayPass, max = MAX_WAITING }: Repetition): 
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
         const leftMs = until - performance.now();
         if (leftMs <= 0) throw last;
-        // Callers of one failure do not come back together.
+        // Spread the retries of callers that failed together.
         await wait(Math.min(leftMs, pauseMs * (0.5 + Math.random() / 2)));
         try {
           return had(await ask());

@@ -1,6 +1,6 @@
 import type { Queries } from './open-storage.ts';
 
-/** What operators have stopped. A running poll always ends. */
+/** What operators have stopped. Polls that are already running always end. */
 export interface Controls {
   pollsStopped: boolean;
   freePollsStopped: boolean;
@@ -11,7 +11,7 @@ export async function readControls({ db }: Queries): Promise<Controls> {
   return { pollsStopped: row.polls_stopped, freePollsStopped: row.free_polls_stopped };
 }
 
-/** False when it was so before. */
+/** False if the control was in this state already. */
 export async function setControl({ db }: Queries, control: keyof Controls, isStopped: boolean): Promise<boolean> {
   const column = control === 'pollsStopped' ? 'polls_stopped' : 'free_polls_stopped';
   const { numUpdatedRows } = await db

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-/** What a caller came with; neither is an access token, whose end is its own. */
+/** What a caller was authenticated with. Neither is set for an access token, which only ends by expiring. */
 export interface PresentedCredential {
   loginId?: string | undefined;
   keyId?: string | undefined;
 }
 
 /**
- * Whether a credential that was accepted still opens its account, which is neither frozen nor closed. In a transaction that
- * has locked the account it stays so until its end, but for a login or key that is ended alone.
+ * Whether an accepted credential is still valid and its account neither frozen nor closed. In a transaction that has
+ * locked the account this cannot change, except that a single login or key may be ended.
  */
 export async function isCredentialOpen({ db }: Queries, accountId: string, by: PresentedCredential): Promise<boolean> {
   const [loginId, keyId] = [by.loginId ?? null, by.keyId ?? null];

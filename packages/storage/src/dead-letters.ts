@@ -2,7 +2,7 @@ import type { PollSpec } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// Polls that were given up because worker after worker died running them. Each waits for an operator.
+// Polls that were given up because several workers died while running them. Each waits for an operator.
 
 export interface BuriedPoll {
   letterId: bigint;
@@ -14,7 +14,7 @@ export interface BuriedPoll {
   createdAt: Date;
 }
 
-/** Those that no operator has closed, oldest first. */
+/** Those not yet closed by an operator, oldest first. */
 export async function buriedPolls({ db }: Queries, limit: number, letterId?: bigint): Promise<BuriedPoll[]> {
   let query = db
     .selectFrom('dead_letters')
@@ -28,7 +28,7 @@ export async function buriedPolls({ db }: Queries, limit: number, letterId?: big
   return query.execute();
 }
 
-/** False when it was closed before. */
+/** False if it was closed before. */
 export async function noteBuriedSeen({ db }: Queries, letterId: bigint): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('dead_letters')
@@ -39,7 +39,7 @@ export async function noteBuriedSeen({ db }: Queries, letterId: bigint): Promise
   return numUpdatedRows === 1n;
 }
 
-/** The poll that was made in place of the one that was given up. */
+/** Records the new poll that replaces the one that was given up. */
 export async function noteRetried({ db }: Queries, letterId: bigint, pollId: string): Promise<void> {
   await db
     .updateTable('dead_letters')

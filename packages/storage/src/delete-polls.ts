@@ -3,17 +3,17 @@ import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
-// A deleted poll is emptied: nothing that its caller or a model wrote is left of it, and it belongs to no account any
-// more. Ids and numbers stay, because ledger, sealed days of receipts and published figures are made of them.
+// A deleted poll is emptied: nothing that its caller or a model wrote is left, and it no longer belongs to an account.
+// Ids and numbers stay, because the ledger, sealed days of receipts and published figures are built from them.
 
 export type PollDeletion =
   | { outcome: 'deleted'; pollId: string }
-  /** It has to end first. */
+  /** The poll has to end first. */
   | { outcome: 'running'; pollId: string }
   /** The account has no such poll. */
   | { outcome: 'unknown' };
 
-/** By the id of the poll or of its result. */
+/** `id`: the id of the poll or of its result. */
 export function deletePoll(storage: Storage, accountId: string, id: string): Promise<PollDeletion> {
   return inTransaction(storage, async (tx) => {
     const { since, until } = pollIdsOfResult(id);
@@ -32,13 +32,13 @@ export function deletePoll(storage: Storage, accountId: string, id: string): Pro
   });
 }
 
-/** Of the polls with these ids those that had ended and were not empty; they are now. */
+/** Empties those of these polls that have ended and are not empty yet, and returns their ids. */
 export async function emptyPolls({ db }: Queries, pollIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`select empty_polls(${pollIds}::text[]) as id`.execute(db);
   return rows.map(({ id }) => id);
 }
 
-/** Empties ended polls whose time is over, the first ones first; fewer than `limit` when none is left. */
+/** Empties expired polls that have ended, earliest expiry first; fewer than `limit` when none is left. */
 export async function emptyExpiredPolls({ db }: Queries, limit = 500): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`select empty_expired_polls(${limit}) as id`.execute(db);
   return rows.map(({ id }) => id);

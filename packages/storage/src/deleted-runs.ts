@@ -2,16 +2,16 @@ import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
 interface Repeated {
-  /** Since they were deleted. */
+  /** How long after the deletion it is repeated. */
   afterMs: number;
   limit: number;
-  /** Deletes what Redis has of these polls, or rejects. */
+  /** Deletes the records of these polls in Redis, or rejects. */
   forget(pollIds: readonly string[]): Promise<void>;
 }
 
 /**
- * Has deletions of polls repeated in Redis, the first ones first; returns how many. They are dropped afterwards: one whose
- * process dies meanwhile is repeated again.
+ * Repeats deletions of polls in Redis, oldest first; returns how many. An entry is removed only after its repetition,
+ * so if the process dies in between, the deletion is repeated once more.
  */
 export async function repeatDeletions({ db }: Queries, { afterMs, limit, forget }: Repeated): Promise<number> {
   const due = await db
@@ -24,7 +24,7 @@ export async function repeatDeletions({ db }: Queries, { afterMs, limit, forget 
   if (due.length === 0) return 0;
   const pollIds = due.map(({ poll_id }) => poll_id);
   await forget(pollIds);
-  // One text for any number of them: it is prepared once.
+  // The statement's text is the same for any number of ids, so it is prepared once.
   await db.deleteFrom('deleted_runs').where(sql<boolean>`poll_id = any(${pollIds}::text[])`).execute();
   return pollIds.length;
 }

@@ -6,11 +6,11 @@ import { closeMisfit, noteMisfit } from './misfits.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
-// Transfers to us that a final block holds, compared with deposits. One whose deposit was left open or was given up is
-// credited to its signer; one without a deposit is a misfit, because the payee may be paid for other things too.
+// Compares transfers to us in final blocks with deposits. If the deposit was left open or given up, the transfer is
+// credited to its signer. A transfer without a deposit is a misfit, because the payee may be paid for other things too.
 
 export interface IncomingTransfer extends Omit<Authorization, 'nonce'> {
-  /** Of the authorization that moved it; null for any other transfer. */
+  /** Nonce of the authorization behind the transfer; null for any other transfer. */
   nonce: Buffer | null;
   txHash: Buffer;
   logIndex: number;
@@ -18,7 +18,7 @@ export interface IncomingTransfer extends Omit<Authorization, 'nonce'> {
 
 export type TransferMatch = 'matched' | 'credited' | 'misfit' | 'known_misfit';
 
-/** Less than a cent costs its sender next to nothing; it is not worth a look. */
+/** Transfers below a cent cost their sender next to nothing and are ignored. */
 const DUST_U = 10_000n;
 
 export async function matchTransfer(storage: Storage, transfer: IncomingTransfer): Promise<TransferMatch> {
@@ -36,7 +36,7 @@ export async function matchTransfer(storage: Storage, transfer: IncomingTransfer
   return isNew ? 'misfit' : 'known_misfit';
 }
 
-/** Books a transfer that has no deposit to the account that it is meant for. False when it had been booked before. */
+/** Credits a transfer that has no deposit to the account that it was meant for. False if it was credited before. */
 export function bookTransfer(storage: Storage, transfer: IncomingTransfer, accountId: string): Promise<boolean> {
   return inTransaction(storage, async (tx) => {
     const row = await tx.db
@@ -77,7 +77,7 @@ const findDeposit = ({ db }: Queries, transfer: IncomingTransfer) =>
     .where('nonce', '=', nonceOf(transfer))
     .executeTakeFirst();
 
-/** A transfer without an authorization is named by its place on the chain. */
+/** A transfer without an authorization is identified by its place on the chain. */
 const nonceOf = ({ nonce, txHash, logIndex }: IncomingTransfer): Buffer =>
   nonce ?? createHash('sha256').update(txHash).update(String(logIndex)).digest();
 
@@ -98,7 +98,7 @@ const misfitOf = (transfer: IncomingTransfer) => ({
   },
 });
 
-/** The transfer that a misfit was noted for. */
+/** The transfer for which a misfit was stored. */
 export function transferOfMisfit(misfit: { amountU: bigint; details: Record<string, string> }): IncomingTransfer {
   const { details, amountU } = misfit;
   const bytes = (name: string): Buffer => Buffer.from((details[name] ?? '').slice(2), 'hex');

@@ -5,7 +5,7 @@ import { creditAccount } from './ledger.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
-// On-chain payments. A row is one signed authorization, keyed by its parsed bytes, and is written before any money moves.
+// On-chain payments. A row is one signed authorization, keyed by its parsed bytes and written before any money moves.
 // It is credited once and watched until the authorization can move no more money, so a crash loses no payment.
 
 /** A signed authorization as the chain knows it. */
@@ -18,36 +18,38 @@ export interface Authorization {
   amountU: bigint;
 }
 
-/** What no two authorizations have in common. */
+/** Identifies an authorization uniquely. */
 export type AuthorizationName = Pick<Authorization, 'chainId' | 'asset' | 'payer' | 'nonce'>;
 
 export interface OfferedDeposit extends Authorization {
   validAfter: bigint;
   validBefore: bigint;
-  /** The proof as it was forwarded, for investigations. */
+  /** The payment proof as it was forwarded, for investigations. */
   proof: Record<string, unknown>;
-  /** The head of the chain when the proof came in. */
+  /** The newest block when the proof arrived. */
   fromBlock: bigint;
-  /** Of the secret that the caller sent along, if one was sent. */
+  /** Hash of the secret that the caller sent along, if any. */
   secretHash: Buffer | null;
-  /** The chain shows that the authorization was used, so anyone may know the proof; its window is not asked about. */
+  /**
+   * The chain shows that the authorization was used, so anyone may know the proof. Its validity period is not checked.
+   */
   isPublic: boolean;
 }
 
 export type Reservation =
   /**
-   * `isPayer`: the proof was known to its signer only, or came with the secret of the first submission. `mayHaveMoved`: the
-   * chain shows it, or an earlier attempt ended without an outcome.
+   * `isPayer`: only the signer can have known the proof, or the caller sent the secret of the first submission.
+   * `mayHaveMoved`: the chain shows a transfer, or an earlier attempt ended without a known outcome.
    */
   | { kind: 'reserved'; id: string; isPayer: boolean; mayHaveMoved: boolean }
-  /** Another request is settling it right now. */
+  /** Another request is settling it at this moment. */
   | { kind: 'in_progress'; retryAfterS: number }
-  /** It was credited, or it was tried too often, or it stands for another payment. */
+  /** It was credited, was tried too often, or belongs to another payment. */
   | { kind: 'used' }
-  /** Not valid yet, not valid long enough, or valid for too long. */
+  /** Not valid yet, too close to its expiry, or valid for too long. */
   | { kind: 'expired' };
 
-/** Why an authorization is not free: as `Reservation`, or it was handed to be settled and has no known outcome. */
+/** Why an authorization is not free: as in `Reservation`, or it was sent to be settled and its outcome is not known. */
 export type DepositStanding =
   | Extract<Reservation, { kind: 'in_progress' | 'used' }>
   | { kind: 'unknown_outcome'; retryAfterS: number };
@@ -56,20 +58,20 @@ export interface WatchedDeposit extends Authorization {
   id: string;
   fromBlock: bigint;
   validBefore: Date;
-  /** The authorization's time is over by the clock of the database; whether it was used is for the chain to say. */
+  /** The authorization has expired by the database's clock; only the chain shows whether it was used. */
   isOver: boolean;
 }
 
-/** Settling and its confirmation end well before. */
+/** Settling and confirming take much less time. */
 const LEASE = '60 seconds';
 const MAX_ATTEMPTS = 5;
-/** A settlement needs this much time; an authorization longer than MAX_LEFT could move money after it is watched. */
+/** Settling needs this much time. An authorization valid beyond MAX_LEFT could move money after watching has ended. */
 const MIN_LEFT = '30 seconds';
 const MAX_LEFT = '1 hour';
-/** Seconds since 1970 that a timestamp can hold; later ones are as good as never. */
+/** The last second since 1970 that a timestamp can hold; anything later is treated as never. */
 const LATEST = 253_402_300_799n;
 
-/** Takes an authorization for settling. Of many takers of one, in whatever spelling, one gets it. */
+/** Reserves an authorization for settling. If several requests try, in whatever spelling, one gets it. */
 export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): Promise<Reservation> {
   const validAfter = seconds(deposit.validAfter);
   const validBefore = seconds(deposit.validBefore);
@@ -106,7 +108,7 @@ export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): 
     : { kind: 'used' };
 }
 
-/** Why an authorization is not free, as far as its row says: credited, in other hands, or perhaps on its way to the chain. */
+/** Why an authorization is not free, by its row alone: credited, being settled, or perhaps on its way to the chain. */
 export async function reservedAlready(queries: Queries, authorization: Authorization): Promise<DepositStanding | null> {
   const known = await findStanding(queries, authorization);
   if (known?.state === 'credited') return { kind: 'used' };
@@ -115,7 +117,7 @@ export async function reservedAlready(queries: Queries, authorization: Authoriza
   return known?.state === 'settling' && known.is_handed ? { kind: 'unknown_outcome', retryAfterS: known.wait_s } : null;
 }
 
-/** Whether this authorization was sent here before, whatever came of it. */
+/** Whether this authorization was submitted here before, with any outcome. */
 export const isKnownDeposit = async (queries: Queries, authorization: AuthorizationName): Promise<boolean> =>
   (await findStanding(queries, authorization)) !== undefined;
 
@@ -136,7 +138,7 @@ const findStanding = ({ db }: Queries, { chainId, asset, payer, nonce }: Authori
 
 const seconds = (time: bigint): number => Number(time < LATEST ? time : LATEST);
 
-/** Notes that the proof leaves this service to be settled: it is public from now on. */
+/** Records that the proof leaves this service to be settled: from then on it is public. */
 export async function noteHanded({ db }: Queries, id: string): Promise<void> {
   await db
     .updateTable('deposits')
@@ -145,7 +147,9 @@ export async function noteHanded({ db }: Queries, id: string): Promise<void> {
     .execute();
 }
 
-/** No money moved so far; it may be tried again. Watched only if the proof was handed to be settled. */
+/**
+ * No money has moved so far; the payment may be tried again. Watched further only if the proof was sent to be settled.
+ */
 export async function failDeposit({ db }: Queries, id: string, failure: string): Promise<void> {
   await db
     .updateTable('deposits')
@@ -161,7 +165,7 @@ export async function failDeposit({ db }: Queries, id: string, failure: string):
     .execute();
 }
 
-/** It is not known yet whether money moved: the next check is due now. */
+/** It is not known yet whether money moved: make the next check due now. */
 export async function leaveDeposit({ db }: Queries, id: string): Promise<void> {
   await db
     .updateTable('deposits')
@@ -171,7 +175,7 @@ export async function leaveDeposit({ db }: Queries, id: string): Promise<void> {
     .execute();
 }
 
-/** The chain has it, not deep enough to be counted on. */
+/** The transfer is on the chain, but not yet confirmed by enough blocks. */
 export async function noteSettled({ db }: Queries, id: string, txHash: Buffer): Promise<void> {
   await db
     .updateTable('deposits')
@@ -182,8 +186,8 @@ export async function noteSettled({ db }: Queries, id: string, txHash: Buffer): 
 }
 
 /**
- * Credits what the chain has moved, with an account and the given key for a wallet that has none; all of it or nothing.
- * null when it had been credited before.
+ * Credits what the chain has moved, all or nothing. A wallet without an account gets one, with the given key.
+ * null if it was credited before.
  */
 export function creditDeposit(
   storage: Storage,
@@ -219,7 +223,7 @@ export function creditDeposit(
   });
 }
 
-/** The payer's account, which is not closed before the transaction ends: a wallet whose account was closed meanwhile opens another. */
+/** The payer's account; it cannot be closed before the transaction ends. If it was just closed, a new one is opened. */
 async function payerOf(tx: Queries, payer: Buffer, newId?: string) {
   const found = await admitPayer(tx, payer, newId);
   const open = await tx.db
@@ -233,8 +237,8 @@ async function payerOf(tx: Queries, payer: Buffer, newId?: string) {
 }
 
 /**
- * Deposits whose state on the chain is due for a check, each given to one process for a while: those that are on the chain
- * first. One that a crash left before it was handed to be settled can have moved nothing and is closed.
+ * Deposits whose check on the chain is due, those known to be on the chain first; each is given to one process for a
+ * while. A deposit that was never sent to be settled, because of a crash, cannot have moved money and is closed.
  */
 export async function watchedDeposits({ db }: Queries, chainId: number, limit: number): Promise<WatchedDeposit[]> {
   await sql`
@@ -261,7 +265,7 @@ export async function watchedDeposits({ db }: Queries, chainId: number, limit: n
   }));
 }
 
-/** The lowest block that a deposit to this payee came in at; null without any. Those booked by hand have none. */
+/** The lowest starting block of any deposit to this payee; null without any. Deposits booked by hand have no block. */
 export async function firstDepositBlock(
   { db }: Queries,
   { chainId, asset, payTo }: Pick<Authorization, 'chainId' | 'asset' | 'payTo'>,
@@ -290,7 +294,7 @@ interface DepositRow {
   is_over: boolean;
 }
 
-/** The authorization moved nothing to us and never will. */
+/** The authorization moved no money to us and never will. */
 export async function closeDeposit({ db }: Queries, id: string, failure: string): Promise<void> {
   await db
     .updateTable('deposits')
@@ -305,7 +309,7 @@ export async function closeDeposit({ db }: Queries, id: string, failure: string)
     .execute();
 }
 
-/** Locked, so that two refunds of one deposit see each other. */
+/** Locks the row, so that two refunds of one deposit see each other. */
 export async function findCreditedDeposit(
   { db }: Queries,
   id: string,
@@ -320,7 +324,7 @@ export async function findCreditedDeposit(
   return row?.account_id ? { accountId: row.account_id, amountU: row.amount_u } : null;
 }
 
-/** What is left of a credit after the reversals whose names begin with this one. */
+/** What is left of a credit after the reversals whose names begin with `name`. */
 export async function refundableU({ db }: Queries, name: string, amountU: bigint): Promise<bigint> {
   const row = await db
     .selectFrom('transfers')

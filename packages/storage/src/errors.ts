@@ -1,12 +1,12 @@
 import pg from 'pg';
 
-// What can go wrong with Postgres, as a closed set. No message holds SQL, values or host names, so that these errors can
+// What can go wrong with Postgres, as a closed set. No message contains SQL, values or host names, so these errors can
 // be logged; the driver's error is kept as `cause`.
 
 /** Postgres cannot serve now: away, restarting, read-only, out of connections or space. Try again later (503). */
 export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable';
-  /** False where there was no connection to send anything over. */
+  /** False if there was no connection to send anything over. */
   readonly wasSent: boolean;
 
   constructor(message: string, { wasSent = true, ...options }: ErrorOptions & { wasSent?: boolean } = {}) {
@@ -15,7 +15,7 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** Contention: a lock or a statement took too long, or retries ran out. Try again soon (503). */
+/** Contention: a lock or statement took too long, or retries ran out. Try again soon (503). */
 export class StorageBusy extends Error {
   override readonly name = 'StorageBusy';
 }
@@ -33,7 +33,7 @@ export class StorageRefused extends Error {
   }
 }
 
-/** The account is on its way to another cell, or there already (`movedTo`). Try again soon, or there (503). */
+/** The account is moving to another cell or lives there already (`movedTo`). Try again soon, or there (503). */
 export class AccountMoving extends Error {
   override readonly name = 'AccountMoving';
   readonly movedTo: string | null;
@@ -53,8 +53,8 @@ export const isStorageError = (error: unknown): error is StorageError =>
   error instanceof AccountMoving;
 
 const BUSY = new Set(['40001', '40P01', '55P03', '57014']);
-// Class 08 connection, 53 resources, 57P shutdown and recovery, 58 system; 25006 read-only, 25P03 and 25P04 a transaction
-// that was given up for being slow, which ends its connection; 3D000 no such database.
+// Class 08 connection, 53 resources, 57P shutdown and recovery, 58 system; 25006 read-only; 25P03 and 25P04 a
+// transaction that was ended for being slow, which also ends its connection; 3D000 no such database.
 const UNAVAILABLE = /^(08...|53...|57P..|58...|25006|25P0[34]|28...|3D000|XX...)$/;
 
 /** Raised by refuse_moved and refuse_while_moving. */
@@ -70,18 +70,20 @@ export function toStorageError(error: unknown): StorageError {
     if (code === MOVING) return new AccountMoving(error.detail || null, { cause: error });
     return new StorageRefused(code, error.constraint, { cause: error });
   }
-  // Everything else the driver throws is about the connection: refused, reset, timed out, ended.
+  // All other errors of the driver are about the connection: refused, reset, timed out, ended.
   return new StorageUnavailable('the database cannot be reached', { cause: error });
 }
 
-/** Whether the work may have been done all the same: its answer was lost, or whether it reached the database. */
+/**
+ * Whether the work may have been done anyway: its answer was lost, or it is unknown whether it reached the database.
+ */
 export const mayBeDone = (error: unknown): boolean => error instanceof StorageUnavailable && error.wasSent;
 
-/** Of two failures of the same work, the one after which it may have been done. */
+/** Of two failures of the same work, returns the one after which the work may have been done. */
 export const lessKnown = (earlier: unknown, later: unknown): unknown =>
   mayBeDone(earlier) && !mayBeDone(later) && isStorageError(later) ? earlier : later;
 
-/** No connection was had. */
+/** There was no connection. */
 export function notConnected(error: unknown): StorageError {
   const known = toStorageError(error);
   if (!(known instanceof StorageUnavailable)) return known;

@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import { isAmong } from './poll-ids.ts';
 
-// What an account has here, read forwards in pages of a bounded size, each after the last row of the one before.
+// The data that an account has in this cell, in pages of bounded size; each page begins after the last row before it.
 
 export interface PollPlace {
   pollId: string;
-  /** In microseconds since 1970: more than a Date holds. */
+  /** In microseconds since 1970: a Date has only milliseconds. */
   createdUs: string;
 }
 
@@ -41,7 +41,7 @@ export interface BatchPlace {
   gold: string | null;
 }
 
-/** Of those polls that came as rows of batches. */
+/** The batch rows of those polls that came from a batch. */
 export async function batchPlacesOf({ db }: Queries, pollIds: readonly string[]): Promise<BatchPlace[]> {
   return db
     .selectFrom('polls')
@@ -62,7 +62,7 @@ export interface ExportedTransfer {
   createdAt: Date;
 }
 
-/** Credits, reversals and holds in the order of the ledger, each hold followed by what became of it. */
+/** Credits, reversals and holds in ledger order; each hold is followed by its outcome. */
 export async function transfersAfter(
   { db }: Queries,
   accountId: string,
@@ -95,7 +95,7 @@ export interface GivenFeedback {
   createdAt: Date;
 }
 
-/** In the order of the polls' ids. */
+/** Sorted by poll id. */
 export async function feedbackAfter(
   { db }: Queries,
   accountId: string,

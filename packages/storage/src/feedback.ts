@@ -3,7 +3,7 @@ import { refuseClosed } from './accounts.ts';
 import type { Queries } from './open-storage.ts';
 import { isOfResult, isResultInTime } from './results.ts';
 
-// What callers say about an outcome: one row per account and poll, the latest word counts.
+// Opinions of callers about an outcome: one row per account and poll; a later opinion replaces the earlier one.
 
 export interface Feedback {
   accountId: string;
@@ -17,13 +17,13 @@ export interface StoredFeedbackSummary {
   total: number;
   correct: number;
   incorrect: number;
-  /** The newest ones. Notes and names are for the operator, never for the public. */
+  /** The newest entries. Notes and names are for operators, never for the public. */
   entries: { feedbackId: string; outcomeCorrect: boolean | null; confidence: number | null; createdAt: Date }[];
 }
 
 const MAX_ENTRIES = 100;
 
-/** The id of the row, the same for every opinion of one account on one poll; null when there is no such result. */
+/** The id of the row, the same for every opinion of one account on one poll; null if there is no such result. */
 export async function storeFeedback(queries: Queries, feedback: Feedback): Promise<string | null> {
   const { rows } = await sql<{ id: string | null }>`
     with caller as materialized (

@@ -2,36 +2,37 @@ import { Socket } from 'node:net';
 import { postgresUrls } from '@eloquentpoll/ops/postgres-address';
 import pg from 'pg';
 
-// Which of several servers is the primary. All are asked at once; of two that take writes it is the one that was promoted
-// last, so that an old primary that comes back by itself is not taken. Where the promoted one was too slow to answer, the
-// old one may have been: so all are asked again, as long as the process lives, and a server with a younger history is never
-// left for one with an older.
+// Finds the primary among several servers by asking all of them at once. If two accept writes, the one promoted last is
+// the primary, so an old primary that comes back on its own is not chosen. The promoted server may have been too slow
+// to answer, so all are asked again as long as the process lives; it never goes back from a newer timeline to an older.
 
 const ASK_MS = 1_000;
-/** At first nothing is known of any server, and a process that starts may itself be too busy to hear an answer in a second. */
+/**
+ * At first nothing is known of any server, and a starting process may be too busy to receive an answer within a second.
+ */
 const ASK_FIRST_MS = 5_000;
-/** However many connections fail, the servers are asked once in this time. */
+/** However many connections fail, the servers are asked at most once in this time. */
 const MAX_AGE_MS = 250;
-/** No caller waits for this look, so a slow server gets more time to answer. */
+/** No caller waits for this check, so a slow server gets more time to answer. */
 const WATCH = { everyMs: 2_000, askMs: 5_000 };
 const LEAVE_MS = 1_000;
 const SAY_EVERY_MS = 60_000;
 
-/** How often the history of a server was forked by a promotion, from 1; null of a standby. */
+/** A primary's WAL file; its name begins with the timeline, which counts promotions from 1. Null for a standby. */
 export const TIMELINE = `case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_lsn()) end`;
 export const timelineIn = (walFile: string | null): number | null =>
   walFile === null ? null : Number.parseInt(walFile.slice(0, 8), 16);
 
 export interface PrimaryFinder extends Disposable {
-  /** Of the server that was the primary when it was last looked for; the first one before that. */
+  /** The server that was the primary at the last check; before the first check, the first address. */
   readonly url: string;
-  /** Looks for it, the first time that this is called. */
+  /** The first access starts the search. */
   readonly found: Promise<void>;
-  /** Looks again; whether it is another than `tried`. */
+  /** Asks again; true if the primary is another server than `tried`. */
   movedFrom(tried: string): Promise<boolean>;
-  /** Hears of a new connection to a server of this timeline; false where a younger history is known. */
+  /** To be called for a new connection to a server of this timeline; false if a newer timeline is known. */
   connected(client: pg.ClientBase, timeline: number): boolean;
-  /** Whether no younger history has been found since a connection was made. */
+  /** False if a newer timeline was found after the connection was made. */
   isServing(client: pg.ClientBase): boolean;
 }
 
@@ -40,7 +41,7 @@ interface Primary {
   readonly timeline: number;
 }
 
-/** Null for an address of one server, which is used as it is. `onOlder` hears that only an older history takes writes. */
+/** Null if there is only one address, which is used as it is. `onOlder`: only an older timeline accepts writes. */
 export function primaryFinder(databaseUrl: string, onOlder: () => void = () => {}): PrimaryFinder | null {
   const urls = postgresUrls(databaseUrl) ?? [databaseUrl];
   if (urls.length === 1) return null;
@@ -50,7 +51,7 @@ export function primaryFinder(databaseUrl: string, onOlder: () => void = () => {
   let saidAt = Number.NEGATIVE_INFINITY;
   const timelines = new WeakMap<pg.ClientBase, number>();
 
-  /** Of two servers of one history the one in use stays, unless a connection to it has just failed. */
+  /** With two servers of the same timeline the present one stays, unless a connection to it has just failed. */
   async function look(askMs: number, hasFailed: boolean): Promise<void> {
     const found = await primariesOf(urls, askMs);
     const newest = youngest(found, primary.url);
@@ -97,7 +98,7 @@ export function primaryFinder(databaseUrl: string, onOlder: () => void = () => {
     },
     connected(client, timeline) {
       timelines.set(client, timeline);
-      // A name may lead to another server than before.
+      // A host name may resolve to another server than before.
       if (timeline > primary.timeline) primary = { ...primary, timeline };
       return timeline >= primary.timeline;
     },
@@ -109,7 +110,7 @@ export function primaryFinder(databaseUrl: string, onOlder: () => void = () => {
   };
 }
 
-/** The address of one server, for who makes a single connection: that of the primary where it can be found. */
+/** The address for a process that makes a single connection: the primary's, if it can be found. */
 export async function primaryUrl(databaseUrl: string): Promise<string> {
   const urls = postgresUrls(databaseUrl) ?? [databaseUrl];
   return urls.length === 1 ? urls[0]! : (youngest(await primariesOf(urls, ASK_FIRST_MS))?.url ?? urls[0]!);
@@ -121,7 +122,7 @@ function youngest(primaries: readonly Primary[], present?: string): Primary | un
   return all.find(({ url }) => url === present) ?? all[0];
 }
 
-/** All servers that take writes. */
+/** All servers that accept writes. */
 async function primariesOf(urls: readonly string[], askMs: number): Promise<Primary[]> {
   const timelines = await Promise.all(urls.map((url) => timelineOf(url, askMs).catch(() => null)));
   return urls.flatMap((url, i) => (timelines[i] ? [{ url, timeline: timelines[i] }] : []));
@@ -141,7 +142,7 @@ async function timelineOf(url: string, askMs: number): Promise<number | null> {
     const { rows } = await client.query<{ file: string | null }>(`select ${TIMELINE} as file`);
     return timelineIn(rows[0]!.file);
   } finally {
-    // A server that stopped just now never closes its side.
+    // A server that has just stopped never closes its side.
     client.end().catch(() => {});
     setTimeout(() => socket.destroy(), LEAVE_MS).unref();
   }

@@ -5,29 +5,31 @@ import { type HeardAudit, heardJson } from './heard-audit.ts';
 import type { Storage } from './open-storage.ts';
 import { repeatable } from './transaction.ts';
 
-// The end of a poll, in one call of the SQL function end_poll, or of finish_polls for several: status, result, votes, and the hold captured for what
-// they are billed, all fenced by the lease epoch. Safe to repeat.
+// Ends a poll by one call of the SQL function end_poll, or several by finish_polls: status, result, votes and the
+// capture of the hold are stored together, fenced by the lease epoch. Safe to repeat.
 
 export interface FinishedPoll {
   id: string;
-  /** Of the claim under which the poll was run. */
+  /** The epoch of the claim under which the poll was run. */
   epoch: number;
   votes: readonly Vote[];
-  /** Calls that were under way when the poll stopped; no vote of theirs is stored. */
+  /** Calls that were in progress when the poll stopped; no vote is stored for them. */
   aborted?: readonly AbortedCalls[];
-  /** The synchronous poll response, but for charges that storing it adds. A poll without a valid vote has failed. */
+  /**
+   * The synchronous poll response, without the charges that storing it adds. A poll without a valid vote has failed.
+   */
   response: PollResponse;
-  /** Its caller canceled it. */
+  /** The caller canceled the poll. */
   isCanceled?: boolean;
   /** Hash of its receipt; without one, no receipt can be shown later. */
   receiptLeaf?: Buffer;
-  /** What an account has free per UTC day of calls that its questions make fail. */
+  /** How much of the cost of calls that an account's questions make fail is free per UTC day. */
   freeFailures?: FreeFailures;
-  /** What the models that it did not have to ask would have cost its account. */
+  /** What the models that were not asked would have cost the account. */
   savedU?: number;
-  /** Of a poll that was drawn for an audit. */
+  /** For a poll that was selected for an audit. */
   audit?: HeardAudit | undefined;
-  /** The account that pays for it; without one it is never ended together with others. */
+  /** The account that pays; without one the poll is never ended together with others. */
   payer?: string | undefined;
 }
 
@@ -45,15 +47,15 @@ export interface FreeFailures {
   sharePpm: number;
 }
 
-/** `fenced`: another worker has claimed the poll since, or ended it; nothing was written. */
+/** `fenced`: another worker has claimed or ended the poll since; nothing was written. */
 export type Finish = 'stored' | 'fenced';
 
 export type Finished =
   | {
       outcome: 'stored';
-      /** As its caller gets it. */
+      /** As the caller gets it. */
       response: PollResponse;
-      /** With what they were billed. */
+      /** Including what each was billed. */
       votes: readonly Vote[];
       /** What the free pool paid for calls without a stored vote. */
       unvotedU: number;
@@ -64,9 +66,9 @@ export async function finishPoll(storage: Storage, poll: FinishedPoll): Promise<
   return toFinished(poll, await end(storage, toStored(poll)));
 }
 
-/** In one transaction. Where one of them cannot be ended, none is. */
+/** In one transaction. If one poll cannot be ended, none is. */
 async function finishTogether(storage: Storage, polls: readonly FinishedPoll[]): Promise<Finished[]> {
-  // In the order in which all transactions lock what belongs to several accounts.
+  // In the order in which all transactions lock rows of several accounts.
   const order = polls.map((_, i) => i).sort((a, b) => compare(orderOf(polls[a]!), orderOf(polls[b]!)));
   const rows = await endTogether(
     storage,
@@ -80,7 +82,7 @@ async function finishTogether(storage: Storage, polls: readonly FinishedPoll[]):
 const orderOf = ({ payer, id }: FinishedPoll) => `${payer} ${id}`;
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Of one worker: polls that end while others are being stored are stored together. */
+/** One per worker. Polls that end while others are being stored are stored together. */
 export function pollFinisher(storage: Storage): (poll: FinishedPoll) => Promise<Finished> {
   const alone = (poll: FinishedPoll) => finishPoll(storage, poll);
   const gathered = gather({
@@ -88,13 +90,13 @@ export function pollFinisher(storage: Storage): (poll: FinishedPoll) => Promise<
     together: (polls: readonly FinishedPoll[]) => finishTogether(storage, polls),
     max: 16,
     atOnce: 2,
-    // Ends wait for rows of accounts, which may be locked for seconds; those of other accounts do not wait with them.
+    // Storing waits for rows of accounts, which may be locked for seconds; then polls of other accounts go ahead.
     countedMs: 100,
   });
   return (poll) => (mayShare(poll) ? gathered(poll) : alone(poll));
 }
 
-/** What its questions made fail is charged by a sum over the account's other polls, which one transaction does not see. */
+/** Charging calls that a question made fail needs a sum over the account's polls, which one call cannot fully see. */
 const mayShare = ({ payer, votes }: FinishedPoll) =>
   payer !== undefined && votes.every(({ cost }) => (cost?.fault_u ?? 0) === 0);
 
@@ -126,7 +128,7 @@ function toFinished({ votes, response }: FinishedPoll, row: Row): Finished {
   };
 }
 
-/** Gives a poll up: it failed without a result, its hold is released, and a dead letter says why. */
+/** Gives a poll up: it fails without a result, its hold is released, and a dead letter records the reason. */
 export async function bury(
   storage: Storage,
   { id, epoch, reason }: { id: string; epoch: number; reason: string },
@@ -142,7 +144,7 @@ interface Row {
   unvoted_u: bigint;
 }
 
-/** The response is a parameter of its own, so that its text is not escaped into another. */
+/** The response is a separate parameter, so that its text need not be escaped inside another one. */
 interface StoredEnd {
   poll: object;
   response: string | null;

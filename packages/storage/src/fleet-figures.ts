@@ -6,37 +6,37 @@ import { FREE_POOL } from './system-accounts.ts';
 
 /** How the whole service is doing, as Postgres sees it. */
 export interface FleetFigures {
-  /** Running polls that a worker holds. */
+  /** Running polls held by a worker. */
   held: number;
-  /** Running polls without a holder: not claimed yet, unless they are flex polls, which may wait; or left by a dead worker. */
+  /** Running polls without a holder: not claimed yet (except flex polls, which may wait), or left by a dead worker. */
   lapsed: number;
   /** Running polls past their deadline, held or not. */
   overdue: number;
-  /** Polls that were given up and that no operator has closed. */
+  /** Polls that were given up and not yet closed by an operator. */
   buried: number;
-  /** Null before the first free poll of a UTC day, which fills the pool. */
+  /** Null until the first free poll of a UTC day fills the pool. */
   freePoolU: bigint | null;
-  /** Seconds since anything happened to the open batch that has stood still the longest; 0 without one. */
+  /** Seconds since the last progress of the open batch that has been idle for longest; 0 without one. */
   batchIdleS: BatchIdle;
   /** What providers charge the fleet. */
   spend: ProviderSpend;
-  /** checkedAt: when the books were proved last. failures: attempts that have failed since the last one that ended. */
+  /** checkedAt: when the books were last checked. failures: attempts that failed since the last completed one. */
   ledger: { checkedAt: Date; tookMs: number; violations: number; failures: number };
-  /** From then on a poll would have no partition to go to. */
+  /** From this time on, polls have no partition to be stored in. */
   monthsEndAt: Date;
-  /** Since when the oldest that is to be deleted waits for it: ended polls, closed accounts, other rows. */
+  /** Since when the oldest data due for deletion has been waiting: ended polls, closed accounts, other rows. */
   keptTooLong: Record<'polls' | 'accounts' | 'rows', Date | null>;
-  /** Since when the oldest day of receipts that is over waits for its seal. */
+  /** Since when the oldest finished day of receipts has been waiting for its seal. */
   unsealedSince: Date | null;
 }
 
-/** By what it waits for: a gateway that makes polls of its rows, or workers that run those it has. */
+/** By what the batch waits for: a gateway that turns rows into polls, or workers that run its polls. */
 export interface BatchIdle {
   gateway: number;
   worker: number;
 }
 
-/** Reads what is unfinished only, so that it stays cheap however many polls have ended. */
+/** Reads only what is unfinished, so that it stays cheap however many polls have ended. */
 export async function readFleetFigures(queries: Queries): Promise<FleetFigures> {
   const { db } = queries;
   const spend = await readProviderSpend(queries);

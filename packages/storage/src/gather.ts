@@ -1,5 +1,5 @@
-// Calls that come while an earlier one is under way go to Postgres together: a transaction, its round trip and its commit are
-// then paid once. A call that comes alone is sent in the same turn of the event loop.
+// Calls that arrive while an earlier one is in progress go to Postgres together, so that they share a transaction, its
+// round trip and its commit. A call that arrives alone is sent in the same turn of the event loop.
 
 interface Waiting<Item, Answer> {
   item: Item;
@@ -7,17 +7,19 @@ interface Waiting<Item, Answer> {
 }
 
 export interface Gathering<Item, Answer> {
-  /** In the order of the items. One without an answer is tried by itself; where it throws, each of them is. */
+  /**
+   * Answers in the order of the items. An item without an answer is tried alone; so is every item if the call throws.
+   */
   together(items: readonly Item[]): Promise<readonly (Answer | undefined)[]>;
-  /** `lost`: what the joint call threw. Whether it did its work is not known then. */
+  /** `lost`: what the joint call threw. It is then unknown whether the call did its work. */
   alone(item: Item, lost?: unknown): Promise<Answer>;
-  /** For the log: a joint call threw, and each of its items is tried by itself. */
+  /** For the log: a joint call threw, and each of its items is tried alone. */
   onLost?: ((error: unknown) => void) | undefined;
-  /** In one call. */
+  /** Maximum number of items in one call. */
   max: number;
-  /** Calls under way. */
+  /** Maximum number of calls in progress. */
   atOnce: number;
-  /** A call that takes longer no longer counts as one under way: those after it do not wait for its locks. */
+  /** A call that takes longer no longer counts as in progress, so that later calls do not wait for its locks. */
   countedMs?: number;
 }
 
@@ -38,7 +40,7 @@ export function gather<Item, Answer>(how: Gathering<Item, Answer>): (item: Item)
   return (item) => {
     const answer = Promise.withResolvers<Answer>();
     waiting.push({ item, answer });
-    // What arrives in this turn is taken along.
+    // Wait for the end of this turn, so that items that arrive in it are sent along.
     if (!isPlanned && underWay < how.atOnce) {
       isPlanned = true;
       setImmediate(next);
@@ -47,7 +49,7 @@ export function gather<Item, Answer>(how: Gathering<Item, Answer>): (item: Item)
   };
 }
 
-/** Gathers what has the same key; items of other keys never wait for it. */
+/** Gathers items with the same key; items with other keys never wait for them. */
 export function gatherBy<Item, Answer>(
   keyOf: (item: Item) => string,
   how: Gathering<Item, Answer>,
@@ -67,7 +69,7 @@ export function gatherBy<Item, Answer>(
   };
 }
 
-/** Settled with the call, or once it is no longer counted. */
+/** Settles when the call does, or once the call is no longer counted. */
 function counted(call: Promise<void>, countedMs: number | undefined): Promise<void> {
   if (countedMs === undefined) return call;
   return new Promise((resolve) => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-// What the roles of the apps may do, table by table. The role that migrates owns everything; the apps' roles read, write
-// what is listed here, and reach the ledger only through functions that run as the owner. A privilege that is taken away
-// is still needed by the release before: take it away one release after the last use.
+// What the roles of the apps may do, table by table. The migrating role owns everything. The apps' roles read
+// everything, write what is listed here, and change the ledger only through functions that run as the owner. The
+// previous release still needs a privilege that is no longer used: revoke it one release later.
 
 export const GATEWAY_ROLE = 'eloquentpoll_gateway';
 export const WORKER_ROLE = 'eloquentpoll_worker';
@@ -10,7 +10,7 @@ const ROLES = { gateway: GATEWAY_ROLE, worker: WORKER_ROLE } as const;
 type App = keyof typeof ROLES;
 export const APP_ROLES: readonly string[] = Object.values(ROLES);
 
-/** Beside reading. A table that is not in here is read only. */
+/** Rights besides reading. A table that is not listed here can only be read. */
 export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>> = {
   accounts: { gateway: 'insert, update', worker: 'update (emptied_at)' },
   identities: { gateway: 'insert, update, delete' },
@@ -53,10 +53,10 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   model_standings: { worker: 'update (failed, failed_at, passes, returns)' },
 };
 
-/** What proves who a caller is; a worker has no use for it. */
+/** Tables with proofs of callers' identity, which workers do not need. */
 const UNREAD_BY_WORKERS = ['identities', 'api_keys', 'logins', 'nonces', 'idempotency', 'moved_names'];
 
-/** Functions that run as the owner, and who may call them; one that nothing calls but other functions has none. */
+/** Functions that run as the owner, and the apps that may call them. An empty list: only other functions call it. */
 export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   accept_poll: ['gateway'],
   accept_polls: ['gateway'],
@@ -107,13 +107,13 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   drop_month: ['worker'],
 };
 
-/** The statements that give each of `roles` exactly what is listed; the owner runs them. */
+/** The statements that grant each of `roles` exactly what is listed; the owner runs them. */
 export function grantStatements(roles: readonly string[]): string {
   const apps = (Object.keys(ROLES) as App[]).filter((app) => roles.includes(ROLES[app]));
   return [...apps.map((app) => readEverything(ROLES[app])), ...apps.flatMap(grantsOf)].join(';\n');
 }
 
-/** Only what we own: extensions may have put functions of theirs into the schema. Partitions are read by way of their table. */
+/** Only our own objects: extensions may add functions to the schema. Partitions are read through their table. */
 const readEverything = (role: string): string => `
 do $grants$
 declare
@@ -143,6 +143,8 @@ function grantsOf(app: App): string[] {
   ];
 }
 
-/** Changes with the statements and the functions, so that they are run again when they or the roles have changed. */
+/**
+ * Changes with the statements and the functions, so that grants are applied again when functions or roles have changed.
+ */
 export const grantsName = (statements: string, functions: string): string =>
   `grants-${createHash('sha256').update(functions).update(statements).digest('hex').slice(0, 16)}`;

@@ -1,25 +1,25 @@
 import type { TerminationReason } from '@eloquentpoll/contracts';
 import type { AskingOrder } from '@eloquentpoll/voting';
 
-/** What the answer of an audited poll was made of. */
+/** The votes of an audited poll that its answer was made of. */
 export interface HeardAudit {
   askedOrder: AskingOrder;
   threshold: number;
   optionCount: number;
-  /** Ids, in the order in which they were heard. */
+  /** Model ids, in the order in which they answered. */
   models: readonly string[];
-  /** Of each: an option, or null for none. */
+  /** One per model: an option, or null for none. */
   votes: readonly (number | null)[];
-  /** After each of them: the confidence that followers were sent; null without a leader and where it is not known. */
+  /** The confidence sent to followers after each vote; null without a leader, or if not known. */
   said: readonly (number | null)[];
   reason: TerminationReason | null;
-  /** Of these votes. */
+  /** The winner of these votes. */
   winner: number | null;
-  /** The most that asking the other models can cost, in micro-USD. */
+  /** The maximum that asking the other models can cost, in micro-USD. */
   maxU: number;
 }
 
-/** As the SQL function note_audit reads it. */
+/** As read by the SQL function note_audit. */
 interface HeardJson extends Pick<HeardAudit, 'threshold' | 'models' | 'votes' | 'said' | 'reason' | 'winner'> {
   asked_order: AskingOrder;
   option_count: number;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// Uptime as recorded, not as claimed: each service notes the minutes in which it was alive.
+// Measured uptime: each service records the minutes in which it was alive.
 
 export async function beat({ db }: Queries, service: 'gateway' | 'worker'): Promise<void> {
   await db
@@ -11,7 +11,7 @@ export async function beat({ db }: Queries, service: 'gateway' | 'worker'): Prom
     .execute();
 }
 
-/** Share of minutes with a beat since the first one in the window; null before any full minute was recorded. */
+/** Share of minutes with a beat since the first beat in the window; null before a full minute was recorded. */
 export async function uptime({ db }: Queries, service: 'gateway' | 'worker', days = 30): Promise<number | null> {
   const { rows } = await sql<{ ratio: number | null }>`
     select (count(*) / nullif(extract(epoch from date_trunc('minute', now()) - min(minute)) / 60, 0))::float8 as ratio

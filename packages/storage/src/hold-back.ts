@@ -1,21 +1,21 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// A card payment is credited at once and can be disputed for months. Until a new card has settled, part of what it paid
-// cannot be set aside for polls: the balance shows it, a hold leaves it alone.
+// A card payment is credited at once and can be disputed for months. Until a new card has settled, no poll can use a
+// part of what it paid: the balance shows that part, but holds do not take it.
 
 export interface HoldBackRules {
   /** How long a payment takes to settle; 0 holds nothing back. */
   days: number;
-  /** Of what has not settled, this share is held back ... */
+  /** This share of unsettled payments is held back ... */
   share: number;
   /** ... but this much of it can always be spent. */
   freeU: bigint;
 }
 
 /**
- * Holds back a part of a payment that was credited just now, in the transaction that credited it. An account whose
- * card payments have settled before, none of them taken back, is not held to it.
+ * Holds back part of a payment, in the transaction that credits it. Nothing is held back for an account with settled
+ * card payments of which none was reversed.
  */
 export async function holdBack(
   { db }: Queries,
@@ -41,7 +41,7 @@ export async function holdBack(
   if (part > 0n) await setHeldBack({ db }, checkout, part);
 }
 
-/** After a reversal no more is held back than is left of the payment. */
+/** After a reversal, holds back at most what is left of the payment. */
 export async function shrinkHeldBack(
   { db }: Queries,
   checkout: { id: string; accountId: string },
@@ -70,7 +70,7 @@ async function setHeldBack(
     .execute();
 }
 
-/** Frees what has settled; answers how many payments. Any process may call it at any time. */
+/** Releases payments that have settled; returns how many. Any process may call it at any time. */
 export async function releaseHeldBack({ db }: Queries, limit = 500): Promise<number> {
   const { rows } = await sql<{ released: number }>`
     with due as (

@@ -2,17 +2,17 @@ import { sql } from 'kysely';
 import type { IdempotencyKey } from './accept-poll.ts';
 import type { Queries } from './open-storage.ts';
 
-// Idempotency-Key for operations other than polls (a poll takes its key together with its hold, in acceptPoll): claim
-// the key, do the work, leave the sealed response. If the holder dies, the key is free again after `holdMs`.
+// Idempotency-Key for operations other than polls (a poll claims its key together with its hold, in acceptPoll): claim
+// the key, do the work, store the sealed response. If the holder dies, the key is free again after `holdMs`.
 
 export type KeyClaim =
   /** Do the work, then complete or release the key with this claim. */
   | { kind: 'claimed'; claim: string }
-  /** Another request is doing it right now. */
+  /** Another request is doing the work at this moment. */
   | { kind: 'running'; retryAfterMs: number }
-  /** It was done; this is what was answered. */
+  /** It was done; this is the stored response. */
   | { kind: 'done'; response: Buffer }
-  /** The key stands for another request. */
+  /** The key belongs to another request. */
   | { kind: 'reused' };
 
 export async function claimKey({ db }: Queries, key: IdempotencyKey, holdMs: number): Promise<KeyClaim> {
@@ -34,7 +34,7 @@ export async function claimKey({ db }: Queries, key: IdempotencyKey, holdMs: num
       from idempotency
      where principal = ${key.principal} and entry_point = ${key.entryPoint} and key = ${key.key}`.execute(db);
   const known = rows[0];
-  // Released between the two statements: the next attempt gets it.
+  // The key was released between the two statements: the next attempt gets it.
   if (!known) return { kind: 'running', retryAfterMs: 0 };
   if (known.fingerprint !== key.fingerprint || (known.response === null && known.wait_ms === null))
     return { kind: 'reused' };
@@ -42,7 +42,7 @@ export async function claimKey({ db }: Queries, key: IdempotencyKey, holdMs: num
   return { kind: 'running', retryAfterMs: Math.max(0, known.wait_ms ?? 0) };
 }
 
-/** Keeps the response for 24 hours from the claim. false when the claim was taken over meanwhile. */
+/** Keeps the response for 24 hours from the claim. false if another request has taken the claim over meanwhile. */
 export async function completeKey({ db }: Queries, claim: string, key: KeyScope, response: Buffer): Promise<boolean> {
   const row = await db
     .updateTable('idempotency')
@@ -56,7 +56,7 @@ export async function completeKey({ db }: Queries, claim: string, key: KeyScope,
   return row !== undefined;
 }
 
-/** Nothing was executed, so nothing is remembered: a retry with the same key starts afresh. */
+/** Nothing was executed, so nothing is remembered: a retry with the same key starts again. */
 export async function releaseKey({ db }: Queries, claim: string, key: KeyScope): Promise<void> {
   await db
     .deleteFrom('idempotency')
@@ -68,7 +68,7 @@ export async function releaseKey({ db }: Queries, claim: string, key: KeyScope):
     .execute();
 }
 
-/** A poll that was given up cost nothing: its key no longer stands for it, so that a retry makes a new one. */
+/** A poll that was given up cost nothing: its key is freed, so that a retry creates a new poll. */
 export async function forgetPollKey({ db }: Queries, key: KeyScope, pollId: string): Promise<void> {
   await db
     .deleteFrom('idempotency')
@@ -76,14 +76,14 @@ export async function forgetPollKey({ db }: Queries, key: KeyScope, pollId: stri
     .where('entry_point', '=', key.entryPoint)
     .where('key', '=', key.key)
     .where('poll_id', '=', pollId)
-    // A retry must not bring back what its caller canceled.
+    // A retry must not restart a poll that its caller canceled.
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('polls').select('id').where('id', '=', pollId).where('canceled_at', 'is not', null))),
     )
     .execute();
 }
 
-/** The poll that a key stands for, as long as it is remembered. */
+/** The poll that belongs to a key, while the key is remembered. */
 export async function findPollOfKey({ db }: Queries, key: KeyScope): Promise<string | null> {
   const row = await db
     .selectFrom('idempotency')

@@ -3,8 +3,8 @@ import { findMovedName, isClosedHere, nameOfIdentity, refuseMovedName } from './
 import { StorageBusy } from './errors.ts';
 import type { Queries } from './open-storage.ts';
 
-// Ways to prove who you are, each pointing at one account. A person is (issuer, subject), never an e-mail address; a
-// wallet is its 20 bytes, whatever its spelling.
+// Ways to prove one's identity, each for one account. A person is (issuer, subject), never an e-mail address; a wallet
+// is its 20 bytes, however it is spelled.
 
 export type Identity =
   | { kind: 'oidc'; issuer: string; subject: string; email?: string | undefined }
@@ -17,7 +17,7 @@ export interface KnownIdentity {
   isFrozen: boolean;
 }
 
-/** Throws `AccountMoving` while its account is on its way here. */
+/** Throws `AccountMoving` while the identity's account is moving here. */
 export async function findIdentity(queries: Queries, identity: Identity): Promise<KnownIdentity | null> {
   const row = await identityRow(queries, identity);
   if (!row || isClosedHere(row)) return null;
@@ -44,8 +44,8 @@ async function identityRow({ db }: Queries, identity: Identity) {
 }
 
 /**
- * The account of an identity, created on its first use, with `newId` where one is given; call it in a transaction. Concurrent first uses create one
- * account: the identity is inserted first, and the loser of that race waits and creates nothing.
+ * The account of an identity, created on first use (with `newId` if given). Call it in a transaction. Concurrent first
+ * uses create one account: the identity is inserted first, and the loser of that race waits and creates nothing.
  */
 export async function admitIdentity(
   queries: Queries,
@@ -63,8 +63,8 @@ export async function admitIdentity(
 }
 
 /**
- * The account that a payment by this wallet belongs to. One that has left for another cell, or is on its way here, is paid
- * here, where the money came, and the money follows it (`settleMoves`). Call it in a transaction.
+ * The account that receives a payment by this wallet. If it has left for another cell or is moving here, the payment is
+ * still credited in this cell, which received it, and `settleMoves` sends the money on. Call it in a transaction.
  */
 export async function admitPayer(
   queries: Queries,
@@ -94,7 +94,7 @@ async function openIdentity({ db }: Queries, identity: Identity, newId?: string)
   return row ? { identityId: row.id, accountId: row.account_id, isFrozen: false } : null;
 }
 
-/** Links an unused identity to an existing account; false if it belongs to an account already. */
+/** Links an unused identity to an existing account; false if it already belongs to an account. */
 export async function linkIdentity({ db }: Queries, accountId: string, identity: Identity): Promise<boolean> {
   const row = await db
     .insertInto('identities')
@@ -111,7 +111,7 @@ export async function linkIdentity({ db }: Queries, accountId: string, identity:
   return row !== undefined;
 }
 
-/** Notes that the wallet signed with its own private key; from then on no contract answers for it. */
+/** Records that the wallet signed with its own private key; from then on no contract signature is accepted for it. */
 export async function noteOwnKey({ db }: Queries, address: Buffer): Promise<void> {
   await db
     .updateTable('identities')
@@ -133,7 +133,7 @@ export async function hasOwnKey({ db }: Queries, address: Buffer): Promise<boole
   return row !== undefined;
 }
 
-/** The first wallet that opened or joined the account. */
+/** The first wallet that opened the account or was linked to it. */
 export async function findWallet({ db }: Queries, accountId: string): Promise<Buffer | null> {
   const row = await db
     .selectFrom('identities')
@@ -147,7 +147,7 @@ export async function findWallet({ db }: Queries, accountId: string): Promise<Bu
   return row?.address ?? null;
 }
 
-/** Every way to prove to be the owner of this account, oldest first. */
+/** All identities that prove ownership of this account, oldest first. */
 export async function listIdentities({ db }: Queries, accountId: string): Promise<Identity[]> {
   const rows = await db
     .selectFrom('identities')

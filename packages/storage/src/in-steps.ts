@@ -1,6 +1,6 @@
-// Work in short transactions, each of which may fail without the others.
+// Work in short transactions, each of which may fail independently of the others.
 
-/** Takes all steps, whichever fails; then the first failure is thrown. Returns the sum of what they returned. */
+/** Runs all steps even if some fail, then throws the first failure. Returns the sum of their results. */
 export async function inSteps(steps: readonly (() => Promise<number>)[]): Promise<number> {
   const failures: unknown[] = [];
   let done = 0;
@@ -17,7 +17,7 @@ export async function inSteps(steps: readonly (() => Promise<number>)[]): Promis
   return done;
 }
 
-/** Repeats `step` while it does as much as it may, until about `limit`; returns how much was done. */
+/** Repeats `step` while it does a full portion, up to about `limit`; returns how much was done. */
 export async function untilShort(
   limit: number,
   atOnce: number,

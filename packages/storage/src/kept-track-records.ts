@@ -4,11 +4,11 @@ import type { Queries } from './open-storage.ts';
 import type { RosterVersion } from './roster-versions.ts';
 import { readTrackRecord } from './track-records.ts';
 
-// Track records as a process has read them. They are used for every poll, change slowly, and one that is some minutes old
-// is as good; so a read is awaited only where there is nothing to use meanwhile.
+// Track records cached by a process. Every poll needs one and they change slowly, so a record that is some minutes old
+// is good enough; a read is awaited only if there is nothing to use meanwhile.
 
 export interface TrackRecords {
-  /** Null when there is none, or it could not be read for too long, or what is stored makes no sense. */
+  /** Null if there is none, if it could not be read for too long, or if the stored record is invalid. */
   of(version: string): Promise<KnownTrackRecord | null>;
 }
 
@@ -23,13 +23,13 @@ export interface KnownTrackRecord {
 export interface KeepingRules {
   /** Read again after this time. */
   freshMs?: number;
-  /** Not used any more after this time without a successful read. */
+  /** Not used after this time without a successful read. */
   maxAgeMs?: number;
   now?: () => number;
   onError?: (error: unknown) => void;
 }
 
-/** Roster versions of which polls may still run; the one that was not asked for longest gives way. */
+/** Roster versions of which polls may still run; the least recently used one is dropped. */
 const MAX_KEPT = 64;
 
 interface Kept {

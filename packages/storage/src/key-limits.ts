@@ -2,13 +2,13 @@ import type { LimitReset } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// What the polls of an API key may be charged per period. It is kept by the SQL functions take_key_limit and
-// settle_key_limit, in the transactions that set money aside and end polls.
+// What the polls of an API key may be charged per period. The SQL functions take_key_limit and settle_key_limit count
+// it, in the transactions that set money aside and end polls.
 
 export interface KeyLimitTerms {
   /** Null: no limit. */
   limitU: bigint | null;
-  /** At midnight UTC, or at that of the first of a month. */
+  /** At midnight UTC, daily or on the first of a month. */
   reset: LimitReset;
 }
 
@@ -18,7 +18,7 @@ export interface KeyLimit extends KeyLimitTerms {
   spentU: bigint;
   /** Set aside for running polls. */
   heldU: bigint;
-  /** Null where it is never reset. */
+  /** Null if it is never reset. */
   resetsAt: Date | null;
 }
 
@@ -56,7 +56,7 @@ export async function findKeyLimit({ db }: Queries, keyId: string): Promise<KeyL
   return row ? toKeyLimit(row) : null;
 }
 
-/** What the key has spent in the period and what its running polls hold count from now on. */
+/** What the key has already spent in the period, and what its running polls hold, counts too. */
 export async function setKeyLimit(
   { db }: Queries,
   { accountId, keyId, limitU, reset }: KeyLimitTerms & { accountId: string; keyId: string },
@@ -66,11 +66,11 @@ export async function setKeyLimit(
 
 export interface KeySpend {
   todayU: bigint;
-  /** Today included. */
+  /** Including today. */
   monthU: bigint;
 }
 
-/** What each key of the account was charged on this UTC day and in this month; a key that is missing was not. */
+/** What each key of the account was charged on this UTC day and in this month. Keys without charges are missing. */
 export async function readKeySpend({ db }: Queries, accountId: string): Promise<Map<string, KeySpend>> {
   const { rows } = await sql<{ key_id: string; today_u: bigint; month_u: bigint }>`
     select key_id, coalesce(sum(cost_u) filter (where day = key_period('daily')), 0)::bigint as today_u,

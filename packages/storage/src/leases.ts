@@ -4,20 +4,20 @@ import type { Queries } from './open-storage.ts';
 import { isInMonthsOf } from './poll-ids.ts';
 import { repeatable } from './transaction.ts';
 
-// Who runs a poll: renewing and releasing what was claimed (see claims.ts), and finding what has no holder. Every
-// comparison of times is made by Postgres.
+// Who runs a poll: renews and releases what was claimed (see claims.ts), and finds polls without a holder. All times
+// are compared by Postgres.
 
-/** Shorter than a worker's job is held for it, so that a dead worker's poll can be claimed when its job comes back. */
+/** Shorter than the reservation of a worker's job: when a dead worker's job comes back, its poll can be claimed. */
 export const LEASE_MS = 8_000;
 export const leaseEnd = (leaseMs: number) => sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`;
 
-/** A worker must have ended it by then: of a run that has a limit of its own that is its end, as long as a worker has it. */
+/** A worker must have ended the poll by its deadline or, while a worker has it, by its run limit if that is earlier. */
 export const mustEndAt = sql<Date>`
   case when lease_owner is not null and lease_until >= now() then least(deadline_at, run_until) else deadline_at end`;
 
 /**
- * By more than `graceMs`, and twice as long after each claim: while the store takes claims and no ends, the worker that has
- * the votes keeps trying, and the poll does not use its claims up.
+ * Overdue by more than `graceMs`, doubled after each claim: if the store accepts claims but cannot store ends, the
+ * worker with the votes keeps trying, and the poll does not use up its claims.
  */
 export const isOverdue = (graceMs: number) =>
   sql<boolean>`${mustEndAt} < now() - ${graceMs} * interval '1 millisecond' * 2 ^ greatest(0, least(claims - 1, 10))`;
@@ -34,14 +34,14 @@ export interface FoundPoll extends Lease {
   lane: ServiceTier;
 }
 
-/** A poll that is still its worker's own. */
+/** A poll that its worker still holds. */
 export interface Renewed {
   id: string;
-  /** Its caller canceled it. */
+  /** The caller canceled the poll. */
   isCanceled: boolean;
 }
 
-/** Extends the leases of all polls of a worker at once; returns those that are still its own. */
+/** Extends the leases of all polls of a worker at once; returns those that it still holds. */
 export async function renewLeases({ db }: Queries, worker: string, leases: readonly Lease[]): Promise<Renewed[]> {
   if (leases.length === 0) return [];
   const ids = leases.map((lease) => lease.id);
@@ -62,8 +62,8 @@ export async function renewLeases({ db }: Queries, worker: string, leases: reado
 }
 
 /**
- * Releases a poll so that another worker can claim it at once. The claim is not counted: an orderly shutdown says nothing
- * about the poll. False when the lease was lost before.
+ * Releases a poll so that another worker can claim it at once. The claim is not counted: an orderly shutdown does not
+ * make the poll suspicious. False if the lease was already lost.
  */
 export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -77,7 +77,7 @@ export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promi
   return numUpdatedRows === 1n;
 }
 
-/** Running polls without a holder: their lease ran out, or they were accepted and never claimed. */
+/** Running polls without a holder: their lease has lapsed, or they were accepted and never claimed. */
 export async function findLapsed({ db }: Queries, limit: number, skip = 0): Promise<FoundPoll[]> {
   return db
     .selectFrom('polls')
@@ -90,7 +90,7 @@ export async function findLapsed({ db }: Queries, limit: number, skip = 0): Prom
     .execute();
 }
 
-/** Milliseconds until the first lease ends that is not renewed by then, within the next so many; null when none does. */
+/** Milliseconds until the first lease ends unless renewed; null if none ends within `withinMs`. */
 export async function nextLapse({ db }: Queries, withinMs: number): Promise<number | null> {
   const { rows } = await sql<{ ms: number | null }>`
     select (extract(epoch from min(lease_until) - now()) * 1000)::float8 as ms from polls
@@ -99,7 +99,7 @@ export async function nextLapse({ db }: Queries, withinMs: number): Promise<numb
   return rows[0]?.ms ?? null;
 }
 
-/** Running polls that a worker should have ended itself: see `isOverdue`. */
+/** Running polls that their worker should have ended: see `isOverdue`. */
 export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): Promise<FoundPoll[]> {
   return db
     .selectFrom('polls')

@@ -4,12 +4,12 @@ import { type Closed, type Closing, closeBooks } from './close-books.ts';
 import { withLock } from './locks.ts';
 import type { Queries, Storage } from './open-storage.ts';
 
-// One process at a time checks the ledger when a check is due: it closes what is final, reads some closed pages again,
-// and checks what is open. Attempts are noted too, so that a check that fails is tried less often.
+// Checks the ledger when a check is due, in one process at a time: closes what is final, rereads some closed pages, and
+// checks the open part. Attempts are recorded too, so that a failing check is retried less often.
 
 const LOCK_TERM_MS = 60_000;
 const VERIFY_FOR_MS = 300;
-/** With more open transfers than this a round would take seconds: the books are first closed further. */
+/** With more open transfers than this, a check would take seconds: it is skipped until more of the books are closed. */
 const MAX_OPEN = 40_000;
 
 export interface LedgerRound extends Closed {
@@ -20,7 +20,7 @@ export interface RoundLimits extends Closing {
   maxOpen?: number;
 }
 
-/** Null when it is not due or another process is checking. The outcome is stored for all processes. */
+/** Null if no check is due or another process is checking. The outcome is stored for all processes. */
 export async function checkLedgerInTurn(
   storage: Storage,
   everyMs: number,

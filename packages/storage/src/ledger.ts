@@ -2,21 +2,21 @@ import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import { FUNDING, type FundingSource } from './system-accounts.ts';
 
-// Money in integer micro-USD. Transfers are only ever added, each under an `idem` of its own, so that repeating any
-// call changes nothing. The arithmetic happens in the SQL functions of migration 0002, next to the rows it locks.
+// Money in integer micro-USD. Transfers are only ever added, each under a unique `idem`, so repeating a call changes
+// nothing. The arithmetic is done by the SQL functions of migration 0002, next to the rows that they lock.
 
 export interface LedgerBalance {
   postedU: bigint;
   heldU: bigint;
-  /** Set aside for open batches, beside what their running polls hold. */
+  /** Set aside for open batches, in addition to what their running polls hold. */
   reservedU: bigint;
   /** Not set aside; below zero after a reversal of money that was already spent. */
   availableU: bigint;
-  /** Of it, what card payments have paid that have not settled; no hold takes it. */
+  /** The part of `availableU` that comes from card payments that have not settled; no hold takes it. */
   heldBackU: bigint;
-  /** Sum of everything captured so far, in whichever cell. */
+  /** Everything captured so far, in all cells. */
   usageU: bigint;
-  /** The account's owner wants to know when less than this is posted. */
+  /** The account's owner wants to be notified when less than this is posted. */
   lowU: bigint | null;
 }
 
@@ -24,7 +24,7 @@ export interface Movement {
   accountId: string;
   amountU: bigint;
   source: FundingSource;
-  /** Names the outside event, for example `card:cs_…`; one event moves money once. */
+  /** Identifies the outside event, for example `card:cs_…`; one event moves money once. */
   idem: string;
 }
 
@@ -46,27 +46,27 @@ export async function balanceOf({ db }: Queries, accountId: string): Promise<Led
   };
 }
 
-/** true when the money moved now, false when this `idem` had moved it before. */
+/** true if the money moved now, false if this `idem` had moved it before. */
 export function creditAccount({ db }: Queries, { accountId, amountU, source, idem }: Movement): Promise<boolean> {
   return outcome(
     sql`select ledger_move('credit', ${accountId}, ${FUNDING[source]}, ${amountU}, ${idem}) as done`.execute(db),
   );
 }
 
-/** Takes back a credit (refund, dispute), below zero if need be: the books stay true, new holds are refused. */
+/** Takes back a credit (refund, dispute), even below zero: the books stay true, and new holds are refused. */
 export function reverseCredit({ db }: Queries, { accountId, amountU, source, idem }: Movement): Promise<boolean> {
   return outcome(
     sql`select ledger_move('reversal', ${accountId}, ${FUNDING[source]}, ${amountU}, ${idem}) as done`.execute(db),
   );
 }
 
-/** Whether there is a movement of this name. */
+/** Whether a transfer with this `idem` exists. */
 export async function isBooked({ db }: Queries, idem: string): Promise<boolean> {
   const row = await db.selectFrom('transfers').select('id').where('idem', '=', idem).executeTakeFirst();
   return row !== undefined;
 }
 
-/** Sets money aside. false when the account cannot cover it. */
+/** Sets money aside. false if the account cannot cover it. */
 export function hold(
   { db }: Queries,
   { accountId, amountU, idem }: { accountId: string; amountU: bigint; idem: string },
@@ -74,12 +74,12 @@ export function hold(
   return outcome(sql`select ledger_hold(${accountId}, ${amountU}, ${idem}, null) as done`.execute(db));
 }
 
-/** Captures part of a hold and releases the rest. false when the hold was resolved before. */
+/** Captures part of a hold and releases the rest. false if the hold was resolved before. */
 export function capture({ db }: Queries, holdIdem: string, amountU: bigint): Promise<boolean> {
   return outcome(sql`select ledger_resolve(${holdIdem}, ${amountU}) as done`.execute(db));
 }
 
-/** Releases a hold. false when it was resolved before. */
+/** Releases a hold. false if it was resolved before. */
 export function voidHold(queries: Queries, holdIdem: string): Promise<boolean> {
   return capture(queries, holdIdem, 0n);
 }

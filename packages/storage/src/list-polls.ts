@@ -5,25 +5,25 @@ import type { Queries } from './open-storage.ts';
 import { type PollLine, readPollLines } from './poll-lines.ts';
 import { type Month, type PollFilter, type Position, type Scan, type ScannedRow, scanOf } from './scan-polls.ts';
 
-// The polls of an account, newest first, page by page: month after month, and in each in the order of their time. A page
-// reads a bounded number of rows however rarely they match, and no month after the one in which it is full.
+// The polls of an account, newest first, page by page, month by month. A page reads a bounded number of rows however
+// rarely they match, and stops at the month in which it is full.
 
 export interface PollPageTerms {
   limit: number;
-  /** From this poll of the account on, without it; from the end of the list where it is null. */
+  /** Start next to this poll of the account, without including it; null: start at the end of the list. */
   from?: { pollId: string | null; direction: 'older' | 'newer' } | undefined;
 }
 
 export interface PollPage {
   /** Newest first. */
   lines: PollLine[];
-  /** Where to go on in the direction of the page; null at the end of the list. */
+  /** Where to continue in the direction of the page; null at the end of the list. */
   goOn: string | null;
-  /** How many polls were looked at, and when the last of them was accepted. */
+  /** How many polls were examined, and when the last of them was accepted. */
   looked: { polls: number; until: Date | null };
 }
 
-/** Null when `from` names no poll of the account. */
+/** Null if `from` is not a poll of the account. */
 export async function listPolls(
   queries: Queries,
   accountId: string,
@@ -32,7 +32,7 @@ export async function listPolls(
 ): Promise<PollPage | null> {
   const position = from?.pollId ? await positionOf(queries, accountId, from.pollId) : undefined;
   if (position === null) return null;
-  // The index of a key has polls of that key only, whose account is not in it.
+  // The index by key does not contain the account, so check that the key belongs to it.
   if (filter.keyId !== undefined && !(await ownsKey(queries, accountId, filter.keyId)))
     return { lines: [], goOn: null, looked: { polls: 0, until: null } };
   const isOlder = from?.direction !== 'newer';
@@ -50,14 +50,14 @@ export async function listPolls(
 }
 
 interface Walk {
-  /** How many rows are read at first, and in all. */
+  /** How many rows are read at first, and in total. */
   sizes: readonly number[];
   limit: number;
   scan: Scan;
   position?: Position | undefined;
 }
 
-/** Month after month, each row once, until the page is full or so many rows are read: of the months after that nothing is. */
+/** Reads month by month, each row once, until the page is full or the maximum number of rows is read. */
 async function walk({ db }: Queries, months: readonly Month[], { sizes, limit, scan, position }: Walk) {
   const rows: ScannedRow[] = [];
   const isFull = () => rows.filter(({ fits }) => fits).length > limit;
@@ -77,7 +77,7 @@ async function walk({ db }: Queries, months: readonly Month[], { sizes, limit, s
   return rows;
 }
 
-/** Those that the page may be of, in its order. */
+/** The months that the page may contain, in the order of the page. */
 async function monthsOf(
   { db }: Queries,
   { createdAfter, createdBefore }: PollFilter,
@@ -102,9 +102,9 @@ async function positionOf({ db }: Queries, accountId: string, pollId: string): P
     .selectFrom('polls')
     .select([
       'account_id',
-      // As a text: a Date has no microseconds.
+      // As text: a Date has no microseconds.
       sql<string>`created_at::text`.as('createdAt'),
-      // One that was deleted since it was on a page has no account; its place is still known.
+      // A poll that was deleted after it was on a page has no account, but its position is still known.
       sql<boolean>`not spec ? 'question'`.as('isEmpty'),
     ])
     .where('id', '=', pollId)

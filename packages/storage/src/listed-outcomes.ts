@@ -4,26 +4,26 @@ import type { Queries } from './open-storage.ts';
 import { pollsWithResults } from './polls-with-results.ts';
 import { countsOf, wasCanceledByCaller } from './results.ts';
 
-/** What a list of polls on a page shows beside its lines: how each was asked, and how close it was. */
+/** What a page with a list of polls shows for each poll besides its line: how it was asked, and how close it was. */
 export interface ListedOutcome {
-  /** The address of its page, from the moment on that it was accepted. */
+  /** The id in the address of its page, which exists from the moment the poll is accepted. */
   resultId: string;
   options: readonly string[];
   confidenceThreshold: number;
   maxCostUsd: number;
-  /** Null where it was asked of a preset, or of models one by one. */
+  /** Null if the poll asked a preset or individually named models. */
   savedPanel: string | null;
-  /** Null where it was asked of a preset or a saved panel. */
+  /** Null if the poll asked a preset or a saved panel. */
   namedModels: readonly string[] | null;
-  /** Its models were to search the web. */
+  /** The models could search the web. */
   search: boolean;
-  /** They were asked for a sentence with their votes. */
+  /** The models were asked to give a reason with their votes. */
   reasons: boolean;
-  /** Null until it has ended with a result. */
+  /** Null until the poll has ended with a result. */
   status: ResultStatus | null;
-  /** Votes of each option that has any, the most first. */
+  /** Number of votes of each option that has any, highest first. */
   counts: readonly number[];
-  /** Votes of each option, in their order; empty without a result. */
+  /** Number of votes of each option, in the order of the options; empty without a result. */
   votes: readonly number[];
   panelSize: number;
   /** Null without a result. */
@@ -33,7 +33,7 @@ export interface ListedOutcome {
   totalMs: number | null;
 }
 
-/** By the ids of the polls. */
+/** `pollIds`: the ids of the polls; the map's keys are the same ids. */
 export async function readOutcomes(queries: Queries, pollIds: readonly string[]): Promise<Map<string, ListedOutcome>> {
   const rows = await outcomeColumns(queries, pollIds).execute();
   return new Map(

@@ -5,7 +5,7 @@ import type { Storage } from './open-storage.ts';
 
 const LOCKS = {
   sweep: 7_205_759_404,
-  /** Asking the payment processor what became of checkouts. */
+  /** Asking the payment processor about the state of checkouts. */
   checkouts: 7_205_759_405,
   /** Sending transactions from our own wallet. */
   signer: 7_205_759_406,
@@ -18,8 +18,9 @@ const LOCKS = {
 export type LockName = keyof typeof LOCKS;
 
 /**
- * Runs `work` unless another process holds the lock; then false. The lock belongs to a transaction that Postgres ends
- * after `termMs` without a statement, so that neither a dead nor a paused process keeps it. `work` must be safe to repeat.
+ * Runs `work` unless another process holds the lock; returns false then. The lock belongs to a transaction that
+ * Postgres ends after `termMs` without a statement, so neither a dead nor a paused process keeps it.
+ * `work` must be safe to repeat.
  */
 export function withLock(
   storage: Storage,

@@ -1,18 +1,18 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// The row that an `ep_session` cookie names. A login is valid until it is ended, is older than its lifetime, was not used
+// The row that an `ep_session` cookie refers to. A login ends when it is closed, reaches its maximum age, is not used
 // for a day, or its account is deleted.
 
 const LIFETIME = '7 days';
 const IDLE = '24 hours';
-/** `last_seen_at` is updated this rarely, so that most requests only read. */
+/** `last_seen_at` is updated only this often, so that most requests just read. */
 const NOTED_EVERY = '5 minutes';
 
 export interface StoredLogin {
   id: string;
   accountId: string;
-  /** What it was made with; null once that identity is gone. */
+  /** The identity that it was created with; null once that identity is gone. */
   identityId: string | null;
   /** An operator froze the account. */
   isFrozen: boolean;
@@ -68,7 +68,7 @@ export async function closeLogin({ db }: Queries, id: string): Promise<void> {
     .execute();
 }
 
-/** Ends every login of an account; answers how many there were. */
+/** Ends every login of an account; returns how many there were. */
 export async function closeLogins({ db }: Queries, accountId: string): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('logins')
@@ -80,7 +80,7 @@ export async function closeLogins({ db }: Queries, accountId: string): Promise<n
   return Number(numUpdatedRows);
 }
 
-/** Whether it was made within so many minutes. */
+/** Whether the login was created within the last `minutes` minutes. */
 export async function isRecentLogin({ db }: Queries, id: string, minutes: number): Promise<boolean> {
   const row = await db
     .selectFrom('logins')

@@ -3,8 +3,8 @@ import type { Authorization } from './deposits.ts';
 import { closeMisfit, noteMisfit } from './misfits.ts';
 import type { Queries } from './open-storage.ts';
 
-// Deposits are credited before their block is final, and the chain may drop it. One that the comparison of all transfers has
-// not met, and that the chain does not have any more, is a misfit: we credited what was not paid.
+// Deposits are credited before their block is final, so the chain may drop it. A deposit that the comparison of all
+// transfers did not find, and that is no longer on the chain, is a misfit: we credited money that was not paid.
 
 const LOST_TRANSFER = 'lost_transfer';
 
@@ -15,7 +15,9 @@ export interface UnmetDeposit extends Authorization {
   fromBlock: bigint;
 }
 
-/** Of this chain, asset and payee, in the order of their ids. Those about which an operator has decided are left out. */
+/**
+ * Unconfirmed deposits of this chain, asset and payee, sorted by id, without those on which an operator has decided.
+ */
 export async function unmetDeposits(
   { db }: Queries,
   { chainId, asset, payTo }: Pick<Authorization, 'chainId' | 'asset' | 'payTo'>,
@@ -44,7 +46,7 @@ interface UnmetRow {
   from_block: bigint;
 }
 
-/** A final block has its transfer. */
+/** The deposit's transfer was found in a final block. */
 export async function noteMetDeposit({ db }: Queries, id: string): Promise<void> {
   await db
     .updateTable('deposits')
@@ -55,7 +57,7 @@ export async function noteMetDeposit({ db }: Queries, id: string): Promise<void>
   await closeMisfit({ db }, { source: 'chain', reference: referenceOf(id) }, 'matched');
 }
 
-/** True when it was not open before. */
+/** True if the misfit was not already open. */
 export const noteLostDeposit = (queries: Queries, deposit: UnmetDeposit): Promise<boolean> =>
   noteMisfit(queries, {
     source: 'chain',
@@ -73,7 +75,7 @@ export const noteLostDeposit = (queries: Queries, deposit: UnmetDeposit): Promis
     },
   });
 
-/** The other way round than all other misfits: nothing that could be booked has moved. */
+/** The opposite of all other misfits: no money has moved that could be credited. */
 export const isLostDeposit = ({ reason }: { reason: string }): boolean => reason === LOST_TRANSFER;
 
 const referenceOf = (id: string): string => `deposit:${id}`;

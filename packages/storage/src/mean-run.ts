@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
 const POLLS = 100;
-/** Older ones say little about now. */
+/** Older polls say little about the present speed. */
 const DAYS = 14;
 
-/** How long the newest polls ran once a worker had them, in milliseconds; null where none has ended lately. */
+/** Mean time from claim to end of the newest polls, in milliseconds; null if none has ended lately. */
 export async function meanRunMs({ db }: Queries): Promise<number | null> {
   const since = new Date(Date.now() - DAYS * 86_400_000);
   const { rows } = await sql<{ ms: number | null }>`

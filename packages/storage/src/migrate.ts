@@ -7,12 +7,12 @@ import { migrations } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
 import { tablesHash } from './migrations/tables-hash.ts';
 
-// Brings a database to the newest schema. Any number of processes may do it at once: one works under an advisory lock,
-// the others wait and find nothing to do. A newer database is left alone, so that an older process starts mid-deploy.
+// Brings a database to the newest schema. Any number of processes may do so at once: one works under an advisory lock,
+// the others wait and find nothing to do. A newer schema is left alone, so older processes can start during a deploy.
 
 const MIGRATION_LOCK = 7_205_759_403;
 
-/** A step was applied with other tables than it has now: made by a version from before the first release. */
+/** A step was applied with different tables than it has in this code: by a version from before the first release. */
 export class OtherSchema extends Error {
   override readonly name = 'OtherSchema';
   constructor(step: string) {
@@ -21,8 +21,8 @@ export class OtherSchema extends Error {
 }
 
 /**
- * Applies what is missing and returns the names, oldest first; an empty list when the schema was up to date. The user of
- * `databaseUrl` owns what is made; roles of the apps that exist get what `grants.ts` lists.
+ * Applies missing steps and returns their names, oldest first; an empty list if the schema was up to date. The user of
+ * `databaseUrl` owns the created objects; existing roles of the apps get the rights in `grants.ts`.
  */
 export async function migrate(
   databaseUrl: string,
@@ -36,12 +36,12 @@ export async function migrate(
   await client.connect();
   try {
     if ((await missing(client)).length === 0) return [];
-    // What runs beside the service may take hours; the server's limits are for its statements.
+    // Online steps may take hours; the server's limits are meant for the service's statements.
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
     await takeTurn(client);
     await client.query(`create table if not exists schema_migrations (
       name text primary key, tables_sha256 text, applied_at timestamptz not null default now())`);
-    // A function of an early step may name columns of a later one: it is loaded with its present text.
+    // A function loaded by an early step has its newest text, which may name columns that a later step adds.
     await client.query('set check_function_bodies = off');
     const steps = (await missing(client)).filter(
       ({ name }) => !without.includes(name) && (without.length === 0 || /^\d/.test(name)),
@@ -49,12 +49,12 @@ export async function migrate(
     for (const step of steps) await apply(client, step, waitMs);
     return steps.map((step) => step.name);
   } finally {
-    // Ending the connection rolls back a step that failed and gives the lock back.
+    // Ending the connection rolls back a failed step and releases the lock.
     await client.end();
   }
 }
 
-/** Not by waiting for the lock, which is a transaction that a step may have to see the end of. */
+/** Polls for the lock: a waiting statement would be an open transaction, which a step may have to wait for. */
 async function takeTurn(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [MIGRATION_LOCK]);
@@ -82,13 +82,13 @@ async function textsFor(client: pg.Client, sql: string, names: string): Promise<
   return rows.map(({ name }) => sql.replaceAll('%I', name));
 }
 
-/** While a statement waits for a lock, all that come after it wait behind it: so long, and then it is tried again. */
+/** While a statement waits for a lock, all later statements wait behind it: give up after this time and try again. */
 const LOCK_MS = 250;
 const STATEMENT_MS = 300_000;
 const MAX_WAIT_MS = 600_000;
 const LOCK_NOT_FREE = new Set(['55P03', '40P01']);
 
-/** In one transaction, as often as it takes until the locks are free; what it throws after `waitMs` is that they were not. */
+/** In one transaction, repeated until the locks are free; after `waitMs` it throws the last lock failure. */
 async function underShortLocks(client: pg.Client, waitMs: number, work: () => Promise<unknown>): Promise<void> {
   const until = performance.now() + waitMs;
   for (;;) {
@@ -106,7 +106,7 @@ async function underShortLocks(client: pg.Client, waitMs: number, work: () => Pr
   }
 }
 
-/** Functions and grants go last: they name what the steps make. A newer release has loaded its own. */
+/** Functions and grants come last, because they name what the steps create. A newer release has loaded its own. */
 async function missing(client: pg.Client): Promise<Migration[]> {
   const functions = functionsStep();
   const last = [functions, ...(await grantsOf(client, functions.name))];
@@ -124,7 +124,7 @@ async function missing(client: pg.Client): Promise<Migration[]> {
   return [...migrations, ...(isNewer ? [] : last)].filter((step) => !applied.has(step.name));
 }
 
-/** As long as a role of the apps exists; again after functions were loaded, of which some may be made anew. */
+/** Only if a role of the apps exists. Repeated after functions were loaded, because some may have been recreated. */
 async function grantsOf(client: pg.Client, functions: string): Promise<Migration[]> {
   const { rows } = await client.query<{ rolname: string }>(
     'select rolname from pg_roles where rolname = any($1) order by rolname',
@@ -135,7 +135,7 @@ async function grantsOf(client: pg.Client, functions: string): Promise<Migration
   return [{ name: grantsName(statements, functions), sql: () => statements }];
 }
 
-/** An unknown step after the last one is of a newer release. */
+/** An unknown step after our last one belongs to a newer release. */
 function isOther(name: string, hash: string | null): boolean {
   const step = migrations.find((one) => one.name === name);
   return step ? tablesHash(step) !== hash : name < migrations.at(-1)!.name;

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// Money that moved at the processor or on the chain and that no row of ours explains. Each is noted once and stays open until it
-// is explained. One transfer that was closed stays closed; a payment by card goes on moving, and may be unlike again.
+// Money that moved at the processor or on the chain and that none of our rows explains. Each misfit is stored once and
+// stays open until it is explained. A closed transfer stays closed; a card payment can change again and be reopened.
 
 export interface NewMisfit {
   source: 'chain' | 'card';
-  /** Names the movement, the same each time that it is seen. */
+  /** Identifies the movement; the same each time it is seen. */
   reference: string;
   reason: string;
   amountU: bigint;
@@ -20,8 +20,8 @@ export interface Misfit extends NewMisfit {
 }
 
 /**
- * True when it was not open before. A payment by card is opened again when it had been alike, or differs by another amount
- * than the one that an operator ignored.
+ * True if it was not already open. A card payment is reopened if it had matched before, or if it now differs by another
+ * amount than the one that an operator ignored.
  */
 export async function noteMisfit({ db }: Queries, misfit: NewMisfit): Promise<boolean> {
   const isOpenAgain = sql`m.source = 'card' and (m.closed_as = 'matched' or m.amount_u <> excluded.amount_u)`;
@@ -38,10 +38,10 @@ export async function noteMisfit({ db }: Queries, misfit: NewMisfit): Promise<bo
   return rows[0]!.is_new;
 }
 
-/** Of an account that cannot be used any more. */
+/** The reason for money that a closed account received. */
 export const CLOSED_ACCOUNT = 'closed_account';
 
-/** For the transaction that credited it: money that a closed account got is an operator's to pay back. That of a moved one follows it. */
+/** Call it in the crediting transaction: an operator has to pay back what a closed account received. */
 export async function noteIfClosed(
   queries: Queries,
   { accountId, amountU, source, idem }: { accountId: string; amountU: bigint; source: 'card'; idem: string },
@@ -62,7 +62,7 @@ export async function noteIfClosed(
   });
 }
 
-/** False when there is no such open misfit. */
+/** False if there is no such open misfit. */
 export async function closeMisfit(
   { db }: Queries,
   which: Pick<NewMisfit, 'source' | 'reference'>,
@@ -79,7 +79,7 @@ export async function closeMisfit(
   return row !== undefined;
 }
 
-/** The oldest first; with an id, that one. */
+/** Oldest first; with an id, only that misfit. */
 export async function openMisfits({ db }: Queries, limit: number, id?: bigint): Promise<Misfit[]> {
   let query = db
     .selectFrom('misfits')

@@ -8,15 +8,15 @@ import type { Queries } from './open-storage.ts';
 export interface VotedPoll {
   optionCount: number;
   models: readonly string[];
-  /** By model: an option, or null for none. */
+  /** One per model: an option, or null for none. */
   options: readonly (number | null)[];
-  /** The right option, where the poll's owner said so. */
+  /** The right option, if the poll's owner gave feedback that shows it. */
   answer: number | null;
 }
 
 export interface ModelEvidence {
   simulated: boolean;
-  /** The UTC day that it was learned on. */
+  /** The UTC day on which it was learned. */
   version: string;
   questions: number;
   knownAnswers: number;
@@ -30,16 +30,16 @@ export interface ModelEvidence {
 export interface VotesWanted {
   simulated: boolean;
   days: number;
-  /** The newest ones. */
+  /** The newest polls, at most this many. */
   limit: number;
-  /** So many of one account or network: no tenant teaches alone. */
+  /** The maximum per account or network, so that no tenant dominates what is learned. */
   ofOneTenant: number;
 }
 
-/** Polls that are looked at for each one that is wanted. */
+/** How many polls are examined for each poll wanted. */
 const SCANNED_PER_WANTED = 5;
 
-/** The newest polls with a vote; those of closed accounts are left out. */
+/** The newest polls with a vote, without those of closed accounts. */
 export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise<VotedPoll[]> {
   const since = new Date(Date.now() - (wanted.days + 1) * 86_400_000);
   const { rows } = await sql<VotedPoll>`
@@ -68,7 +68,7 @@ export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise
   return rows;
 }
 
-/** The newest audits: polls whose panels were heard further than their answers needed. */
+/** The newest audits: polls of which more models were asked than their answers needed. */
 export async function auditedVotes(
   { db }: Queries,
   { simulated, limit }: Pick<VotesWanted, 'simulated' | 'limit'>,
@@ -84,7 +84,7 @@ export async function auditedVotes(
 
 const KEPT_DAYS = 400;
 
-/** The first one of a day stays. */
+/** The first one of a day is kept. */
 export async function storeModelEvidence({ db }: Queries, evidence: ModelEvidence): Promise<void> {
   await db
     .insertInto('model_evidence')

@@ -3,24 +3,24 @@ import type { Queries } from './open-storage.ts';
 
 export type MoneySource = 'chain' | 'card';
 
-/** What is wrong with money that came in, and who costs us money, as Postgres sees it. */
+/** Problems with incoming money, and callers that cost us money, as Postgres sees them. */
 export interface MoneyInFigures {
-  /** Movements that no row explains, per source. */
+  /** Movements that none of our rows explains, per source. */
   misfits: Record<MoneySource, number>;
   /** Credited deposits whose transfer the chain has dropped. */
   lostDeposits: number;
   /** Accounts that owe us after a reversal, and how much together. */
   negative: { accounts: number; owedU: bigint };
-  /** Of the caller whose questions made most calls fail today, beyond what is usual; the console says which. */
+  /** The caller whose questions made the most calls fail today, beyond the usual; the console shows who it is. */
   worstCaller: { refusals: number; otherFailures: number; unpaidU: bigint };
 }
 
-/** Some calls fail for everybody: so many of a caller's failures for each of its polls, and so much of what it paid. */
+/** Some calls fail for every caller: this many failures per poll and this share of what was paid are normal. */
 const USUAL = { failuresPerPoll: 0.5, shareOfPaid: 0.05 };
-/** Of callers below both nothing is looked up. */
+/** Callers below both limits are not examined. */
 const [FEW_FAILURES, LITTLE_U] = [100, 100_000];
 
-/** Found by indexes of what is open, so that it stays cheap. */
+/** Uses indexes of open rows only, so that it stays cheap. */
 export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures> {
   const { rows } = await sql<Row>`
     select m.chain, m.card, m.lost, n.accounts, n.owed_u, w.refusals, w.other_failures, w.unpaid_u

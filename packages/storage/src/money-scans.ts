@@ -1,26 +1,26 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// How far a comparison of our rows with what really moved has come. Any process may go on with it; each step is a
-// compare-and-set of the position, so that two at once skip nothing.
+// How far a comparison of our rows with the money that really moved has come. Any process may continue it; each step is
+// a compare-and-set of the position, so that two processes at once skip nothing.
 
 export interface MoneyScan {
   name: string;
-  /** The first block or second that was not compared. */
+  /** The first block or second that has not been compared. */
   position: bigint;
-  /** What moved since the last proof, in our favour. */
+  /** The net amount that moved in our favour since the last proof. */
   netU: bigint;
   provedPosition: bigint;
-  /** The balance at the last proof, where one was read. */
+  /** The balance at the last proof, if one was read. */
   provedBalanceU: bigint | null;
 }
 
-/** A round that neither ends nor fails is taken over after this. */
+/** Another process takes over a round that neither ends nor fails within this time. */
 const LEASE_S = 90;
 
 const columns = ['name', 'position', 'net_u', 'proved_position', 'proved_balance_u'] as const;
 
-/** The scan, given to one process for a while, if a round is due. `start` says where a new scan begins. */
+/** Gives the scan to one process for a while, if a round is due. `start` says where a new scan begins. */
 export async function claimScan(
   queries: Queries,
   name: string,
@@ -46,7 +46,7 @@ export async function claimScan(
   return row ? toScan(row) : null;
 }
 
-/** Everything before `position` was compared. Null when another process was faster. */
+/** Everything before `position` was compared. Null if another process was faster. */
 export async function advanceScan(
   { db }: Queries,
   scan: MoneyScan,
@@ -62,7 +62,7 @@ export async function advanceScan(
   return row ? toScan(row) : null;
 }
 
-/** What was compared adds up: the next round begins here, in so many seconds. */
+/** The comparison adds up: the next round begins here, in `everyS` seconds. */
 export async function proveScan(
   { db }: Queries,
   scan: MoneyScan,
@@ -82,7 +82,7 @@ export async function proveScan(
     .execute();
 }
 
-/** What was compared does not add up: all since the last proof is compared again, in the next round. */
+/** The comparison does not add up: the next round compares everything since the last proof again. */
 export async function rewindScan({ db }: Queries, scan: MoneyScan): Promise<void> {
   await db
     .updateTable('money_scans')
@@ -92,7 +92,7 @@ export async function rewindScan({ db }: Queries, scan: MoneyScan): Promise<void
     .execute();
 }
 
-/** Up to when everything was compared and adds up; of a scan that was never proved, since when it is there. */
+/** Up to when everything was compared and adds up; for a scan that never added up, when it was created. */
 export async function scanReachedAt({ db }: Queries, name: string): Promise<Date | null> {
   const row = await db
     .selectFrom('money_scans')

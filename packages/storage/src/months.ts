@@ -3,28 +3,28 @@ import { StorageBusy } from './errors.ts';
 import { withLock } from './locks.ts';
 import type { Queries, Storage } from './open-storage.ts';
 
-// Tables that grow with polls have a partition for each UTC month. Partitions are made before their month begins, and a month
-// is dropped once nothing of it is needed: its polls are emptied and its books closed.
+// Tables that grow with polls have a partition for each UTC month. Partitions are created before their month begins,
+// and a month is dropped when nothing in it is needed: its polls are emptied and its books are closed.
 
-/** Beside the present one. */
+/** In addition to the present month. */
 const MONTHS_AHEAD = 2;
 
-/** Making and dropping takes well under a second. */
+/** Creating and dropping take well under a second. */
 const LOCK_TERM_MS = 30_000;
 
-/** False: another process keeps the months. */
+/** False: another process is doing this. */
 export const withMonthsLock = (storage: Storage, work: () => Promise<unknown>): Promise<boolean> =>
   withLock(storage, 'months', LOCK_TERM_MS, work);
 
-/** Makes partitions that are missing; returns their months. */
+/** Creates missing partitions; returns their months. */
 export async function makeMonths({ db }: Queries): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`select name from keep_months(${MONTHS_AHEAD}) as name`.execute(db);
   return rows.map(({ name }) => name);
 }
 
 /**
- * Drops months that are over, and reports each step at once: a later one may fail. Returns the steps that were taken. What is
- * in use by others is left for the next time.
+ * Drops months that are no longer needed. It reports each step at once, because a later one may fail, and returns all
+ * steps. Tables that are in use are left for the next time.
  */
 export async function dropMonths({ db }: Queries, onStep: (step: string) => void = () => {}): Promise<string[]> {
   const steps: string[] = [];

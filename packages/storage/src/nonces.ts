@@ -1,20 +1,20 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// Wallet challenges. One nonce serves one signature: it is consumed after the signature was found good, so that
-// garbage cannot burn it, and atomically, so that of many concurrent uses one succeeds.
+// Wallet challenges. A nonce serves one signature: it is consumed only after the signature was found valid, so that
+// garbage cannot use it up, and atomically, so that only one of many concurrent uses succeeds.
 
 export interface Nonce {
   nonce: string;
   address: Buffer;
-  /** The action the signature is for, where the caller asked for that. */
+  /** The action that the signature authorizes, if the caller named one. */
   purpose: string | null;
-  /** The exact text that was handed out to be signed. */
+  /** The exact text that was issued for signing. */
   message: string;
 }
 
 export interface NewNonce extends Omit<Nonce, 'message'> {
-  /** The text to sign, which names when it was issued and when it expires. */
+  /** The text to sign; it contains the times of issue and expiry. */
   message(issuedAt: Date, expiresAt: Date): string;
   /** Identifies who asked for the challenge. */
   asker: Buffer;
@@ -24,8 +24,8 @@ export interface NewNonce extends Omit<Nonce, 'message'> {
 const MAX_OPEN = 5;
 
 /**
- * Returns the message. Its times are taken from the database, which will check them: a gateway with a wrong clock issues
- * no message that a wallet would refuse as expired.
+ * Returns the message. Its times come from the database, which also checks them: a gateway with a wrong clock does not
+ * issue messages that a wallet would refuse as expired.
  */
 export async function issueNonce({ db }: Queries, nonce: NewNonce, lifetimeS = 300): Promise<string> {
   const { rows } = await sql<{ issued: Date; expires: Date }>`
@@ -43,7 +43,7 @@ export async function issueNonce({ db }: Queries, nonce: NewNonce, lifetimeS = 3
   return message;
 }
 
-/** null when unknown, used or expired. */
+/** null if unknown, used or expired. */
 export async function findNonce({ db }: Queries, nonce: string): Promise<Nonce | null> {
   const row = await db
     .selectFrom('nonces')

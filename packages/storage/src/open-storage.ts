@@ -12,17 +12,17 @@ import { notConnected, StorageUnavailable, toStorageError } from './errors.ts';
 import { type PrimaryFinder, primaryFinder, TIMELINE, timelineIn } from './find-primary.ts';
 import type { Tables } from './tables/index.ts';
 
-// Owns the connections. Every wait has an end (connect, lock, statement, idle transaction, and a client-side limit for
-// a server that stopped answering), also where a pooler drops what a connection asks for; the pool is bounded; int8
-// arrives as bigint; every error leaves as one of errors.ts. Statements are prepared under a name made from their text.
+// Owns the connections. Every wait has a time limit (connect, lock, statement, idle transaction, and one in the client
+// for a server that stops answering), even if a pooler drops the settings of a connection. The pool is bounded; int8
+// becomes bigint; all errors are those of errors.ts. Statements are prepared under a name derived from their text.
 
-/** Whatever can run queries: the storage itself or a transaction in it. */
+/** Anything that can run queries: the storage itself or a transaction in it. */
 export interface Queries {
   readonly db: Kysely<Tables>;
 }
 
 export interface Storage extends Queries, AsyncDisposable {
-  /** One statement by itself, without what Kysely costs: for those of each poll. */
+  /** Runs a single statement without Kysely's overhead, for statements that every poll needs. */
   call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
   readonly pool: Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>;
 }
@@ -31,17 +31,17 @@ export interface StorageOptions {
   databaseUrl: string;
   maxConnections?: number;
   applicationName?: string;
-  /** How long one attempt to get a connection waits: for one that is free, or for a new one. */
+  /** How long one attempt to get a connection may wait for a free or new one. */
   connectTimeoutMs?: number;
-  /** For how long attempts are begun once there is no connection to be had; 0 for one attempt. */
+  /** How long to keep starting attempts after a connection could not be had; 0 for one attempt. */
   askAgainForMs?: number;
   statementTimeoutMs?: number;
   lockTimeoutMs?: number;
-  /** Hears how long each piece of work waited for its connection. */
+  /** Called with the time that each piece of work waited for its connection. */
   onConnection?: (waitedMs: number) => void;
-  /** Hears once of a server that ends no single statement by itself: see `roleTimeouts`. */
+  /** Called once if the server has no time limit for single statements: see `roleTimeouts`. */
   onUnlimited?: () => void;
-  /** Hears, once a minute at most, that of several servers only one takes writes that was passed over by a promotion. */
+  /** Called at most once a minute if the only server that accepts writes has an older timeline than the primary had. */
   onOlderPrimary?: () => void;
 }
 
@@ -57,7 +57,7 @@ export function openStorage(options: StorageOptions): Storage {
     saysUnlimited = undefined;
   };
   const primary = primaryFinder(options.databaseUrl, options.onOlderPrimary);
-  // The pool waits for it, though its type does not say so.
+  // The pool awaits the returned promise, although its type does not show that.
   const inspected = (client: pg.ClientBase): Promise<void> => inspect(client, { timeouts, onUnlimited, primary });
   const pool = new pg.Pool({
     connectionString: primary?.url ?? options.databaseUrl,
@@ -71,7 +71,7 @@ export function openStorage(options: StorageOptions): Storage {
     types: { getTypeParser },
     onConnect: inspected as (client: pg.ClientBase) => void,
   });
-  // An idle connection that breaks is replaced when the next query asks; without a listener it would end the process.
+  // An idle connection that breaks is replaced at the next query; without a listener its error would end the process.
   pool.on('error', () => {});
   // pg emits `error` on a client that breaks between connect and checkout; without a listener the process would crash.
   pool.on('connect', (client) => client.on('error', () => {}));
@@ -89,7 +89,7 @@ export function openStorage(options: StorageOptions): Storage {
       },
     }),
   });
-  // Kysely ends the pool only when it was used; both ways must end it exactly once.
+  // Kysely ends the pool only if it was used; in both cases the pool must be ended exactly once.
   const close = async () => {
     primary?.[Symbol.dispose]();
     await db.destroy();
@@ -114,10 +114,10 @@ export function openStorage(options: StorageOptions): Storage {
   };
 }
 
-/** With the attempt that is under way then, a hiccup of two seconds is a slow answer. */
+/** Together with the attempt in progress, this turns an outage of two seconds into a slow answer. */
 const ASK_AGAIN_MS = 1_500;
 
-/** A user, a password or a database that the server does not take. */
+/** The server rejects the user, password or database. */
 const isMisconfigured = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && /^(28|3D)/.test(error.code ?? '');
 
@@ -126,7 +126,7 @@ const DATE = 1082;
 
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (oid === INT8) return BigInt;
-  // A calendar day is not a moment: keep it as YYYY-MM-DD.
+  // A calendar day is not a point in time: keep it as YYYY-MM-DD.
   if (oid === DATE) return String;
   return (format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text')) as (
     value: string,
@@ -134,8 +134,8 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
 }
 
 /**
- * A server that cannot be connected to may not be the primary any more: the pool goes on with the one that is. Idle
- * connections to the one before are closed.
+ * A server that refuses connections may no longer be the primary: the pool then continues with the present one. Idle
+ * connections to the earlier primary are closed.
  */
 async function checkOut(pool: pg.Pool, primary: PrimaryFinder | null): Promise<pg.PoolClient> {
   if (!primary) return pool.connect();
@@ -173,10 +173,10 @@ async function connect(
     throw notConnected(error);
   }
   heard?.(performance.now() - began);
-  // After a shutdown notice, a read-only error or an unanswered statement the connection is not reused: the next one may
-  // reach the new primary.
+  // After a shutdown notice, a read-only error or an unanswered statement, a connection is not used again: a new
+  // connection may reach the new primary.
   let broken = false;
-  // Between two statements of a transaction nothing awaits the connection: its end arrives as an event.
+  // Between two statements of a transaction nothing awaits the connection, so its end arrives only as an event.
   const onError = () => {
     broken = true;
   };
@@ -210,10 +210,10 @@ interface Timeouts {
   idle_in_transaction_session_timeout: number;
 }
 
-/** What a transaction begins with on connections that lead through a pooler. */
+/** The statements that begin a transaction on connections through a pooler. */
 const beginnings = new WeakMap<pg.ClientBase, string>();
 
-/** A pooler in transaction mode drops what we ask for: then each transaction asks, and a role's settings end the rest. */
+/** A pooler in transaction mode drops our settings. Then each transaction sets them; role settings cover the rest. */
 async function inspect(
   client: pg.ClientBase,
   asked: { timeouts: Timeouts; onUnlimited: () => void; primary: PrimaryFinder | null },
@@ -238,8 +238,8 @@ async function inspect(
 const begun = (client: pg.ClientBase, text: string): string =>
   text === 'begin' ? (beginnings.get(client) ?? text) : text;
 
-// Texts are few because values are always parameters; the bound protects a server from a caller who forgets that. A text that
-// begins with a comment has no name: it is planned for its values each time.
+// There are few texts, because values are always parameters; the limit protects the server if a caller forgets that. A
+// text that begins with a comment gets no name, so it is planned for its values each time.
 const names = new Map<string, string>();
 const MAX_NAMES = 500;
 

@@ -9,7 +9,7 @@ export interface OperatorAct {
   reason: string;
 }
 
-/** Appends to the log of operators: 'begun', once, and then what became of it. Rows are never changed. */
+/** Appends to the log of operators: 'begun' once, and later the outcome. Rows are never changed. */
 export async function noteAct(
   { db }: Queries,
   act: OperatorAct,
@@ -24,16 +24,16 @@ export async function noteAct(
 }
 
 export interface EarlierAct extends Pick<OperatorAct, 'verb' | 'subject'> {
-  /** Of its beginning. */
+  /** The facts recorded when the action began. */
   given: Record<string, string>;
-  /** 'begun' where no more is known. */
+  /** 'begun' if nothing else is known yet. */
   outcome: string;
   facts: Record<string, string>;
-  /** Since it began. */
+  /** Seconds since the action began. */
   ageS: number;
 }
 
-/** Notes that an action begins; changes nothing where one of its id has begun before, and returns that. */
+/** Records that an action begins. If one with this id has already begun, changes nothing and returns that one. */
 export async function beginAct(
   { db }: Queries,
   { actionId, operator, verb, subject, reason }: OperatorAct,
@@ -58,12 +58,12 @@ export async function beginAct(
 
 export interface LoggedAct extends OperatorAct {
   at: Date;
-  /** 'begun' where no more is known. */
+  /** 'begun' if nothing else is known yet. */
   outcome: string;
   facts: Record<string, string>;
 }
 
-/** The newest first, each as it ended. */
+/** Newest first, each with its latest outcome. */
 export async function readOperatorLog({ db }: Queries, limit: number): Promise<LoggedAct[]> {
   const { rows } = await sql<LoggedAct>`
     select l.action_id as "actionId", l.operator, l.verb, l.subject, l.reason, l.at, e.outcome, e.facts

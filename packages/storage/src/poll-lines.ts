@@ -5,7 +5,7 @@ import type { Queries } from './open-storage.ts';
 import { isInTime } from './polls.ts';
 import { pollsWithResults } from './polls-with-results.ts';
 
-// What a list says of each poll.
+// What a list shows of each poll.
 
 export interface PollLine {
   pollId: string;
@@ -19,15 +19,15 @@ export interface PollLine {
   winningOption: string | null;
   isTie: boolean;
   isClose: boolean;
-  /** Null while it runs; nothing for a poll of the free pool. */
+  /** Null while the poll runs; 0 for a poll of the free pool. */
   costU: bigint | null;
   createdAt: Date;
   finishedAt: Date | null;
-  /** Null where it is kept until it is deleted. */
+  /** Null if the poll is kept until it is deleted. */
   expiresAt: Date | null;
 }
 
-/** Those of these polls that the account has, in the order of the ids. */
+/** Those of these polls that belong to the account, in the order of the ids. */
 export async function findPollLines(
   queries: Queries,
   accountId: string,
@@ -40,7 +40,7 @@ export async function findPollLines(
 export const readPollLines = async (queries: Queries, pollIds: readonly string[]): Promise<PollLine[]> =>
   toLines(await lineColumns(queries, pollIds).execute(), pollIds);
 
-/** Without those whose time is over. */
+/** Without expired polls. */
 const lineColumns = (queries: Queries, pollIds: readonly string[]) =>
   pollsWithResults(queries, pollIds)
     .select([

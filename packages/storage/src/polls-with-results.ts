@@ -3,8 +3,8 @@ import type { Queries } from './open-storage.ts';
 import { isInMonthsOf } from './poll-ids.ts';
 
 /**
- * Each of these polls, and its result where it has one: one row after the other is looked up in its month, which `offset 0` holds
- * the planner to. With a list of ids of a year it expects each of them in each month, and starts processes for a page of 100.
+ * Each of these polls with its result, if any. `offset 0` forces the planner to look up each row in its month. With ids
+ * from a whole year, it would otherwise expect every id in every month and start parallel workers for a page of 100.
  */
 export const pollsWithResults = ({ db }: Queries, pollIds: readonly string[]) =>
   db

@@ -4,23 +4,23 @@ import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import { pollsWithResults } from './polls-with-results.ts';
 
-/** A poll as its caller may ask for it: by the id that is its session on the wire. */
+/** A poll as its caller can query it: by the id that is its session id on the wire. */
 export interface Poll {
   id: string;
-  /** Given at accept, shown only once the poll has ended and left a result. */
+  /** Assigned on acceptance, but shown only once the poll has ended with a result. */
   resultId: string;
   accountId: string | null;
   status: PollStatus;
   spec: PollSpec;
   entryPoint: string;
-  /** What the caller of an agent's task groups it by. */
+  /** The id by which the caller of an agent's task groups its tasks. */
   contextId: string | null;
   createdAt: Date;
   deadlineAt: Date;
-  /** Until the deadline by the clock of Postgres, which set it; 0 when it has passed. */
+  /** Time until the deadline by the clock of Postgres, which set it; 0 if it has passed. */
   remainingMs: number;
   finishedAt: Date | null;
-  /** When its caller canceled it. */
+  /** When the caller canceled the poll. */
   canceledAt: Date | null;
 }
 
@@ -34,15 +34,15 @@ export async function findPollByResult({ db }: Queries, resultId: string): Promi
   return toPollOrNull(await found.where(isInTime).executeTakeFirst());
 }
 
-/** A poll whose time is over is gone before a worker has emptied it; one that runs ends first. */
+/** An expired poll is invisible even before a worker has emptied it; a running poll ends first. */
 export const isInTime = sql<boolean>`(polls.expires_at is null or polls.expires_at > now() or polls.status = 'running')`;
 
-/** How a poll stands, without what it asks: all that its session shows. */
+/** The state of a poll without its question: all that its session shows. */
 export interface StoredRun {
   pollId: string;
   accountId: string | null;
   status: PollStatus;
-  /** Null while it runs, and when it was given up. */
+  /** Null while the poll runs, or if it was given up. */
   resultId: string | null;
 }
 

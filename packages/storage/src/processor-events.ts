@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// Processed events of the payment processor. They arrive at least once and in any order; processing one twice is safe, so
-// this only saves work.
+// Events of the payment processor that were processed. They arrive at least once and in any order; processing an event
+// twice is harmless, so this only saves work.
 
 /** Which of these events have not been processed yet. */
 export async function unseenProcessorEvents({ db }: Queries, ids: readonly string[]): Promise<Set<string>> {

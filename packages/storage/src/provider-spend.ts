@@ -2,25 +2,25 @@ import { sql } from 'kysely';
 import { StorageRefused } from './errors.ts';
 import type { Queries } from './open-storage.ts';
 
-// What model providers charge the whole fleet, and whose questions make them fail.
+// What model providers charge the whole fleet, and which callers' questions make calls fail.
 
-/** The most that providers may charge for the polls of one hour and of one UTC day. */
+/** The maximum that providers may charge for the polls of one hour and of one UTC day. */
 export interface SpendCeiling {
   hourU: bigint;
   dayU: bigint;
 }
 
-/** What claims may bring the fleet to. */
+/** The totals that claims may not exceed. */
 export interface ClaimCeiling extends SpendCeiling {
-  /** Those of flex polls, which leave a part to others; as much as any where it is not said. */
+  /** For flex polls, which leave a part to other polls; without it, the general ceiling applies. */
   flex?: SpendCeiling | undefined;
 }
 
 export interface ProviderSpend {
-  /** Of this hour and this UTC day, `held` included. */
+  /** For this hour and this UTC day, including `held`. */
   hourU: bigint;
   dayU: bigint;
-  /** Set aside for polls of this hour that are running. */
+  /** Set aside for running polls of this hour. */
   heldU: bigint;
 }
 
@@ -33,27 +33,27 @@ export async function readProviderSpend({ db }: Queries): Promise<ProviderSpend>
   return rows[0]!;
 }
 
-/** Seconds until a poll may fit under the ceiling that refused it; null when something else was refused. */
+/** Seconds until a poll may fit under the ceiling that refused it; null if something else refused it. */
 export function ceilingRetryS(error: unknown): number | null {
   if (!(error instanceof StorageRefused) || error.code !== 'EP006') return null;
   const { detail } = error.cause as { detail?: string };
   return Number(detail);
 }
 
-/** What the questions of one caller made fail in one UTC day. */
+/** Failed calls that the questions of one caller caused in one UTC day. */
 export interface CallerFailures {
-  /** An account's id, or the keyed hash of a network. */
+  /** An account id, or the keyed hash of a network. */
   caller: string;
   accountId: string | null;
   refusals: number;
   otherFailures: number;
-  /** What the calls cost us, the part that was free, and the part that the account paid. */
+  /** What the calls cost us, which part was free, and which part the account paid. */
   faultU: bigint;
   freeU: bigint;
   chargedU: bigint;
 }
 
-/** Of today, most failures first. */
+/** Those of today, most failures first. */
 export async function failuresByCaller({ db }: Queries, limit: number): Promise<CallerFailures[]> {
   const { rows } = await sql<CallerFailures>`
     select caller, account_id as "accountId", refusals, other_failures as "otherFailures", fault_u as "faultU",

@@ -5,14 +5,14 @@ import { movedOn } from './cells/moved-names.ts';
 import type { Queries } from './open-storage.ts';
 import { isOfResult, openResults } from './results.ts';
 
-// What receipts are made from, and the sealed days that prove them.
+// The data from which receipts are built, and the sealed days that prove them.
 
 export interface ReceiptSource extends Receipted {
   accountId: string | null;
   entryPoint: string;
-  /** Null for a result that is older than receipts. */
+  /** Null for a result from before receipts existed. */
   leaf: Buffer | null;
-  /** The UTC day on which it was stored here; it is sealed with that day or a later one. */
+  /** The UTC day on which the result was stored here; it is sealed with that day or a later one. */
   day: string;
 }
 
@@ -25,7 +25,7 @@ export interface StoredReceiptDay {
 
 export interface StoredProof extends StoredReceiptDay {
   index: number;
-  /** From the leaf's neighbour up. */
+  /** From the leaf's neighbour upwards. */
   path: Buffer[];
   previousSeal: Buffer | null;
 }
@@ -90,10 +90,10 @@ export async function newestReceiptDay(queries: Queries): Promise<StoredReceiptD
   return (await readReceiptDays(queries, { limit: 1 }))[0] ?? null;
 }
 
-/** How many days after its own a receipt is looked for. */
+/** How many days to search for a receipt, beginning with its own. */
 const MAX_DAYS_LATE = 7;
 
-/** Null while no sealed day has it. */
+/** Null while no sealed day contains the leaf. */
 export async function findReceiptProof({ db }: Queries, leaf: Buffer, fromDay: string): Promise<StoredProof | null> {
   const days = await db
     .selectFrom('receipt_days')
@@ -145,7 +145,7 @@ async function findIn({ db }: Queries, leaf: Buffer, day: StoredReceiptDay): Pro
 const hashesIn = (bytes: Buffer): Buffer[] =>
   Array.from({ length: bytes.length / 32 }, (_, i) => bytes.subarray(32 * i, 32 * i + 32));
 
-/** The neighbours on the way from one hash to the root of these. */
+/** The neighbours on the path from one hash to the root. */
 function pathIn(hashes: readonly Buffer[], index: number): Buffer[] {
   const path: Buffer[] = [];
   for (let level = hashes, at = index; level.length > 1; at = Math.floor(at / 2)) {

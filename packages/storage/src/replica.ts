@@ -3,53 +3,53 @@ import { sql } from 'kysely';
 import { isStorageError } from './errors.ts';
 import { openStorage, type Queries, type Storage } from './open-storage.ts';
 
-// A replica for reads that bear a little lag. What it has is known by positions of the log: the primary is asked for its
-// own every second, the replica which it has replayed, so a standstill of either counts as lag, and no clock of a server is
-// trusted. Whatever is wrong, the primary answers, and the replica is used again once it is well.
+// A replica for reads that tolerate a little lag. The lag is measured by log positions: each second the primary is
+// asked for its position and the replica for the position that it has replayed. If either stands still, that counts as
+// lag, and no server's clock is trusted. On any problem the primary answers until the replica has recovered.
 
 export interface ReplicaOptions {
   primary: Storage;
   replicaUrl: string;
-  /** What a read may lag behind at most. */
+  /** The maximum lag of a read. */
   maxLagMs: number;
   maxConnections?: number;
   applicationName?: string;
-  /** Hears of each state that the replica comes to. */
+  /** Called with each new state of the replica. */
   onState?: (state: ReplicaState) => void;
 }
 
 export type ReplicaState = 'used' | 'lags' | 'away' | 'no replica';
 
-/** Why the primary answered a read that may lag. */
+/** Why the primary answered a read that tolerates lag. */
 export type PrimaryReason = 'lag' | 'own_write' | 'away' | 'not_found';
 
 export interface ReplicaRead<T> {
   value: T;
-  /** How far behind it may be; null where the primary answered. */
+  /** How far behind the answer may be; null if the primary answered. */
   lagMs: number | null;
   reason: PrimaryReason | null;
 }
 
 export interface Replica extends AsyncDisposable {
   /**
-   * Reads from the replica, or from the primary where the replica lags, failed, may not have what was written at
-   * `since` (by this machine's clock), or answered null. `read` may run twice.
+   * Reads from the replica. Reads from the primary if the replica lags, failed, answered null, or may not have what was
+   * written at `since` (by this machine's clock). `read` may run twice.
    */
   read<T>(read: (queries: Queries) => Promise<T>, since?: number): Promise<ReplicaRead<T>>;
   readonly state: ReplicaState;
   readonly maxLagMs: number;
-  /** Null before the replica has answered. */
+  /** Null before the replica's first answer. */
   lagMs(): number | null;
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Reads there are short or better made elsewhere. */
+/** Reads on the replica are short; longer ones are better made elsewhere. */
 const STATEMENT_MS = 2_000;
-/** One that takes longer to say its position is too slow for anything else. */
+/** A replica that takes longer to report its position is too slow for anything else. */
 const SLOW_MS = 500;
-/** How long it rests after a read that failed there. */
+/** How long the replica is not used after a failed read. */
 const REST_MS = 3_000;
-/** Between the clocks of two gateways. */
+/** Maximum difference between the clocks of two gateways. */
 const CLOCKS_MS = 500;
 const MAX_POSITIONS = 120;
 
@@ -65,12 +65,12 @@ export function openReplica(options: ReplicaOptions): Replica {
     maxConnections: options.maxConnections ?? 10,
     applicationName: options.applicationName ?? 'eloquentpoll',
     statementTimeoutMs: STATEMENT_MS,
-    // The primary answers in its place.
+    // The primary answers instead, so there is no retry.
     askAgainForMs: 0,
   });
-  /** Of the primary, oldest first. */
+  /** Positions of the primary, oldest first. */
   let positions: Position[] = [];
-  /** The replica has everything that was committed before. */
+  /** The replica has everything that was committed before this time. */
   let hasUntil: number | null = null;
   let state: ReplicaState = 'away';
   let restsUntil = 0;
@@ -84,7 +84,7 @@ export function openReplica(options: ReplicaOptions): Replica {
 
   async function look(): Promise<void> {
     const at = Date.now();
-    // Without a position of the primary the replica only grows older.
+    // Without a position of the primary the replica's lag just grows.
     const current = await positionOf(primary).catch(() => null);
     if (current?.isPrimary) positions = [...positions, { at, lsn: current.lsn }].slice(-MAX_POSITIONS);
     const asked = Date.now();
@@ -108,7 +108,7 @@ export function openReplica(options: ReplicaOptions): Replica {
   }
   const watching = watch();
 
-  /** Null where the replica may be asked. */
+  /** Null if the replica may be used. */
   function reasonAgainst(since: number | undefined): PrimaryReason | null {
     if (state === 'away' || state === 'no replica' || Date.now() < restsUntil) return 'away';
     if (!isFresh()) return 'lag';

@@ -3,26 +3,26 @@ import { pollIdsSince } from '@eloquentpoll/polls';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// How polls went, and how each model did in them. Free polls and single accounts cannot make up the figures: free polls are
-// at most a part of the window, and opinions count only of accounts that paid for polls, so many of each. Counted from the newest polls of the window and no more than a given
-// number of them, found by index: what it costs does not grow with what is stored. Neither an account nor a text is read.
+// How polls and each model in them did. Free polls and single accounts cannot distort the figures: free polls are a
+// bounded part of the window, and only a limited number of opinions of each paying account count. Only the newest polls
+// are counted, by index and up to a limit, so the cost does not grow with the stored data. No account or text is read.
 
 export interface ReputationRequest {
-  /** Polls of simulated models, or those of real ones; never both in one figure. */
+  /** Polls of simulated models or polls of real models; never both in one figure. */
   simulated: boolean;
   days?: number;
   mostPolls?: number;
 }
 
 export interface StoredReputation {
-  /** Of the window; later than its days say when more polls were run than are counted. */
+  /** Start of the window. It is later than `days` ago if more polls were run than are counted. */
   from: Date;
   to: Date;
   /** `failed` includes polls that were given up. */
   polls: Record<ResultStatus, number>;
-  /** Of polls with an answer. */
+  /** For polls with an answer. */
   latencyMs: { average: number; p50: number; p95: number } | null;
-  /** Of polls with an answer that their caller paid for, in micro-USD. */
+  /** For polls with an answer that their caller paid for, in micro-USD. */
   costU: { average: number; median: number } | null;
   earlyTerminated: number;
   feedback: { total: number; correct: number; incorrect: number };
@@ -31,13 +31,13 @@ export interface StoredReputation {
 
 export interface StoredModelReputation {
   modelId: string;
-  /** Those that a poll broke off say nothing about the model, and are not here. */
+  /** Without calls that a poll aborted, which say nothing about the model. */
   asked: number;
   votes: number;
   averageLatencyMs: number | null;
   p95LatencyMs: number | null;
   averageCostU: number | null;
-  /** Votes in polls that had a winner, and those that were for it. */
+  /** Votes in polls that had a winner; `agreed` counts those for the winner. */
   judged: number;
   agreed: number;
   lastVoteAt: Date | null;
@@ -45,11 +45,11 @@ export interface StoredModelReputation {
 
 export const REPUTATION_DAYS = 30;
 export const REPUTATION_POLLS = 10_000;
-/** Free polls beside them, at most one for so many. */
+/** Free polls are added, at most one for this many paid ones. */
 const PAID_PER_FREE = 5;
 const MAX_OPINIONS = 20;
 
-/** Found by the indexes of both kinds, which need the names in the statement. */
+/** Each half uses an index for its kind, which the planner chooses only if the names are literals. */
 const IS_FREE = sql.raw(`panel_name in (${FREE_PRESETS.map((name) => `'${name}'`).join(', ')})`);
 
 const newestPolls = (since: RawBuilder<unknown>, sinceId: string, mostPolls: number) => sql`
@@ -60,7 +60,7 @@ const newestPolls = (since: RawBuilder<unknown>, sinceId: string, mostPolls: num
 
 export async function readReputation({ db }: Queries, request: ReputationRequest): Promise<StoredReputation> {
   const { simulated, days = REPUTATION_DAYS, mostPolls = REPUTATION_POLLS } = request;
-  // They may have been accepted a day before they ended.
+  // Polls may have been accepted a day before they ended.
   const sinceId = pollIdsSince(new Date(Date.now() - (days + 1) * 86_400_000));
   const { rows } = await sql<Row>`
     with newest as materialized (
@@ -134,7 +134,7 @@ interface Span {
   mostPolls: number;
 }
 
-/** The option that won is the one with most votes: a poll that has a winner has one such option. */
+/** The winning option is the one with most votes: a poll with a winner has exactly one. */
 async function modelsSince({ db }: Queries, span: Span): Promise<StoredModelReputation[]> {
   const { simulated, from, mostPolls } = span;
   const { rows } = await sql<StoredModelReputation>`

@@ -12,7 +12,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import { isAmong } from './poll-ids.ts';
 
-// Stored outcomes. `detail` is the poll response that the caller got; a public view must leave out its costs.
+// Stored outcomes. `detail` is the poll response sent to the caller; a public view must leave out its costs.
 
 export interface Result {
   pollId: string;
@@ -22,9 +22,9 @@ export interface Result {
   modelsRequested: number;
   modelsSucceeded: number;
   modelsFailed: number;
-  /** At no cost where the free pool paid. */
+  /** Costs are 0 if the free pool paid. */
   detail: PollResponse;
-  /** Where no vote says so, either; of results from before that was kept it is false. */
+  /** True even if no vote shows it. Always false for results stored before this was recorded. */
   isCanceled: boolean;
   hasReceipt: boolean;
   createdAt: Date;
@@ -37,18 +37,18 @@ export interface ResultLine {
   pollType: string;
   winningOption: string | null;
   isTie: boolean;
-  /** Votes of each option that has any, the most first. */
+  /** Number of votes of each option that has any, highest first. */
   counts: readonly number[];
   panelName: PanelName;
   modelsRequested: number;
   modelsSucceeded: number;
-  /** Its caller ended it before its models had answered. */
+  /** The caller ended the poll before its models had answered. */
   isCanceled: boolean;
-  /** What the account paid: nothing for a poll of the free pool. */
+  /** What the account paid: 0 for a poll of the free pool. */
   totalCostU: bigint;
   totalMs: number;
   createdAt: Date;
-  /** Null where it is kept until it is deleted. */
+  /** Null if it is kept until it is deleted. */
   expiresAt: Date | null;
 }
 
@@ -69,12 +69,12 @@ export function readRecentResults(queries: Queries, accountId: string, limit = 5
   return readHistory(queries, accountId, limit, 0);
 }
 
-/** The last two months are looked at first; most pages are of them. */
+/** The last two months are searched first; most pages lie in them. */
 const RECENT_MS = 35 * 86_400_000;
-/** A result is stored at most so long after its poll was accepted, which is what its month says. */
+/** The maximum time from accepting a poll, which determines its month, to storing its result. */
 const MAX_RUN_MS = 3 * 86_400_000;
 
-/** The caller's results, newest first. */
+/** The account's results, newest first. */
 export async function readHistory(
   queries: Queries,
   accountId: string,
@@ -95,7 +95,9 @@ interface HistoryTerms {
   since?: Date;
 }
 
-/** The polls of one page. What is not of it is passed over in the index: of each row that is looked at, much would be read. */
+/**
+ * The polls of one page. Rows before the page are skipped within the index, because reading whole rows is expensive.
+ */
 export const pageOfHistory = ({ db }: Queries, { accountId, limit, offset, since }: HistoryTerms) =>
   db
     .selectFrom('results')
@@ -155,7 +157,7 @@ async function historyOf(queries: Queries, terms: HistoryTerms): Promise<ResultL
   }));
 }
 
-/** Its caller ended it before its models had answered. */
+/** The caller ended the poll before its models had answered. */
 export const wasCanceledByCaller = sql<boolean>`
   coalesce(detail ->> 'canceled' = 'true' or detail ->> 'code' = 'poll_canceled' or (detail -> 'votes')::jsonb @> '[{"error":"aborted"}]', false)`;
 
@@ -164,21 +166,21 @@ export const countsOf = (tally: Readonly<Record<string, number>> | null): number
     .filter((count) => count > 0)
     .sort((a, b) => b - a);
 
-/** From the moment on that an account is closed, its results are gone; their rows are emptied later. */
+/** Results are unreadable from the moment an account is closed; their rows are emptied later. */
 const isOfOpenAccount = sql<boolean>`(
   results.account_id is null or not exists (
     select from accounts where accounts.id = results.account_id and accounts.deleted_at is not null))`;
 
-/** The row of `results` with this id, which says in which month to look for it. */
+/** Condition for the result with this id, whose text says in which month to search. */
 export function isOfResult(resultId: string): RawBuilder<SqlBool> {
   const { since, until } = pollIdsOfResult(resultId);
   return sql`results.result_id = ${resultId} and results.poll_id >= ${since} and results.poll_id < ${until}`;
 }
 
-/** From that moment on a result is gone, too; a worker empties its row later. */
+/** An expired result is unreadable, too; a worker empties its row later. */
 export const isResultInTime = sql<boolean>`(results.expires_at is null or results.expires_at > now())`;
 
-/** Those that may be read. */
+/** Results that may be read. */
 export const openResults = ({ db }: Queries) =>
   db.selectFrom('results').where('emptied_at', 'is', null).where(isResultInTime).where(isOfOpenAccount);
 

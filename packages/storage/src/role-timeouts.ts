@@ -1,11 +1,11 @@
 import { GATEWAY_ROLE, WORKER_ROLE } from './grants.ts';
 
-// What ends the statements of the apps behind a pooler, which shares connections and so drops what each asks for. A
-// worker's are long: it checks the ledger.
+// Time limits for statements behind a pooler, which drops the settings of single connections. A worker's limits are
+// long, because it checks the ledger.
 
 const STATEMENT_TIMEOUTS: Readonly<Record<string, string>> = { [GATEWAY_ROLE]: '5s', [WORKER_ROLE]: '30s' };
 
-/** Statements for a superuser, or for who made the roles. */
+/** Statements for a superuser, or for the role that created the apps' roles. */
 export const roleTimeouts: readonly string[] = Object.entries(STATEMENT_TIMEOUTS).flatMap(([role, statement]) =>
   Object.entries({
     statement_timeout: statement,

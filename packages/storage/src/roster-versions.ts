@@ -2,20 +2,20 @@ import type { PanelName } from '@eloquentpoll/contracts';
 import type { AskingOrder } from '@eloquentpoll/voting';
 import type { Queries } from './open-storage.ts';
 
-/** A panel and the order in which its roster file wants it asked: what audits are counted for. */
+/** A panel and the asking order in its roster file; audits are counted per roster version. */
 export interface RosterVersion {
-  /** The hash of all the rest. */
+  /** The hash of all other fields. */
   version: string;
   panelName: PanelName;
   order: AskingOrder;
-  /** Its polls ask the web-search variants. */
+  /** Its polls ask the variants with web search. */
   search: boolean;
   simulated: boolean;
-  /** Cheapest first where that is the order. Audits name seats by their place in here. */
+  /** Cheapest first if that is the order. Audits refer to seats by position in this list. */
   models: readonly { readonly modelId: string; readonly family: string }[];
 }
 
-/** True when it was not known before. */
+/** True if it was not known before. */
 export async function noteRosterVersion({ db }: Queries, roster: RosterVersion): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('roster_versions')

@@ -3,22 +3,22 @@ import { pollIdsSince } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// Polls as an operator sees them: age, worker, claims. Neither the question nor the account is included.
+// Polls as an operator sees them: age, worker, claims. Neither question nor account is shown.
 
 export interface RunningPoll {
   pollId: string;
   panel: PanelName;
   entryPoint: string;
-  /** Null while no worker holds it. */
+  /** Null while no worker holds the poll. */
   worker: string | null;
   epoch: number;
   claims: number;
   ageS: number;
-  /** Negative once the deadline is past. */
+  /** Negative once the deadline has passed. */
   leftS: number;
 }
 
-/** The ones whose deadline is nearest. */
+/** Those with the nearest deadlines. */
 export async function runningPolls({ db }: Queries, limit: number): Promise<RunningPoll[]> {
   const { rows } = await sql<RunningPoll>`
     select id as "pollId", spec ->> 'panel_name' as panel, entry_point as "entryPoint", lease_epoch as epoch, claims,
@@ -37,11 +37,11 @@ export interface FailedPoll {
   status: ResultStatus;
   failedVotes: number;
   endedAt: Date;
-  /** How its votes ended, as in `timeout 3, rate_limited 1`. */
+  /** How its votes failed, for example `timeout 3, rate_limited 1`. */
   errors: string;
 }
 
-/** Newest first, of the last day. */
+/** Those of the last day, newest first. */
 export async function failedPolls({ db }: Queries, limit: number): Promise<FailedPoll[]> {
   // A flex poll may have been accepted a day before it ends.
   const since = new Date(Date.now() - 2 * 86_400_000);
@@ -59,8 +59,8 @@ export async function failedPolls({ db }: Queries, limit: number): Promise<Faile
 }
 
 /**
- * Takes a running poll from its holder, so that any worker can claim it at once. The holder learns of it at its next
- * renewal, and cannot store anything once the poll has been claimed. Null when the poll has ended.
+ * Takes a running poll from its holder, so that any worker can claim it at once. The holder finds out at its next
+ * renewal, and cannot store anything once the poll has been claimed. Null if the poll has ended.
  */
 export async function freeLease({ db }: Queries, pollId: string): Promise<{ epoch: number; lane: ServiceTier } | null> {
   const row = await db

@@ -2,17 +2,17 @@ import type { PollResponse } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-/** How often an account asked one question, by what won. */
+/** How often an account asked the same question, by winner. */
 export interface SameQuestion {
-  /** Null for a tie, and where no model voted. */
+  /** Null for a tie, or if no model voted. */
   winner: string | null;
   polls: number;
 }
 
-/** Of older polls than these the question is not compared. */
+/** Older polls than these are not compared. */
 const MAX_READ = 200;
 
-/** The most frequent winner first. Options in another order are the same question. */
+/** Most frequent winner first. The same options in another order count as the same question. */
 export async function pollsOfQuestion(
   { db }: Queries,
   accountId: string,

@@ -3,7 +3,7 @@ import { lockUnclosed } from './accounts.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
-// Panels that an account keeps under names of its own.
+// Panels that an account saves under its own names.
 
 export interface StoredPanel {
   name: string;
@@ -35,14 +35,14 @@ export async function findSavedPanel({ db }: Queries, accountId: string, name: s
   return row ? toPanel(row) : null;
 }
 
-/** Saves a panel, or replaces the one of that name; null where the account has as many as it may. */
+/** Saves a panel, or replaces the one with that name; null if the account already has as many as it may. */
 export function savePanel(
   storage: Storage,
   accountId: string,
   { name, models }: Pick<StoredPanel, 'name' | 'models'>,
 ): Promise<StoredPanel | null> {
   return inTransaction(storage, async (tx) => {
-    // Panels saved at once count each other.
+    // Lock the account, so that panels saved concurrently count each other.
     await lockUnclosed(tx, accountId);
     const { db } = tx;
     const { others } = await db

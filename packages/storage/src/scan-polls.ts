@@ -1,9 +1,9 @@
 import type { Metadata, PanelName, PollStatus } from '@eloquentpoll/contracts';
 import { type RawBuilder, sql } from 'kysely';
 
-// One filter chooses the index that is read in the order of the list; the others are applied to what it finds.
+// One filter determines the index that is read in list order; the others are applied to the rows found.
 
-/** Rows that one page reads where a filter has no index; of ten million polls each may lie elsewhere. */
+/** Rows that one page reads for a filter without an index: each row may be on another disk page. */
 const MAX_SCANNED = 700;
 
 export interface PollFilter {
@@ -16,7 +16,7 @@ export interface PollFilter {
   metadata?: Metadata | undefined;
   hasEnded?: true | undefined;
   isTie?: true | undefined;
-  /** The question contains this text, in any case of its letters. */
+  /** The question contains this text, ignoring case. */
   text?: string | undefined;
 }
 
@@ -28,23 +28,23 @@ export interface Position {
 export interface ScannedRow {
   id: string;
   createdAt: Date;
-  /** The same as a text: a Date has no microseconds. */
+  /** The same time as text: a Date has no microseconds. */
   at: string;
   fits: boolean;
-  /** From 1, in the order of the page. */
+  /** Position within the page, from 1. */
   place: number;
 }
 
-/** What the ids of its polls lie between. */
+/** The bounds of the poll ids of a month. */
 export interface Month {
   since: string;
   until: string;
 }
 
-/** From the position on, where that is in the month. */
+/** Starts at the position if it lies in the month. */
 export type Scan = (month: Month, maxRows: number, position?: Position) => RawBuilder<ScannedRow>;
 
-/** Of the rows that a page reads in a month those that fit the filter, and the last one, in any order. */
+/** Reads part of a month for a page. Returns the matching rows, and the last row read, in any order. */
 export function scanOf(
   accountId: string,
   filter: PollFilter,
@@ -54,9 +54,9 @@ export function scanOf(
   const order = isOlder ? sql`desc` : sql`asc`;
   const side = isOlder ? sql`<` : sql`>`;
   const choosesAmong = rest.length > 0 || filter.isTie === true;
-  // Most filters match often: many rows are read only where a few have too few that fit.
+  // Most filters match often: the large size is read only if the small one finds too few matches.
   const sizes = choosesAmong ? [Math.min(2 * (limit + 1), MAX_SCANNED), MAX_SCANNED] : [limit + 1];
-  // The comment leaves it without a name: a plan for any month would be one for all of them.
+  // The leading comment keeps the statement unnamed: a cached plan would be for all months instead of this one.
   const scan: Scan = (month, maxRows, position) => sql`/* of one month */
     with scanned as materialized (
       select ${source.id} as id, created_at,
@@ -80,24 +80,24 @@ export function scanOf(
 
 type Sql = RawBuilder<unknown>;
 
-/** What is read in the order of the list. */
+/** What is read in list order. */
 interface Source {
   from: Sql;
   id: Sql;
   where: Sql[];
-  /** Whether a row of it, which is of the month, fits conditions on its poll. */
+  /** Whether a row of the month meets conditions on its poll. */
   fits(conditions: readonly Sql[], month: Month): Sql;
 }
 
 const allOf = (conditions: readonly Sql[]): Sql => sql.join([...conditions], sql` and `);
 
-/** Said of each id, also where it equals one that is: the planner knows by bounds alone which partition has it. */
+/** Needed for each id column, even if it equals a bounded one: the planner finds the partition only by bounds. */
 const isIn = ({ since, until }: Month, id: Sql): Sql => sql`${id} >= ${since} and ${id} < ${until}`;
 
 const isTieOf = (month: Month): Sql =>
   sql`coalesce((select is_tie from results where poll_id = polls.id and ${isIn(month, sql`poll_id`)}), false)`;
 
-/** The index with the fewest rows first: a pair of metadata, close calls, failed and running polls, a key. */
+/** Tries the indexes with the fewest rows first: a metadata pair, close calls, failed and running polls, a key. */
 function planOf(
   accountId: string,
   { status, preset, keyId, isClose, metadata, hasEnded, isTie, text }: PollFilter,
@@ -114,7 +114,7 @@ function planOf(
     notClose: isClose === false ? sql`not polls.is_close` : null,
     ended: hasEnded ? sql`polls.status <> 'running'` : null,
     pairs: pairs.length === 0 ? null : sql`polls.metadata @> ${JSON.stringify(Object.fromEntries(pairs))}::jsonb`,
-    // What reads more than the row comes last.
+    // Conditions that read more than the row come last.
     preset: preset === undefined ? null : sql`polls.spec ->> 'panel_name' = ${preset}`,
     text: text === undefined ? null : sql`strpos(lower(polls.spec ->> 'question'), lower(${text})) > 0`,
   };
@@ -122,7 +122,7 @@ function planOf(
   const asked = Object.values(conditions).filter((condition) => condition !== null);
   if (pair) return { source: labelled(accountId, pair), rest: asked };
   const first = close ?? failed ?? running ?? key;
-  // Of a tenant and of a key all polls are the account's; said again, it would invite the planner to the larger index.
+  // A tenant's or key's polls all belong to the account. Repeating that would make the planner prefer the larger index.
   const isOfAccount = first !== null && (first === running || first === key);
   const where = [...(isOfAccount ? [] : [sql`account_id = ${accountId}::uuid`]), ...(first ? [first] : [])];
   const source: Source = { from: sql`polls`, id: sql`id`, where, fits: allOf };
@@ -133,7 +133,7 @@ const labelled = (accountId: string, [key, value]: [string, string]): Source => 
   from: sql`poll_labels`,
   id: sql`poll_id`,
   where: [sql`account_id = ${accountId}::uuid`, sql`label = label_of(${key}, ${value})`],
-  // Not `exists`, which the planner may answer with a hash of the whole table.
+  // Not `exists`: the planner may answer that by hashing the whole table.
   fits: (conditions, month) =>
     sql`coalesce((select ${allOf(conditions)} from polls where id = poll_id and ${isIn(month, sql`id`)}), false)`,
 });

@@ -3,13 +3,13 @@ import { withLock } from './locks.ts';
 import type { Storage } from './open-storage.ts';
 import { newestReceiptDay, type StoredReceiptDay } from './receipts.ts';
 
-// Closes UTC days of receipts, in short statements. One process at a time.
+// Closes UTC days of receipts in short statements, in one process at a time.
 
 const LOCK_TERM_MS = 10_000;
-/** Leaves of one statement: a multiple of the 256 of a page. */
+/** Leaves per statement: a multiple of the page size, 256. */
 const MAX_LEAVES = 80 * 256;
 
-/** Less than the term, because the lock is idle meanwhile. */
+/** Less than the lock's term, because the lock's transaction is idle during the work. */
 const WITHIN_MS = 5_000;
 
 interface Sealing {
@@ -19,8 +19,8 @@ interface Sealing {
 }
 
 /**
- * Seals days that are over, oldest first, and reports each at once: what comes later, even the end of the lock, may fail.
- * `more` when the time was over before the work, `busy` when another process is at it.
+ * Seals finished days, oldest first, and reports each at once: a later step, even releasing the lock, may fail. `more`:
+ * time ran out before the work was done. `busy`: another process is sealing.
  */
 export async function sealReceipts(
   storage: Storage,

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import { withLock } from './locks.ts';
 import type { Queries, Storage } from './open-storage.ts';
 
-// Housekeeping, by one process at a time.
+// Housekeeping, in one process at a time.
 
-/** A sweep takes well under a second; a lock held longer than this is considered abandoned. */
+/** A sweep takes well under a second; a lock held longer than this counts as abandoned. */
 const LOCK_TERM_MS = 5_000;
 
-/** Runs `work` unless another process is sweeping; false says that one is. */
+/** Runs `work` unless another process is sweeping; false if so. */
 export function withSweepLock(storage: Storage, work: () => Promise<unknown>, termMs = LOCK_TERM_MS): Promise<boolean> {
   return withLock(storage, 'sweep', termMs, work);
 }

@@ -4,39 +4,39 @@ import type { Queries } from './open-storage.ts';
 import { isAmong } from './poll-ids.ts';
 import { isInTime, type Poll, pollColumns, toPoll } from './polls.ts';
 
-// The polls of an account that came as tasks of agents, the last changed first: one index, read in its order. A page and its
-// total read a bounded number of rows however rarely they match a filter.
+// The polls of an account that are tasks of agents, last changed first, read in the order of one index. A page and its
+// total read a bounded number of rows, however rarely they match a filter.
 
-/** Rows that one page reads where few of them match. */
+/** Rows that one page reads if few of them match. */
 const MAX_SCANNED = 700;
-/** The tasks, the last changed, among which those that match are counted. */
+/** How many of the most recently changed tasks are examined for the total. */
 const MAX_COUNTED = 1_000;
 
-/** The entry points of task polls. Tasks that their callers name have their own idempotency namespace. */
+/** The entry points of task polls. Tasks that are named by their callers have their own idempotency namespace. */
 export const TASK = 'a2a';
 export const NAMED_TASK = 'a2a-named';
 
-/** The task after which a page begins. */
+/** The task before the first one of a page. */
 export interface TaskPosition {
-  /** When it changed, in microseconds since 1970: more than a Date holds. */
+  /** When it changed, in microseconds since 1970: a Date has only milliseconds. */
   changedUs: bigint;
   pollId: string;
 }
 
 export interface TaskFilter {
-  /** Tasks without a context of their own have the poll's id as one. */
+  /** The context of a task without its own context is the poll's id. */
   contextId?: string | undefined;
   status?: PollStatus | undefined;
-  /** Ended polls that their callers canceled, or all others. */
+  /** True: ended polls that their callers canceled; false: all others. */
   isCanceled?: boolean | undefined;
   changedSince?: Date | undefined;
 }
 
 export interface TaskPage {
   polls: Poll[];
-  /** How many match, on all pages, of the 1,000 tasks that changed last. */
+  /** The number of matches on all pages, among the 1,000 most recently changed tasks. */
   total: number;
-  /** Where to go on, if there may be more: the last one of this page, or that was looked at for it. */
+  /** Where to continue if there may be more: the last task shown on this page, or the last one examined. */
   last: TaskPosition | null;
 }
 
@@ -50,7 +50,7 @@ export async function listTaskPolls(
   let rows: ScannedTask[] = [];
   let found: ScannedTask[] = [];
   let maxRows = 0;
-  // Most filters match often: the whole scan is made only where a short one finds too few.
+  // Most filters match often: the long scan is made only if a short one finds too few matches.
   for (maxRows of [Math.min(2 * (limit + 1), MAX_SCANNED), MAX_SCANNED]) {
     rows = (await scan(maxRows).execute(queries.db)).rows.toSorted((a, b) => a.place - b.place);
     found = rows.filter(({ fits }) => fits);
@@ -72,12 +72,12 @@ interface ScannedTask {
   id: string;
   changedUs: string;
   fits: boolean;
-  /** From 1, in the order of the page. */
+  /** Position within the page, from 1. */
   place: number;
 }
 
 interface TaskScans {
-  /** Of the rows that a page reads those that fit the filter, and the last one, in any order. */
+  /** Returns the matching ones among the rows that a page reads, and the last row, in any order. */
   scan(maxRows: number): RawBuilder<ScannedTask>;
   count: RawBuilder<{ total: number }>;
 }
@@ -126,7 +126,7 @@ async function totalOf({ db }: Queries, count: TaskScans['count']): Promise<numb
   return (await count.execute(db)).rows[0]?.total ?? 0;
 }
 
-/** In the order of the rows, without those that were deleted since. */
+/** In the order of the rows, without polls deleted since. */
 async function pollsOf(queries: Queries, rows: readonly ScannedTask[]): Promise<Poll[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);

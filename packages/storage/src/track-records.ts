@@ -5,22 +5,22 @@ import type { Queries, Storage } from './open-storage.ts';
 import { type RosterRow, type RosterVersion, toRosterVersion } from './roster-versions.ts';
 import { inTransaction } from './transaction.ts';
 
-// What the audits of a roster version come to. It is derived: a process takes the audits that are not in it, enters them,
-// and takes out those beyond the window, which are deleted. The row's lock makes that happen once for each audit.
+// What the audits of a roster version show. The record is derived: a process adds audits that are not in it yet, and
+// removes those that fall out of the window and deletes them. A row lock ensures that this happens once per audit.
 
-/** Audits that a record remembers, and that are kept. */
+/** How many audits a record remembers; older ones are deleted. */
 export const AUDIT_WINDOW = 5_000;
 
-/** What a track record is made from, and how: the state is JSON of `auditBook`. */
+/** The input from which a track record is updated. The state is JSON of `auditBook`. */
 export interface Lesson {
   roster: RosterVersion;
-  /** Null when there is none yet. */
+  /** Null if there is no record yet. */
   state: AuditState | null;
   entered: Audit[];
   forgotten: Audit[];
 }
 
-/** Brings the track record of one roster version up to date. False when there is nothing to learn, or others do. */
+/** Updates the track record of one roster version. False if there is nothing to add, or another process is doing it. */
 export function learnAudits(
   storage: Storage,
   teach: (lesson: Lesson) => AuditState,
@@ -106,7 +106,7 @@ export function learnAudits(
 
 const byAge = (a: Audit, b: Audit): number => Number(a.id - b.id);
 
-/** The record starts again: from the audits that are kept, or, with `forget`, from those to come. False when unknown. */
+/** Restarts the record from the audits that are kept or, with `forget`, without any. False if there is no record. */
 export function restartTrackRecord(storage: Storage, version: string, { forget = false } = {}): Promise<boolean> {
   return inTransaction(storage, async ({ db }) => {
     const known = await db
@@ -122,13 +122,13 @@ export function restartTrackRecord(storage: Storage, version: string, { forget =
 
 export interface StoredTrackRecord {
   roster: RosterVersion;
-  /** Ever learned from; the state remembers the newest `AUDIT_WINDOW` of them. */
+  /** How many audits were ever added; the state remembers the newest `AUDIT_WINDOW` of them. */
   audits: number;
   state: AuditState;
   updatedAt: Date;
 }
 
-/** Null when it has no audits. What comes back is as it was stored: check it before it decides anything. */
+/** Null if it has no audits. The state is returned as stored: check it before using it for decisions. */
 export async function readTrackRecord(queries: Queries, version: string): Promise<StoredTrackRecord | null> {
   return (await trackRecords(queries, [version]))[0] ?? null;
 }

@@ -1,11 +1,11 @@
-// Histograms of usage are one decimal number each, see counted_once.sql.
+// A histogram of usage is stored as one decimal number; see counted_once.sql.
 
 /** Digits of the count of one bucket. */
 const DIGITS = 9;
 
 /**
- * The median of a histogram with `count` entries. It comes as numeric_send has it, two bytes for each four digits and
- * without the zeros at its end: as a text, a number of a thousand digits for each group would take most of the time.
+ * The median of a histogram with `count` entries. The histogram is in the format of numeric_send, two bytes for four
+ * digits without trailing zeros: parsing numbers of a thousand digits as text would take most of the time.
  */
 export function medianOf(histogram: Buffer, count: number): number | null {
   const groups = histogram.readUInt16BE(0);
@@ -21,5 +21,5 @@ export function medianOf(histogram: Buffer, count: number): number | null {
   return null;
 }
 
-/** The middle of a bucket of `usage_bucket`: within 4.5 percent of everything in it. */
+/** The middle of a bucket of `usage_bucket`, at most 4.5 percent from any value in it. */
 const middleOf = (bucket: number): number => (bucket === 0 ? 0 : Math.round(2 ** ((bucket - 0.5) / 8)));

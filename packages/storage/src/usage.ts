@@ -3,10 +3,10 @@ import type { Queries } from './open-storage.ts';
 import type { UsageCounts } from './tables/usage.ts';
 import { medianOf } from './usage-median.ts';
 
-// What an account asked and was charged, from the rows that count_usage keeps. Days are UTC days, the last one included.
+// Polls and charges of an account, from the rows that count_usage maintains. Days are UTC days, including the last one.
 
 export interface UsageRange {
-  /** As `2026-11-20`. */
+  /** For example `2026-11-20`. */
   from: string;
   to: string;
 }
@@ -23,7 +23,7 @@ export type UsageGrouping = 'day' | 'key' | 'preset' | 'surface' | { metadata: s
 export interface UsageGroupTerms extends UsageRange {
   groupBy: UsageGrouping;
   filter?: UsageFilter;
-  /** Groups beyond it, those with the lowest cost, are summed up as the last one. */
+  /** Groups beyond this number, those with the lowest cost, are combined into the last group. */
   maxGroups: number;
 }
 
@@ -35,20 +35,20 @@ export interface StoredUsage {
   splitOrPartial: number;
   costU: bigint;
   savedU: bigint;
-  /** Of completed polls; null without one. */
+  /** For completed polls; null without any. */
   medianMs: number | null;
   medianCostU: number | null;
 }
 
 export interface StoredUsageGroup extends StoredUsage {
-  /** A day, a key's id, a preset, a surface or a value of metadata; null for what is beyond `maxGroups`. */
+  /** A day, key id, preset, surface or metadata value; null for the combined groups beyond `maxGroups`. */
   group: string | null;
 }
 
 export const WITHOUT_KEY = '00000000-0000-0000-0000-000000000000';
 
 export interface GroupedUsage {
-  /** Days in their order, other groups by cost. */
+  /** Days in order, other groups by cost. */
   groups: StoredUsageGroup[];
   /** Of all groups. */
   total: StoredUsage;
@@ -64,7 +64,7 @@ export async function readUsageGroups(
   return { groups, total: total! };
 }
 
-/** The total comes first. Its plan is tested: it reads the account's rows of the range and no others. */
+/** The total is the first row. A test checks the plan: it reads the account's rows of the range and no others. */
 export function groupsQuery(accountId: string, { groupBy, filter = {}, maxGroups, ...range }: UsageGroupTerms) {
   const source = typeof groupBy === 'string' ? dayRows(accountId, range, filter) : labelRows(accountId, range, groupBy);
   const column = typeof groupBy === 'string' ? COLUMN_OF[groupBy] : sql`value`;
@@ -72,7 +72,7 @@ export function groupsQuery(accountId: string, { groupBy, filter = {}, maxGroups
   return usageQuery({ source, column, maxGroups, order });
 }
 
-/** Of all polls of the filter. */
+/** Of all polls that match the filter. */
 export async function readUsageTotal(
   { db }: Queries,
   accountId: string,
@@ -97,7 +97,7 @@ function dayRows(accountId: string, range: UsageRange, { keyId, preset, surface 
   return sql`usage_days where ${sql.join([...inRange(accountId, range), ...conditions], sql` and `)}`;
 }
 
-/** Of a month whose days in the range are more than its other days the month is read, and the other days are subtracted. */
+/** For a month that is mostly within the range, reads the month's sums and subtracts the days outside the range. */
 function labelRows(accountId: string, { from, to }: UsageRange, { metadata }: { metadata: string }): Sql {
   const firstOf = (day: string) => sql`date_trunc('month', ${day}::date::timestamp)::date`;
   const ofName = sql`account_id = ${accountId}::uuid and name = ${metadata}`;
@@ -131,7 +131,7 @@ const inRange = (accountId: string, { from, to }: UsageRange): Sql[] => [
 ];
 
 interface Row extends Omit<UsageCounts, 'ms_counts' | 'cost_counts'> {
-  /** Null for the total, and for the groups that are summed up. */
+  /** Null for the total and for the combined groups. */
   shown: string | null;
   ms_counts: Buffer;
   cost_counts: Buffer;
@@ -142,7 +142,7 @@ const AMOUNTS = ['cost_u', 'saved_u'];
 const HISTOGRAMS = ['ms_counts', 'cost_counts'];
 const COUNTS = [...COUNTERS, ...AMOUNTS, ...HISTOGRAMS];
 
-/** The total, the groups, and the groups that are summed up. */
+/** The total, the groups, and the combined groups. */
 const usageQuery = ({ source, column, maxGroups, order }: Grouping) => sql<Row>`
   with places as materialized (
     select ${column} as place, ${rawSums(COUNTS)} from ${source} group by 1 having sum(polls) > 0

@@ -3,12 +3,12 @@ import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import { repeatable } from './transaction.ts';
 
-// What workers do with deliveries: make them of events, claim those that are due, and write down what became of them.
+// What workers do with deliveries: create them from events, claim those that are due, and record outcomes.
 
 export interface ClaimTerms {
   worker: string;
   limit: number;
-  /** Of them, for receivers that did not answer well lately. */
+  /** How many of these may go to receivers that did not answer well lately. */
   slow: number;
   leaseMs: number;
   perReceiver: number;
@@ -17,9 +17,9 @@ export interface ClaimTerms {
 
 export interface ClaimedDelivery {
   id: string;
-  /** Counts from 1, and fences what the attempt writes. */
+  /** Counts from 1; fences the writes of the attempt. */
   attempt: number;
-  /** Since the delivery was made or resent, this one included. */
+  /** Attempts since the delivery was created or resent, including this one. */
   tries: number;
   eventId: string;
   type: string;
@@ -28,11 +28,11 @@ export interface ClaimedDelivery {
   createdAt: Date;
   endpointId: string;
   url: string;
-  /** Sealed. */
+  /** Encrypted. */
   secret: string;
-  /** Signs too; null after its time. */
+  /** Also signs the delivery; null after its overlap has ended. */
   previousSecret: string | null;
-  /** Its receiver answers well. */
+  /** The receiver answers well. */
   isQuick: boolean;
   /** Its three days are over. */
   isLast: boolean;
@@ -43,7 +43,7 @@ export type AttemptOutcome =
   | { kind: 'retry'; entry: WebhookAttempt; isQuick: boolean; retryMs: number }
   | { kind: 'released' };
 
-/** How many new events there were. */
+/** Returns how many new events there were. */
 export async function spreadWebhookEvents({ db }: Queries, limit: number): Promise<number> {
   const { rows } = await sql<{ events: number }>`
     select spread_webhook_events(${limit}, ${LIMITS.webhooks.pending}) as events`.execute(db);
@@ -66,7 +66,7 @@ export async function claimDeliveries({ db }: Queries, terms: ClaimTerms): Promi
   return rows;
 }
 
-/** False when the lease was lost before, or the delivery ended. Safe to repeat. */
+/** False if the lease was lost or the delivery has ended. Safe to repeat. */
 export async function endAttempt(
   { db }: Storage,
   { id, attempt }: Pick<ClaimedDelivery, 'id' | 'attempt'>,
@@ -88,13 +88,15 @@ export async function endAttempt(
 }
 
 export interface WebhookFigures {
-  /** Deliveries that wait for an attempt. */
+  /** Deliveries waiting for an attempt. */
   pending: number;
-  /** Since when the oldest event waits to be spread, or delivery to be claimed although its receiver is not resting. */
+  /**
+   * Since when the oldest event has waited to be spread, or the oldest delivery to an active receiver to be claimed.
+   */
   oldestDueAt: Date | null;
 }
 
-/** Reads what is unfinished only. */
+/** Reads only what is unfinished. */
 export async function readWebhookFigures({ db }: Queries): Promise<WebhookFigures> {
   const { rows } = await sql<WebhookFigures>`
     select (select count(*)::integer from (select from webhook_deliveries where status = 'pending' limit 100000) p) as pending,

@@ -4,16 +4,16 @@ import { lockUnclosed, refuseClosed } from './accounts.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
-// Where an account wants its events. One endpoint, without a URL, stands for the webhook_url of its polls and batches: it
-// has their secret and their log.
+// Where an account's events are sent. One endpoint, without a URL, represents the webhook_url of its polls and batches:
+// it holds their secret and their log.
 
 export interface StoredWebhookEndpoint {
   id: string;
-  /** Null for the one that stands for each webhook_url. */
+  /** Null for the endpoint that represents every webhook_url. */
   url: string | null;
   description: string;
   eventTypes: readonly WebhookEventType[];
-  /** Sealed. */
+  /** Encrypted. */
   secret: string;
   previousUntil: Date | null;
   disabledAt: Date | null;
@@ -29,7 +29,7 @@ export interface NewEndpoint {
   url: string;
   description: string;
   eventTypes: readonly WebhookEventType[];
-  /** Sealed. */
+  /** Encrypted. */
   secret: string;
 }
 
@@ -47,13 +47,13 @@ const selected = ({ db }: Queries, accountId: string) =>
 
 type Row = Awaited<ReturnType<ReturnType<typeof selected>['executeTakeFirstOrThrow']>>;
 
-/** Registered ones, oldest first. */
+/** Registered endpoints, oldest first. */
 export async function listWebhookEndpoints(queries: Queries, accountId: string): Promise<StoredWebhookEndpoint[]> {
   const rows = await selected(queries, accountId).where('url', 'is not', null).orderBy('created_at').execute();
   return rows.map(toEndpoint);
 }
 
-/** `id` null: the one that stands for each webhook_url. */
+/** `id` null: the endpoint that represents every webhook_url. */
 export async function findWebhookEndpoint(
   queries: Queries,
   accountId: string,
@@ -64,10 +64,10 @@ export async function findWebhookEndpoint(
   return row ? toEndpoint(row) : null;
 }
 
-/** False where the account has as many as it may. One with this id that the account has already stays as it is. */
+/** False if the account has as many as it may. An existing endpoint with this id stays unchanged. */
 export function insertWebhookEndpoint(storage: Storage, accountId: string, endpoint: NewEndpoint): Promise<boolean> {
   return inTransaction(storage, async (tx) => {
-    // Endpoints made at once count each other.
+    // Lock the account, so that endpoints created concurrently count each other.
     await lockUnclosed(tx, accountId);
     const { db } = tx;
     const made = await db
@@ -94,7 +94,7 @@ export function insertWebhookEndpoint(storage: Storage, accountId: string, endpo
   });
 }
 
-/** Makes the endpoint that stands for each webhook_url, unless the account has it. */
+/** Creates the endpoint that represents every webhook_url, unless the account has it. */
 export async function ensureAccountEndpoint(
   queries: Queries,
   accountId: string,
@@ -118,7 +118,7 @@ export interface EndpointChange {
   isEnabled?: boolean | undefined;
 }
 
-/** False when the account has no such registered endpoint. */
+/** False if the account has no such registered endpoint. */
 export function changeWebhookEndpoint(
   storage: Storage,
   accountId: string,
@@ -144,7 +144,7 @@ export function changeWebhookEndpoint(
       .executeTakeFirst();
     if (!changed) return false;
     if (isEnabled === false) await sql`select disable_webhook_endpoint(${accountId}, ${id}, 'owner')`.execute(db);
-    // What was learned about the receiver is about the one before.
+    // What was learned about the receiver concerns the earlier address.
     if (isEnabled === true || url !== undefined)
       await sql`
         update webhook_receivers set failures = 0, resting_until = '-infinity', next_due_at = now()
@@ -153,7 +153,7 @@ export function changeWebhookEndpoint(
   });
 }
 
-/** The secret before it signs too for `overlapS` more. False: no such endpoint, or its secret is not `replaces`. */
+/** The previous secret also signs for `overlapS` seconds. False: no such endpoint, or its secret is not `replaces`. */
 export async function rotateWebhookSecret(
   { db }: Queries,
   accountId: string,
@@ -174,14 +174,14 @@ export async function rotateWebhookSecret(
   return numUpdatedRows > 0n;
 }
 
-/** With its deliveries, whose rows workers delete in steps. False when the account has no such registered endpoint. */
+/** Also removes its deliveries, whose rows workers delete in steps. False if there is no such registered endpoint. */
 export async function removeWebhookEndpoint({ db }: Queries, accountId: string, id: string): Promise<boolean> {
   const { rows } = await sql<{ removed: number }>`
     select remove_webhook_endpoints(${accountId}, ${id}) as removed`.execute(db);
   return rows[0]!.removed > 0;
 }
 
-/** Sends a test event; null where there is no such endpoint, or it is disabled. */
+/** Sends a test event; null if there is no such endpoint, or it is disabled. */
 export async function testWebhookEndpoint({ db }: Queries, accountId: string, id: string): Promise<string | null> {
   const { rows } = await sql<{ id: string | null }>`select test_webhook_endpoint(${accountId}, ${id}) as id`.execute(
     db,

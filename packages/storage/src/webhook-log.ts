@@ -2,10 +2,10 @@ import type { WebhookAttempt } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// The log of an endpoint's deliveries, newest first. A page goes on from the delivery that the one before ended with, and reads a
-// bounded number of rows, however rarely a status occurs.
+// The log of an endpoint's deliveries, newest first. A page continues after the last delivery of the previous page and
+// reads a bounded number of rows, however rarely a status occurs.
 
-/** Rows that one page reads for a status. */
+/** Rows that one page reads when filtering by status. */
 const MAX_SCANNED = 700;
 
 export interface StoredDelivery {
@@ -16,7 +16,7 @@ export interface StoredDelivery {
   status: 'pending' | 'delivered' | 'failed';
   attempts: number;
   log: readonly WebhookAttempt[];
-  /** Null where there is none. */
+  /** Null if there will be none. */
   nextAttemptAt: Date | null;
   createdAt: Date;
   endedAt: Date | null;
@@ -25,14 +25,14 @@ export interface StoredDelivery {
 
 export interface DeliveryFilter {
   status?: StoredDelivery['status'] | undefined;
-  /** The last delivery of the page before. */
+  /** The last delivery of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
 export interface DeliveryPage {
   deliveries: StoredDelivery[];
-  /** Where to go on; null at the end. With a status a page may be short, or empty, before that. */
+  /** Where to continue; null at the end. With a status filter a page may be short or empty before the end. */
   after: string | null;
 }
 
@@ -66,7 +66,7 @@ export async function listDeliveries(
   { status, after, limit }: DeliveryFilter,
 ): Promise<DeliveryPage> {
   const { db } = queries;
-  // A parameter of the next statement: compared with a subquery, a position is no bound of the index.
+  // A parameter of the next statement: a position from a subquery could not be used as a bound of the index.
   const position = after === undefined ? undefined : await positionOf(queries, accountId, after);
   if (position === null) return { deliveries: [], after: null };
   const maxRows = status ? MAX_SCANNED : limit + 1;
@@ -92,7 +92,7 @@ export async function listDeliveries(
   return { deliveries, after: goesOn };
 }
 
-/** Null when the account has no such delivery. */
+/** Null if the account has no such delivery. */
 async function positionOf({ db }: Queries, accountId: string, id: string) {
   const row = await db
     .selectFrom('webhook_deliveries')
@@ -112,7 +112,7 @@ export async function findDelivery(
   return (await selected(queries, accountId, endpointId).where('d.id', '=', id).executeTakeFirst()) ?? null;
 }
 
-/** Null when the account has no such delivery. */
+/** Null if the account has no such delivery. */
 export async function resendDelivery(
   { db }: Queries,
   accountId: string,

@@ -6,11 +6,11 @@ export interface CellsCompared {
   moves: number;
   leftU: bigint;
   arrivedU: bigint;
-  /** What left and has not arrived: a move under way, or one that was killed. */
+  /** Left but not arrived: a move in progress, or one that was interrupted. */
   underWay: string[];
-  /** What arrived, as the source knows it, and the target has nothing of: its database is older than the arrival. */
+  /** Arrived according to the source, but unknown to the target: its database is older than the arrival. */
   lost: string[];
-  /** Moves that do not have the same account and amount in both cells. */
+  /** Moves whose account or amount differs between the cells. */
   wrong: string[];
 }
 
@@ -23,7 +23,7 @@ interface Half {
   state: 'left' | 'arrived';
 }
 
-/** What left each cell and what arrived in the others. The ledger of each is compared with its moves by check_ledger(). */
+/** Compares what left each cell with what arrived in the others. check_ledger() compares moves with a cell's ledger. */
 export async function compareCells(cells: readonly CellDatabase[]): Promise<CellsCompared> {
   const names = new Set(cells.map(({ name }) => name));
   async function leaving(): Promise<Half[]> {
@@ -32,7 +32,7 @@ export async function compareCells(cells: readonly CellDatabase[]): Promise<Cell
       all.push(...(await halves(storage, 'out')).filter((half) => half.fromCell === name && names.has(half.toCell)));
     return all;
   }
-  // Arrivals are read after what has arrived, and before what may have left: so none that ends meanwhile looks lost or wrong.
+  // Departures are read before and after arrivals, so that a move that ends meanwhile looks neither lost nor wrong.
   const out = await leaving();
   const arrived = new Map<string, Half>();
   for (const { storage, name } of cells) {

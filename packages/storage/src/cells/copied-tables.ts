@@ -1,14 +1,14 @@
 import type { CopiedTable } from './copy-rows.ts';
 
-// What goes along with an account, whose id stands for $account. What is not here stays or is made anew: transfers (the ledger of a cell is its own),
-// payments (with the cell that took them), deliveries of webhooks (the source ends those that have begun), nonces.
+// What moves with an account; $account stands for its id. Not: transfers (each cell has its own ledger), payments (stay
+// in the cell that took them), webhook deliveries (the source ends those it has begun), nonces.
 
-/** Found by the ids of the account's polls, in this order. Labels of metadata are made from the polls. */
+/** Found by the ids of the account's polls, in this order. Labels of metadata are created from the polls. */
 export const TABLES_OF_POLLS: readonly CopiedTable[] = [
   { name: 'polls', where: null, byPoll: 'id' },
   { name: 'results', where: null, byPoll: 'poll_id' },
   { name: 'votes', where: null, byPoll: 'poll_id' },
-  // What others said about its polls counts, without their names: their accounts stay.
+  // Feedback by other accounts on its polls counts, but without their names: their accounts do not move.
   {
     name: 'feedback',
     where: null,
@@ -33,9 +33,9 @@ export const TABLES_OF_ACCOUNT: readonly CopiedTable[] = [
   { name: 'idempotency', where: 't.principal = $account::text' },
   { name: 'caller_days', where: 't.caller = $account::text' },
   { name: 'usage_days', where: OF_ACCOUNT },
-  // What they say is spent is compared with the days, also where the move is killed in between.
+  // Their spent amounts are compared with the days, even if the move is interrupted in between.
   { name: 'key_limits', where: OF_ACCOUNT },
   { name: 'usage_labels', where: OF_ACCOUNT },
-  // Sums of months are made anew.
+  // Sums of months are created anew.
   { name: 'usage_names', where: OF_ACCOUNT, instead: { summed: 'false' } },
 ];

@@ -2,17 +2,17 @@ import { sql } from 'kysely';
 import type { Queries, Storage } from '../open-storage.ts';
 import { fenceTarget } from './moves.ts';
 
-// Rows of one account from one database to another, page by page. A page is the same rows on both sides, or the target's
-// are replaced: so it may be repeated, after a kill and after a change, and costs little where nothing has changed. Columns
-// come from the catalogue; rows travel as JSON text that no JavaScript number ever touches.
+// Copies rows of one account from one database to another, page by page. If a page differs, the target's rows are
+// replaced, so copying may be repeated after an interruption or a change, and costs little if nothing changed. Column
+// names come from the catalogue; rows travel as JSON text, so that no number passes through JavaScript.
 
 export interface CopiedTable {
   name: string;
-  /** Of the rows of the account, as SQL; null where they are found by `byPoll`. */
+  /** SQL condition for the account's rows; null if they are found by `byPoll`. */
   where: string | null;
   /** The column with the poll's id. */
   byPoll?: string;
-  /** What is written instead of what the source has, by column; `t` is the row. */
+  /** Values written instead of the source's, by column; `t` is the row. */
   instead?: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ interface Shape {
   key: string[];
 }
 
-/** What both databases have to agree in. */
+/** The columns and primary key, which both databases must have in common. */
 export async function readShape({ db }: Queries, table: string): Promise<Shape> {
   const { rows } = await sql<{ columns: string[]; key: string[] }>`
     select array(select attname::text from pg_attribute
@@ -43,7 +43,7 @@ export interface CopyEnds {
 
 const ROWS_PER_PAGE = 500;
 
-/** Copies the rows that belong to these polls; answers whether anything was written. */
+/** Copies the rows that belong to these polls; returns whether anything was written. */
 export async function copyRowsOfPolls(
   ends: CopyEnds,
   table: CopiedTable,
@@ -54,7 +54,7 @@ export async function copyRowsOfPolls(
   return copyPage(ends, table, shape, own);
 }
 
-/** Copies all rows of the account in a table that is found by the account, and deletes what the source does not have. */
+/** Copies all rows of a table that belong to the account, and deletes rows that the source does not have. */
 export async function copyRowsOfAccount(ends: CopyEnds, table: CopiedTable): Promise<void> {
   const { from } = ends;
   const shape = await readShape(from, table.name);

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { CellDatabase } from './move-account.ts';
 
 /**
- * After several moves each cell that the account left says where it lives now, not where it went from there: a router
- * follows one step. Among the cells that are named; answers how many said another one.
+ * After several moves, makes each cell that the account left name the cell where it lives now, because a router follows
+ * only one step. Considers only the given cells; returns how many entries were changed.
  */
 export async function leadHome(cells: readonly CellDatabase[]): Promise<number> {
   const moved = new Map<string, Map<string, string>>();
@@ -22,7 +22,7 @@ export async function leadHome(cells: readonly CellDatabase[]): Promise<number> 
     for (const [id, next] of moved.get(name)!) {
       const home = endOf(moved, id, next);
       if (home === next || home === name) continue;
-      // Unless it was changed meanwhile, or the account came back.
+      // Only if the entry is unchanged and the account has not come back.
       const { numAffectedRows } = await sql`
         update accounts set moved_to = ${home} where id = ${id} and moved_to = ${next}`.execute(storage.db);
       changed += Number(numAffectedRows ?? 0n);

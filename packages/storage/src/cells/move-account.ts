@@ -21,8 +21,8 @@ import {
   stillOpen,
 } from './moves.ts';
 
-// Moves an account to another cell. It may be killed anywhere: the same command goes on. Until `leave` the account is the
-// source's and the move can be abandoned; from then on it is the target's and can only be finished.
+// Moves an account to another cell. If interrupted at any point, the same command continues. Until `leave` the account
+// belongs to the source and the move can be abandoned; then it belongs to the target and the move must be finished.
 
 export interface CellDatabase {
   name: string;
@@ -33,11 +33,11 @@ export interface MoveTerms {
   accountId: string;
   from: CellDatabase;
   to: CellDatabase;
-  /** How long the account may stay frozen for its polls and changes to end; then the move is abandoned. */
+  /** How long the account may stay frozen while its polls and changes end; after that the move is abandoned. */
   drainS: number;
-  /** How long the source keeps what it had. */
+  /** How long the source keeps its copy. */
   keepS: number;
-  /** How long gateways know a key from memory; they begin to forget those of the account when its move begins. */
+  /** How long gateways cache a key; when a move begins they stop caching those of the account. */
   cachedS?: number;
 }
 
@@ -47,11 +47,11 @@ export interface Moved {
   moveId: string;
   polls: number;
   amountU: bigint;
-  /** Between these the account asked nothing. */
+  /** How long the account could not send requests. */
   frozenMs: number;
 }
 
-/** `onStep` hears what is done, each time before the next begins. */
+/** Calls `onStep` after each step, before the next begins. */
 export async function moveAccount(
   terms: MoveTerms,
   onStep: (step: MoveStep) => Promise<void> | void = () => {},
@@ -88,7 +88,7 @@ export async function moveAccount(
   return { moveId: move.id, polls, ...(await whatMoved(from.storage, move.id)) };
 }
 
-/** What would refuse a move; nothing is written. */
+/** The reasons that a move would be refused for; writes nothing. */
 export async function problemsWithMove({ accountId, from, to }: MoveTerms): Promise<string[]> {
   const [source] = await accountIn(from.storage, accountId);
   const [target] = await accountIn(to.storage, accountId);
@@ -114,7 +114,7 @@ export async function problemsWithMove({ accountId, from, to }: MoveTerms): Prom
   return problems;
 }
 
-/** Longer than the key cache of gateways, by more than clocks differ. */
+/** Longer than the key cache of gateways plus the difference between clocks. */
 const CACHED_S = 12;
 
 async function msUntilForgotten({ db }: Queries, { id }: AccountMove, cachedS: number): Promise<number> {
@@ -164,7 +164,7 @@ async function accountIn({ db }: Queries, accountId: string): Promise<KnownAccou
   return rows;
 }
 
-/** Rows are copied by column, so both have to have the same ones. */
+/** Rows are copied by column, so both databases must have the same columns. */
 async function differences(from: Storage, to: Storage): Promise<string[]> {
   const found: string[] = [];
   for (const { name } of [...TABLES_OF_POLLS, ...TABLES_OF_ACCOUNT]) {
@@ -176,7 +176,7 @@ async function differences(from: Storage, to: Storage): Promise<string[]> {
 
 const POLLS_PER_PAGE = 100;
 
-/** All that belongs to ended polls. Answers how many there are. */
+/** Copies everything that belongs to ended polls. Returns their number. */
 async function copyPolls(ends: CopyEnds): Promise<number> {
   const { from, to, accountId } = ends;
   const ids = await pollIds(from, accountId);
@@ -190,7 +190,7 @@ async function copyPolls(ends: CopyEnds): Promise<number> {
   return ids.length;
 }
 
-/** The target may have dropped a month of which the account has polls. */
+/** The target may have dropped a month that contains polls of the account. */
 async function restoreMonths({ db }: Queries, pollIds: readonly string[]): Promise<void> {
   const oneOfEach = new Map(pollIds.map((id) => [id.slice(0, 'ps_00'.length), id]));
   for (const id of oneOfEach.values()) await sql`select restore_month(${id})`.execute(db);
@@ -207,14 +207,16 @@ async function pollIds({ db }: Queries, accountId: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The source says where their results are, once the account has left. */
+/** Notes at the source where these results are, for when the account has left. */
 const noteLeaving = ({ db }: Queries, pollIds: readonly string[]): Promise<unknown> =>
   sql`
   insert into moved_results (poll_id, result_id, account_id)
   select id, result_id, account_id from polls where id = any(${[...pollIds]}::text[])
   on conflict (poll_id) do update set account_id = excluded.account_id`.execute(db);
 
-/** The target does not look for their holds, finds them by their labels, and proves their receipts in its own tree. */
+/**
+ * At the target these polls need no holds in its ledger, get labels, and have their receipts in the target's own tree.
+ */
 const noteComing = (to: Storage, accountId: string, pollIds: readonly string[]): Promise<unknown> =>
   to.db.transaction().execute(async (db) => {
     await fenceTarget({ db }, accountId);
@@ -234,7 +236,7 @@ const noteComing = (to: Storage, accountId: string, pollIds: readonly string[]):
   on conflict do nothing`.execute(db);
   });
 
-/** Polls that were deleted at the source after they were copied. */
+/** Empties polls at the target that were deleted at the source after they were copied. */
 async function emptyDeleted({ from, to, accountId }: CopyEnds): Promise<void> {
   const kept = new Set(await pollIds(from, accountId));
   const gone = (await pollIds(to, accountId)).filter((id) => !kept.has(id));

@@ -4,7 +4,7 @@ import { AccountMoving } from '../errors.ts';
 import type { Identity } from '../identities.ts';
 import type { Queries } from '../open-storage.ts';
 
-// What leads to accounts that live in another cell now. Asked only where something was not found here.
+// Finds accounts that live in another cell now. Used only for names that were not found here.
 
 export const nameOfKey = (hash: Buffer): string => `key:${hash.toString('hex')}`;
 export const nameOfIdentity = (identity: Identity): string =>
@@ -12,7 +12,7 @@ export const nameOfIdentity = (identity: Identity): string =>
     ? `wallet:${identity.address.toString('hex')}`
     : `oidc:${createHash('sha256').update(`${identity.issuer}\n${identity.subject}`).digest('hex')}`;
 
-/** The account of this key, login or identity, where it has left for another cell. */
+/** The account of this key, login or identity, if it has left for another cell. */
 export async function findMovedName(
   { db }: Queries,
   name: string,
@@ -27,7 +27,9 @@ export async function findMovedName(
   return row ?? null;
 }
 
-/** Throws `AccountMoving` where an account that was found is on its way here: until it arrives, it lives at its source. */
+/**
+ * Throws `AccountMoving` if the account was found but is still moving here: until it arrives, it lives at its source.
+ */
 export function isClosedHere(account: { deleted_at: Date | null; moved_to: string | null }): boolean {
   if (account.moved_to !== null) throw new AccountMoving(account.moved_to);
   return account.deleted_at !== null;
@@ -39,7 +41,7 @@ export async function refuseMovedName(queries: Queries, name: string): Promise<v
   if (moved) throw new AccountMoving(moved.movedTo);
 }
 
-/** The same for a login, also while its account is on its way. */
+/** The same for a login, also while its account is moving here. */
 export async function refuseMovedLogin(queries: Queries, loginId: string): Promise<void> {
   const row = await queries.db
     .selectFrom('logins')
@@ -64,18 +66,18 @@ export async function refuseMovedResult({ db }: Queries, resultId: string): Prom
   if (row) throw new AccountMoving(row.moved_to);
 }
 
-/** From which day on the receipt of a result is looked for here, where it came from another cell. */
+/** The first day whose seal may contain the receipt of a result that came from another cell. */
 export const movedOn = sql<string | null>`(
   select moved_on::text from moved_results where moved_results.poll_id = results.poll_id)`;
 
 export interface MovedPlaces {
-  /** Ids of accounts, with the cell where each went from here. */
+  /** Account ids, each with the cell to which it went from here. */
   accounts: { accountId: string; cell: string }[];
-  /** Ids of their results that went with them and can still be read. */
+  /** Ids of readable results that moved with these accounts. */
   results: { resultId: string; accountId: string }[];
 }
 
-/** What a router has to know of the moves out of this cell. */
+/** What a router needs to know about moves out of this cell. */
 export async function readMovedPlaces({ db }: Queries): Promise<MovedPlaces> {
   const accounts = await db
     .selectFrom('accounts')

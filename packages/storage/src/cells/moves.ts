@@ -4,9 +4,9 @@ import type { Queries, Storage } from '../open-storage.ts';
 import { inTransaction } from '../transaction.ts';
 import type { CellDatabase } from './move-account.ts';
 
-// The states of a move, as the source keeps them. Each step may be repeated: what it finds done it leaves.
+// The states of a move, as stored in the source. Each step may be repeated: it leaves alone what is already done.
 
-/** A move that cannot begin, was given up, or is another command's by now; this one changes nothing for the account. */
+/** The move cannot begin, was given up, or was taken over by another command; this command changes nothing. */
 export class MoveRefused extends Error {
   override readonly name = 'MoveRefused';
 }
@@ -29,7 +29,7 @@ const COLUMNS = [
   'amount_u as amountU',
 ] as const;
 
-/** The move of an account out of this cell that has not arrived. */
+/** The move of an account out of this cell, if it has not arrived yet. */
 export async function findOpenMove({ db }: Queries, accountId: string): Promise<AccountMove | null> {
   const row = await db
     .selectFrom('account_moves')
@@ -56,8 +56,8 @@ export async function beginMove(
 }
 
 /**
- * The account as the target knows it until it arrives: closed, living at the source. Refuses one that lives there. No
- * worker empties it meanwhile.
+ * Creates the account at the target, where it counts as closed and living at the source until it arrives, and keeps
+ * workers from emptying it. False if it lives at the target.
  */
 export async function expectAccount({ db }: Queries, accountId: string, fromCell: string): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
@@ -70,7 +70,7 @@ export async function expectAccount({ db }: Queries, accountId: string, fromCell
   return rows.length > 0;
 }
 
-/** For a move that goes on. Killed while it was given up, it may have let the target's workers empty the account. */
+/** To continue a move. If giving it up was interrupted, the target's workers may be allowed to empty the account. */
 export function expectAgain(from: Storage, to: Queries, { id, accountId, fromCell }: AccountMove): Promise<void> {
   return inTransaction(from, async (tx) => {
     await lockOpenMove(tx, id);
@@ -78,7 +78,9 @@ export function expectAgain(from: Storage, to: Queries, { id, accountId, fromCel
   });
 }
 
-/** Fences a transaction that writes rows of the account at its target: there it is closed until this ends, or nothing is written. */
+/**
+ * Fences writes of the account's rows at its target: until the transaction ends it stays closed there, or this throws.
+ */
 export async function fenceTarget({ db }: Queries, accountId: string): Promise<void> {
   const { rows } = await sql`
     select from accounts where id = ${accountId} and moved_to is not null for share`.execute(db);
@@ -87,19 +89,19 @@ export async function fenceTarget({ db }: Queries, accountId: string): Promise<v
 
 const OVERTAKEN = 'another command has finished or given up this move';
 
-/** Until the transaction ends no other command finishes or gives up the move. */
+/** Until the transaction ends no other command can finish or give up the move. */
 async function lockOpenMove({ db }: Queries, moveId: string): Promise<void> {
   const { rows } = await sql`
     select from account_moves where id = ${moveId} and state in ('copying', 'frozen') for update`.execute(db);
   if (rows.length === 0) throw new MoveRefused(OVERTAKEN);
 }
 
-/** What changes the account from here on, but for its running polls, had begun before: see `readChanges`. False: it was closed. */
+/** From then on only running polls and changes begun before (see `readChanges`) change the account. False if closed. */
 export function freezeForMove(storage: Storage, { id, accountId }: AccountMove): Promise<boolean> {
   return inTransaction(storage, async (tx) => {
     const { db } = tx;
     await lockOpenMove(tx, id);
-    // Waits for polls that are being accepted and keys that are being made; those that come find it moving.
+    // Waits for polls that are being accepted and keys that are being created; later requests find the account moving.
     if (!(await lockAccount(tx, accountId))) return false;
     await sql`update accounts set moving_at = coalesce(moving_at, now()) where id = ${accountId}`.execute(db);
     await sql`
@@ -109,8 +111,8 @@ export function freezeForMove(storage: Storage, { id, accountId }: AccountMove):
 }
 
 /**
- * Transactions that write now to a table that `refuse_while_moving` keeps, or those `among` them: the ones that had read an
- * account before it was frozen are there until they end.
+ * Transactions that are writing to a table guarded by `refuse_while_moving`; with `among`, only those. Transactions
+ * that read an account before it was frozen are listed until they end.
  */
 export async function readChanges({ db }: Queries, among?: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -129,7 +131,7 @@ export interface StillOpen {
   heldU: bigint;
 }
 
-/** What has to end before the account can leave. */
+/** What must end before the account can leave. */
 export async function stillOpen({ db }: Queries, accountId: string): Promise<StillOpen> {
   const { rows } = await sql<StillOpen>`
     select (select count(*)::integer from polls where account_id = b.account_id and status = 'running') as polls,
@@ -146,7 +148,7 @@ export async function leaveCell({ db }: Queries, moveId: string, keepS: number):
   return rows[0]!.done;
 }
 
-/** The target's half of a move, or of money that follows one. */
+/** The target's half of a move, or of the transfer of later money. */
 export async function arriveInCell(from: Queries, to: Queries, moveId: string): Promise<boolean> {
   const { rows } = await sql<{ move: string }>`
     select row_to_json(m)::text as move from account_moves m where id = ${moveId}`.execute(from.db);
@@ -158,13 +160,13 @@ export async function arriveInCell(from: Queries, to: Queries, moveId: string): 
 }
 
 /**
- * The account goes on where it is. What was copied is emptied by the target's workers. Refuses a move that has left or was
- * given up, and a target that is not its own.
+ * Ends a move: the account stays where it is, and the target's workers empty what was copied. Refuses if the move has
+ * left or was given up, or if `to` is not its target.
  */
 export async function abandonMove(from: Storage, to: CellDatabase, move: AccountMove): Promise<void> {
   const { id, accountId, toCell } = move;
   if (toCell !== to.name) throw new MoveRefused(`the account is on its way to cell ${toCell}`);
-  // The target within the source's transaction: killed between their ends, the move is still open and can be given up again.
+  // The target's part runs inside the source's transaction: if interrupted, the move is still open and can be given up.
   await inTransaction(from, async ({ db }) => {
     const { numUpdatedRows } = await db
       .updateTable('account_moves')
@@ -185,7 +187,7 @@ function forgetCopied(to: Storage, accountId: string): Promise<void> {
     for (const table of ['logins', 'identities', 'api_keys', 'saved_panels', 'webhook_endpoints'] as const)
       await db.deleteFrom(table).where('account_id', '=', accountId).execute();
     await sql`delete from idempotency where principal = ${accountId}`.execute(db);
-    // Its days stay where it has lived: they are compared with what the ledger captured there.
+    // Days stay where the account has lived before: they are compared with what the ledger captured there.
     await sql`
       delete from usage_days where account_id = ${accountId}
          and not exists (select from account_moves where account_id = ${accountId})`.execute(db);

@@ -2,7 +2,7 @@ import { accountTag } from '@eloquentpoll/polls';
 import type { CellDatabase } from './move-account.ts';
 import { readMovedPlaces } from './moved-names.ts';
 
-/** Files for a router: one line for each account and result that lives elsewhere than its keys, cookies and ids may say. */
+/** Files for a router: a line for each account and result that lives in another cell than its keys or ids suggest. */
 export async function routerMaps(cells: readonly CellDatabase[]): Promise<{ accounts: string; results: string }> {
   const moved = new Map<string, Map<string, string>>();
   const results = new Map<string, string>();
@@ -11,7 +11,7 @@ export async function routerMaps(cells: readonly CellDatabase[]): Promise<{ acco
     moved.set(name, new Map(places.accounts.map(({ accountId, cell }) => [accountId, cell])));
     for (const { resultId, accountId } of places.results) results.set(resultId, accountId);
   }
-  /** Where it lives: from any cell that it left, move by move. */
+  /** The cell where the account lives: starts at any cell that it left and follows its moves. */
   function homeOf(accountId: string): string | null {
     let [home] = [...moved.values()].flatMap((places) => places.get(accountId) ?? []);
     for (let hop = 0; home !== undefined && hop < moved.size; hop++) {

@@ -11,8 +11,8 @@ export interface Settled {
 }
 
 /**
- * Sends after the accounts that left `from` for `to` what reached them since: a deposit that the chain confirmed late, or,
- * below zero, a payment that was taken back. Finishes what an earlier call left under way. Safe to repeat.
+ * Sends later money after the accounts that moved from `from` to `to`: a deposit that the chain confirmed late or, as a
+ * negative amount, a reversed payment. Finishes what an earlier call left incomplete. Safe to repeat.
  */
 export async function settleMoves(from: CellDatabase, to: CellDatabase): Promise<Settled[]> {
   const { rows } = await sql<{ id: string }>`
@@ -41,8 +41,8 @@ async function accountsWithMoney({ db }: Queries, cell: string): Promise<string[
 }
 
 /**
- * What is posted leaves in one transaction, with what the target holds back of card payments; nothing where the account came
- * back meanwhile.
+ * Moves the posted amount in one transaction, with the part of card payments that the target holds back; nothing if the
+ * account has come back meanwhile.
  */
 function sendRest(
   from: CellDatabase,
@@ -50,7 +50,7 @@ function sendRest(
   { id, accountId }: { id: string; accountId: string },
 ): Promise<bigint> {
   return inTransaction(from.storage, async ({ db }) => {
-    // Before the balance, as a payment that is credited or taken back locks them.
+    // Locked before the balance, in the order used when a payment is credited or reversed.
     await sql`select from checkouts where account_id = ${accountId} order by id for update`.execute(db);
     const { rows } = await sql<{ amountU: bigint }>`
       select b.posted_u as "amountU" from accounts a join balances b on b.account_id = a.id

@@ -2,7 +2,9 @@ import { sql } from 'kysely';
 import type { Storage } from '../open-storage.ts';
 import { MoveRefused } from './moves.ts';
 
-/** Runs one command about a move of the account at a time. The lock is its source's and ends with this process. */
+/**
+ * Allows one command at a time about a move of the account. The lock is held in the source and ends with this process.
+ */
 export function whileMoving<T>(source: Storage, accountId: string, work: () => Promise<T>): Promise<T> {
   return source.db.connection().execute(async (db) => {
     const key = sql`hashtextextended(${`move:${accountId}`}, 0)`;
@@ -11,7 +13,7 @@ export function whileMoving<T>(source: Storage, accountId: string, work: () => P
     try {
       return await work();
     } finally {
-      // A connection that is gone holds no lock.
+      // A lost connection holds no lock, so ignore the error.
       await sql`select pg_advisory_unlock(${key})`.execute(db).catch(() => {});
     }
   });

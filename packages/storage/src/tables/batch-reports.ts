@@ -3,7 +3,7 @@ import type { Generated, JSONColumnType } from 'kysely';
 
 export interface BatchReportsTable {
   batch_id: string;
-  /** Rows up to this line are counted, and so many of them. */
+  /** Rows up to this line are counted; `counted` is their number. */
   line: number;
   counted: number;
   /** Null once the report is finished. */

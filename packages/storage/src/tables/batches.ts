@@ -13,7 +13,7 @@ export interface BatchesTable {
   fingerprint: string | null;
   metadata: Metadata | null;
   webhook_url: string | null;
-  /** Of its end, where an endpoint or its webhook_url hears of it. */
+  /** The event of the batch's end, if an endpoint or its webhook_url gets it. */
   event_id: string | null;
   max_cost_u: bigint | null;
   reserved_u: Generated<bigint>;
@@ -47,7 +47,7 @@ export interface BatchRowsTable {
   request: JSONColumnType<PollOrder> | null;
   gold: string | null;
   poll_id: string | null;
-  /** Null of a row that waits, runs or was not run. */
+  /** Null for a row that waits, runs or was not run. */
   outcome: Exclude<BatchOutcome, 'not_run'> | null;
   error: string | null;
 }

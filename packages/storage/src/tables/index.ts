@@ -60,7 +60,7 @@ import type {
   WebhookReceiversTable,
 } from './webhooks.ts';
 
-/** Every table, as the migrations leave it. */
+/** All tables, as the migrations create them. */
 export interface Tables {
   months: MonthsTable;
   accounts: AccountsTable;

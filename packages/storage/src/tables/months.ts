@@ -1,4 +1,4 @@
-/** A UTC month of the tables that are kept by month; `first` is all before them. */
+/** A UTC month of the tables that are partitioned by month; the month named `first` has everything before them. */
 export interface MonthsTable {
   name: string;
   starts_at: Date;

@@ -13,7 +13,7 @@ export interface CheckoutsTable {
   updated_at: Generated<Date>;
   credited_at: Date | null;
   returned_at: Date | null;
-  /** What the processor has taken back of it: refunds, and disputes that are not won. */
+  /** The amount that the processor has reversed: refunds, and disputes that were not won. */
   reversed_cents: Generated<number>;
   settles_at: Date | null;
   held_back_u: Generated<bigint>;
