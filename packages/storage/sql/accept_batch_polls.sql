@@ -1,15 +1,15 @@
--- Accepts polls of a batch, in the order of their lines, as far as its reservation covers them: each row has its poll and
--- its hold, or neither. Safe to repeat with the same ids. Fenced: only the runner with the batch's current epoch may.
--- p: batch_id, epoch, spend (hour_cap_u, day_cap_u) of gateways of the release before, and polls: an array of line, id,
--- result_id, spec, hold_u, deadline_ms, provider_max_u, entry_point, and what else insert_poll takes.
--- One row for each of them:
---   accepted      poll_id answers the line
---   ended         the line has ended without one
---   uncovered     what is left of the reservation, or of the balance, does not cover it
---   over_ceiling  providers may not charge the fleet more in this hour or day; retry_after_s says until when
+-- Accepts polls of a batch in line order, as far as its reservation covers them: each row gets both its poll and its
+-- hold, or neither. Safe to repeat with the same ids. Fenced: only the runner with the batch's current epoch may call.
+-- p: batch_id, epoch, spend (hour_cap_u, day_cap_u; only from gateways of the previous release), and polls: an array of
+-- line, id, result_id, spec, hold_u, deadline_ms, provider_max_u, entry_point, and the other arguments of insert_poll.
+-- Returns a row for each poll:
+--   accepted      poll_id is the poll of the line
+--   ended         the line has ended without a poll
+--   uncovered     the rest of the reservation, or of the balance, does not cover it
+--   over_ceiling  providers may not charge the fleet more in this hour or day; retry_after_s says when to try again
 --   stopped       operators have stopped polls
 --   frozen        an operator froze or closed the account
---   fenced, canceled, expired, over   said of the whole batch
+--   fenced, canceled, expired, over   apply to the whole batch
 create or replace function accept_batch_polls(p jsonb)
 returns table (line integer, outcome text, poll_id text, retry_after_s integer)
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -22,7 +22,7 @@ declare
   v_refusal text;
   v_wait_s integer;
   v_new jsonb;
-  -- Without them a plan that expects few rows reads every row of the batch, in each statement of each call.
+  -- These bounds keep a plan that expects few rows from reading every row of the batch in each statement.
   v_first integer;
   v_last integer;
   v_shard smallint;
@@ -31,7 +31,7 @@ declare
 begin
   perform 1 from controls where polls_stopped;
   v_refusal := case when found then 'stopped' end;
-  -- Freezing locks the row against this: it waits for polls that are being accepted, and then ends them.
+  -- Freezing an account locks this row: it waits for polls that are being accepted, and then ends them.
   perform 1 from accounts where id = v_account and frozen_at is null and deleted_at is null for key share;
   v_refusal := case when found then v_refusal else 'frozen' end;
   select * into v_balance from balances where account_id = v_account for update;
@@ -65,7 +65,7 @@ begin
       from take_spend((select sum((e ->> 'provider_max_u')::bigint)::bigint from jsonb_array_elements(v_new) e),
                       (p #>> '{spend,hour_cap_u}')::bigint, (p #>> '{spend,day_cap_u}')::bigint);
     if v_shard is null then
-      -- Together they are too much: one of them may not be.
+      -- Together they exceed the ceiling; a single one may fit.
       v_refusal := 'over_ceiling';
       v_new := jsonb_build_array(v_new -> 0);
       select shard, retry_after_s into v_shard, v_wait_s
@@ -95,7 +95,7 @@ begin
     perform insert_poll(
       (select jsonb_agg(e || jsonb_build_object(
                 'account_id', v_account, 'tenant', v_account::text, 'key_id', v_batch.key_id, 'batch_id', v_id,
-                -- The last one that begins in time may still run.
+                -- A poll that begins just before the batch expires may still run.
                 'deadline_ms', least((e ->> 'deadline_ms')::integer, v_left_ms + coalesce((e ->> 'run_limit_ms')::integer, 0))))
          from jsonb_array_elements(v_new) e),
       v_shard);

@@ -1,27 +1,27 @@
--- Takes the key, the hold and the poll row together, or leaves nothing behind.
---   accepted      this poll exists now (also when it did before: a retry after a lost answer)
+-- Stores idempotency key, hold and poll row together, or leaves nothing behind.
+--   accepted      the poll exists now (also if an earlier call created it and its answer was lost)
 --   joined        the key belongs to poll_id, accepted earlier with the same body
 --   reused        the key was used with another body
---   too_many      the tenant has max_running polls of this lane that have not ended and are of no batch
---   too_many_of_key  so has the key that asks, with max_running_of_key
---   too_late      more than max_waiting polls of the tenant wait for a worker: this one could not start in time
---   over_ceiling  providers may not charge the fleet more in this hour or day; retry_after_s says until when
+--   too_many      the tenant has max_running unended polls in this lane, not counting those of batches
+--   too_many_of_key  the same for the API key, with max_running_of_key
+--   too_late      more than max_waiting polls of the tenant wait for a worker: this poll could not start in time
+--   over_ceiling  providers may not charge the fleet more in this hour or day; retry_after_s says when to try again
 --   frozen        an operator froze or closed the account
---   stopped       operators have stopped polls, or free ones
---   key_limit     the key that asks has a limit, and the hold does not fit into what is left of it
---   insufficient  the account cannot cover the hold; settling_u more is held back until its payment has settled;
---                 retry_after_s is set for the free pool:
---                 until midnight when it is spent, a few seconds when running polls hold what is left
--- Each statement below sees what others committed while the one before it waited; that is what lets a loser of the
--- race for a key read the winner's poll in the same call.
+--   stopped       operators have stopped all polls, or free polls
+--   key_limit     the API key has a limit, and the hold does not fit into what is left of it
+--   insufficient  the account cannot cover the hold; settling_u more is held back until its payment has settled. For
+--                 the free pool, retry_after_s is the time until midnight if it is spent, or a few seconds if running
+--                 polls hold the rest
+-- Each statement below sees what others committed while the previous one waited. So the loser of a race for a key can
+-- read the winner's poll in the same call.
 create or replace function accept_poll(p jsonb)
 returns table (outcome text, poll_id text, available_u bigint, retry_after_s integer, running integer, waiting integer,
   settling_u bigint)
 language plpgsql security definer set search_path = public, pg_temp
--- Its statements find rows by key: a plan for any value is pruned to one month, and need not be made each time.
+-- Statements find rows by key: a generic plan prunes to one month at run time, and need not be made each time.
 set plan_cache_mode = force_generic_plan
--- Running polls are counted in the order of the index of their tenant. By the statistics of a quiet hour, reading all
--- running polls of all tenants looks as cheap; sorting them, which that takes, does not.
+-- Running polls are counted in the order of the tenant's index. With the statistics of a quiet hour, reading and
+-- sorting the running polls of all tenants looks as cheap; with sorting disabled it does not.
 set enable_sort = off as $$
 #variable_conflict use_column
 declare
@@ -79,8 +79,8 @@ begin
     end if;
   end if;
 
-  -- Whether it was accepted before, and all that may refuse it and is no lock of others. Freezing and moving lock the row of the account against this: they wait
-  -- for polls that are being accepted. The ceiling may be near when one row of provider_spend, picked at random, is full.
+  -- Checks whether the poll was accepted before, and all refusals that need no further locks. Freezing and moving wait
+  -- for this lock of the account's row. If one random row of provider_spend is full, the ceiling may be near.
   select exists (select from polls where id = v_id),
          c.polls_stopped or (c.free_polls_stopped and p ? 'free_daily_cap_u'), a.is_open,
          p ? 'spend' and not exists (
@@ -108,21 +108,21 @@ begin
     return;
   end if;
 
-  -- The lock makes the counts exact: polls of one tenant are accepted one after the other.
+  -- The lock makes the counts exact: a tenant's polls are accepted one after the other.
   if p ? 'max_running' then
     if not pg_try_advisory_xact_lock(hashtextextended(v_tenant, 0)) then
       perform pg_advisory_xact_lock(hashtextextended(v_tenant, 0));
     end if;
     v_first_id := month_ids(now() - interval '3 days');
     v_next_id := month_ids(date_trunc('month', now() + interval '1 day', 'UTC') + interval '32 days');
-    -- Whether the key has a limit is read after the row of its account was locked, which setting one does too.
-    -- Those of batches are no part of what the account may have, and wait before this one all the same.
+    -- Whether the key has a limit is read after its account's row was locked, which setting a limit locks too.
+    -- Polls of batches do not count towards the account's maximum, but they wait ahead of this poll all the same.
     select count(*) filter (where batch_id is null), count(*) filter (where key_id = v_key_id), count(*) filter (where lease_owner is null),
            exists (select from key_limits where key_id = v_key_id)
       into v_running, v_of_key, v_waiting, v_is_limited
       from (select key_id, lease_owner, batch_id from polls
              where tenant >= v_tenant and tenant <= v_tenant and lane >= v_lane and lane <= v_lane and status = 'running'
-               -- No month but those that running polls can be of.
+               -- Only months that can contain running polls.
                and id >= v_first_id and id < v_next_id
              order by tenant, lane limit (p ->> 'max_running')::integer
                + (select coalesce(sum(b.running), 0) from batches b
@@ -133,7 +133,7 @@ begin
       when v_waiting > (p ->> 'max_waiting')::integer then 'too_late'
     end;
     if v_refusal is not null then
-      -- A repeat of this very poll may have waited for the lock of the first try.
+      -- A repeated call for this same poll may have waited for the lock of the first call.
       perform 1 from polls where id = v_id;
       if found then
         return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
@@ -149,7 +149,7 @@ begin
     v_is_limited := exists (select from key_limits where key_id = v_key_id);
   end if;
 
-  -- Before anything is written, because at the ceiling every caller comes here.
+  -- Before anything is written, because at the ceiling every caller gets here.
   if v_is_near then
     v_retry_s := spend_wait(v_reserve_u, v_hour_cap_u, v_day_cap_u);
     if v_retry_s is not null then
@@ -192,14 +192,14 @@ begin
       from balances where account_id = v_payer;
     return query select 'insufficient', null::text, coalesce(v_available_u, 0),
       case when not p ? 'free_daily_cap_u' then null
-        -- Spread, so that those who wait do not come back together.
+        -- Spread the retries of waiting callers.
         when v_posted_u >= (p ->> 'hold_u')::bigint then 1 + floor(random() * 5)::integer
         else ceil(extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::integer
       end, null::integer, null::integer, coalesce(v_settling_u, 0);
     return;
   end if;
 
-  -- The last lock that is taken, because polls of other payers share the row.
+  -- The last lock, because polls of other payers share the row.
   if p ? 'spend' then
     select shard, retry_after_s into v_shard, v_retry_s from take_spend(v_reserve_u, v_hour_cap_u, v_day_cap_u);
     if v_shard is null then

@@ -1,7 +1,7 @@
--- Accepts several polls of one account, lane and key as accept_poll would one after the other: all of them, or none where anything
--- stands in the way of one. Then it returns null, nothing is left behind, and accept_poll says of each what it was.
--- p: an array of what accept_poll takes, with the same limits and ceiling in each, no idempotency key twice, and none of them free.
--- Returns how many polls of the tenant waited for a worker before the first.
+-- Accepts several polls of one account, lane and key as accept_poll would one after the other. If any of them cannot be
+-- accepted, returns null and leaves nothing behind; accept_poll then finds each poll's outcome.
+-- p: an array of accept_poll's arguments with the same limits and ceiling, without repeated keys and free polls.
+-- Returns how many polls of the tenant waited for a worker before the first one.
 create or replace function accept_polls(p jsonb) returns integer
 language plpgsql security definer set search_path = public, pg_temp
 -- As in accept_poll.
@@ -35,20 +35,20 @@ declare
   v_shard smallint;
 begin
   select count(*) filter (where e ? 'key'), sum((e ->> 'hold_u')::bigint), sum((e #>> '{spend,reserve_u}')::bigint),
-         -- One that waits has those before it in front of it.
+         -- Earlier polls of this call wait ahead of later ones.
          min((e ->> 'max_waiting')::integer - place + 1)
     into v_keys, v_hold_u, v_reserve_u, v_max_waiting
     from jsonb_array_elements(p) with ordinality as given (e, place)
-  -- Otherwise a hold is above its max_cost_u, which accept_poll says.
+  -- Otherwise a hold is above its max_cost_u; accept_poll then reports the error.
   having bool_and((e ->> 'hold_u')::bigint <= greatest((e #>> '{spec,max_cost_u}')::bigint, 1));
   if not found then
     return null;
   end if;
 
-  -- What is refused is undone to here. Locks are taken in the order of accept_poll.
+  -- A refusal rolls back to this point. Locks are taken in the order of accept_poll.
   begin
     if v_keys > 0 then
-      -- In one order, because calls that have the same keys wait for each other.
+      -- Sorted, because calls with the same keys wait for each other.
       insert into idempotency (principal, entry_point, key, fingerprint, poll_id, expires_at)
       select e ->> 'principal', e ->> 'entry_point', e ->> 'key', e ->> 'fingerprint', e ->> 'id', now() + interval '24 hours'
         from jsonb_array_elements(p) e where e ? 'key'
@@ -107,7 +107,7 @@ begin
     select 'hold:' || (e ->> 'id'), 'hold', v_account, '00000000-0000-4000-8000-000000000002', (e ->> 'hold_u')::bigint, e ->> 'id'
       from jsonb_array_elements(p) e;
 
-    -- The last lock that is taken, because polls of other payers share the row.
+    -- The last lock, because polls of other payers share the row.
     if v_reserve_u is not null then
       select shard into v_shard from take_spend(v_reserve_u, v_hour_cap_u, v_day_cap_u);
       if v_shard is null then

@@ -1,6 +1,6 @@
--- Adds rows to a batch that is being uploaded: an array of line, custom_id, request, gold. Answers those that were left
--- out because an earlier row, known_line, has their custom_id. Safe to repeat. Raises EP007 where the account moves to
--- another cell, which waits for uploads.
+-- Adds rows to a batch that is being uploaded: an array of line, custom_id, request, gold. Returns those that were left
+-- out because an earlier row, known_line, has the same custom_id. Safe to repeat. Raises EP007 if the account is moving
+-- to another cell: the move would have to wait for the upload.
 create or replace function add_batch_rows(p_id text, p_rows jsonb)
 returns table (line integer, custom_id text, known_line integer)
 language plpgsql security definer set search_path = public, pg_temp as $$

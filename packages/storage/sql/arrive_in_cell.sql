@@ -1,5 +1,5 @@
--- The other half of leave_cell, with the row of the move as the source has it: the account lives here from now on; of
--- the kind `rest` it is only money, and what of it is held back. false: it had arrived before.
+-- The target's half of leave_cell, given the source's row of the move: the account lives here from now on. A move of
+-- kind `rest` brings only money and the held-back part of it. false: it had arrived before.
 create or replace function arrive_in_cell(p_move jsonb) returns boolean
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -7,7 +7,7 @@ declare
   v_id constant uuid := v_move.account_id;
   v_facts constant jsonb := v_move.facts;
 begin
-  -- Not a setting of the function: only a superuser may make one of a name that no extension has.
+  -- Not a setting of the function: only a superuser can define one whose name belongs to no extension.
   perform set_config('eloquentpoll.moving', 'on', true);
   perform from accounts where id = v_id for update;
   insert into account_moves (id, account_id, direction, kind, from_cell, to_cell, state, amount_u, facts, left_at, arrived_at)
@@ -17,8 +17,8 @@ begin
   if not found then
     return false;
   end if;
-  -- Payments stay in the cell that took them; what of them is held back comes along, and what was taken back of them since. Before
-  -- the balance, as a payment that is credited or settled locks them.
+  -- Payments stay in the cell that took them; their held-back parts, and reversals since, are copied here. Before the
+  -- balance, in the order used when a payment is credited or settled.
   insert into checkouts (id, account_id, amount_cents, state, reversed_cents, settles_at, held_back_u, credited_at)
   select (c ->> 'id')::uuid, v_id, (c ->> 'amount_cents')::integer, 'moved', (c ->> 'reversed_cents')::integer,
          (c ->> 'settles_at')::timestamptz, (c ->> 'held_back_u')::bigint, (c ->> 'credited_at')::timestamptz
@@ -38,7 +38,7 @@ begin
     return true;
   end if;
 
-  -- They are made anew, from the days that came along: of these some may be summed here already, where the source left a while ago.
+  -- Sums of months are rebuilt from the copied days. If the account lived here before, some days are summed already.
   perform from usage_names where account_id = v_id order by day, name for update;
   delete from usage_label_months where account_id = v_id;
   update usage_names set summed = false where account_id = v_id and summed;

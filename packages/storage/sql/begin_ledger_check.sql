@@ -1,5 +1,5 @@
--- Notes that a check begins and returns true, if one is due. It counts as failed until it has ended. After failures the
--- pause doubles up to a quarter of an hour; while pages wait to be closed it is short.
+-- If a check is due, records that it begins and returns true. The check counts as failed until it has ended. After
+-- failures the pause doubles, up to a quarter of an hour; while pages wait to be closed the pause is short.
 create or replace function begin_ledger_check(p_every_ms integer) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin

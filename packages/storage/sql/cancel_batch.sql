@@ -1,4 +1,4 @@
--- Nothing more of a batch is begun, and its runner cancels the polls that run. The status that it has now; null when the
+-- Starts no more rows of a batch; its runner then cancels running polls. Returns the present status; null if the
 -- account has no such batch. Repeating it changes nothing.
 create or replace function cancel_batch(p_id text, p_account uuid) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$

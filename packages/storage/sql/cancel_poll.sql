@@ -1,7 +1,7 @@
 -- Cancels a poll for its account. Repeating it changes nothing.
 --   ended    it had ended before
---   ended_now no worker had taken it: it failed without a result, and its hold is released
---   ending   a worker stores what was answered: the holder of its lease, or without one the next that claims it
+--   ended_now no worker had claimed it: it failed without a result, and its hold is released
+--   ending   a worker stores the votes received so far: the holder of the lease, or else the next worker that claims it
 -- No row: the account has no such poll.
 create or replace function cancel_poll(p_id text, p_account uuid)
 returns table (outcome text, epoch integer, held boolean)
@@ -10,7 +10,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_poll polls;
 begin
-  -- Claims and ends wait for this lock, or this waits for theirs.
+  -- Claims and ends wait for this lock, or this call waits for theirs.
   select * into v_poll from polls where id = p_id and account_id = p_account for update;
   if not found then return; end if;
   if v_poll.status <> 'running' then
@@ -18,7 +18,7 @@ begin
     return;
   end if;
   if v_poll.lease_epoch > 0 then
-    -- Past its deadline, it is taken from a holder that hangs.
+    -- A poll past its deadline can be taken from a holder that hangs.
     update polls set canceled_at = coalesce(canceled_at, now()), deadline_at = least(deadline_at, now()) where id = p_id;
     return query select 'ending', v_poll.lease_epoch, v_poll.lease_owner is not null and v_poll.lease_until >= now();
     return;

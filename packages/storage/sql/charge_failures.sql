@@ -1,6 +1,6 @@
--- What of p_fault_u, the cost of calls that questions of this account made fail, the account has to pay: what exceeds
--- the free part of the UTC day, which is the larger of p_allowance_u and p_share_ppm of what was captured in 24 hours. Of
--- yesterday counts the share that lies within them. The lock on the balance makes the sum of the free part exact.
+-- How much of p_fault_u, the cost of calls that the account's questions made fail, the account must pay: what exceeds
+-- the free part of the UTC day, the larger of p_allowance_u and p_share_ppm of what was captured in the last 24 hours
+-- (of which yesterday counts in proportion). The lock on the balance makes the sum of the free part exact.
 create or replace function charge_failures(p_account uuid, p_fault_u bigint, p_most_u bigint, p_allowance_u bigint,
   p_share_ppm bigint) returns bigint language plpgsql as $$
 declare

@@ -1,4 +1,4 @@
--- Batches with ids in (p_after, p_to] whose counters are not those of their rows, or that keep a reservation after their end.
+-- Batches with ids in (p_after, p_to] with counters that do not match their rows, or with a reservation after the end.
 create or replace function check_batches(p_after text, p_to text) returns table (rule text, subject text, found text)
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column

@@ -1,5 +1,5 @@
--- check_limits_of keys that may be used, or for which something is set aside. Of others nothing changes any more: the whole check
--- reads them. plpgsql, because a migration loads it before what it calls.
+-- Runs check_limits_of for keys that can be used or have money set aside. Other keys no longer change: only the full
+-- check reads them. plpgsql, because a migration loads it before the function that it calls.
 create or replace function check_key_limits() returns table (rule text, subject text, found text)
 language plpgsql stable as $$
 begin

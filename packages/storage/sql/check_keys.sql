@@ -1,4 +1,4 @@
--- Idempotency keys that expire between two moments and stand for a poll that is not there.
+-- Idempotency keys that expire between two times and belong to a poll that does not exist.
 create or replace function check_keys(p_from timestamptz, p_to timestamptz)
 returns table (rule text, subject text, found text)
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$

@@ -1,7 +1,7 @@
--- The auditor: `select * from check_ledger()` lists what contradicts the rules of the ledger; no row means drift 0. It
--- relies on nothing that keeps those rules: not the constraints, not the functions, not the running balances. It sees
--- one moment, may run at any time beside live traffic, and reads the open part of the ledger, the totals of the closed
--- part, closed pages that were not proved, and the newest seal. the operator image's `check-ledger.js --full` reads everything.
+-- The auditor: `select * from check_ledger()` lists violations of the ledger's rules; no row means drift 0. It does not
+-- rely on what enforces these rules: neither constraints nor functions nor running balances. It sees one snapshot, may
+-- run at any time during live traffic, and reads the open part of the ledger, the totals of the closed part, closed
+-- pages that were not proved, and the newest seal. The operator image's `check-ledger.js --full` reads everything.
 create or replace function check_ledger() returns table (rule text, subject text, found text) language sql stable as $$
 select * from check_totals()
 union all

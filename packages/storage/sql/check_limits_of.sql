@@ -1,5 +1,5 @@
--- What counts against the limits of these keys: what the usage of their period says, and what their running polls and batches
--- hold. The usage of an account is read once, for all of its keys.
+-- Compares what counts against the limits of these keys with the usage in their period and with what their running
+-- polls and batches hold. The usage of an account is read once, for all of its keys.
 create or replace function check_limits_of(p_keys uuid[]) returns table (rule text, subject text, found text)
 language sql stable as $$
 with

@@ -1,5 +1,5 @@
--- Moves between cells against the ledger, both ways. What left one cell and what arrived in the other is compared by a command
--- that reads both (npm run cells -- check).
+-- Compares moves between cells with the ledger, both ways. Only a command that reads both cells can compare what left
+-- one with what arrived in the other (npm run cells -- check).
 create or replace function check_moves() returns table (rule text, subject text, found text) language sql stable as $$
 select 'move', m.id::text, format('%s of %s, transfer of %s', m.direction, m.amount_u,
          coalesce((case t.kind when 'reversal' then t.amount_u else -t.amount_u end)::text, 'nothing'))

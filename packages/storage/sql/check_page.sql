@@ -1,4 +1,4 @@
--- What is wrong with a closed page and with the seal of its day. The polls of a day may be deleted once its seal says so (polls_kept).
+-- Errors in a closed page and in the seal of its day. A day's polls may be deleted once its seal says so (polls_kept).
 create or replace function check_page(p_last_id bigint) returns table (rule text, subject text, found text)
 language plpgsql stable as $$
 #variable_conflict use_column

@@ -1,4 +1,4 @@
--- Credited payments without their own credit in the ledger, and reversals that are not what the checkout says.
+-- Credited payments without a matching credit in the ledger, and reversals that differ from the checkout.
 create or replace function check_payments() returns table (rule text, subject text, found text) language sql stable as $$
 select 'card_credit', s.processor_id, format('checkout %s, ledger %s', s.amount_cents * 10000::bigint, coalesce(t.amount_u, 0))
   from checkouts s left join transfers t on t.idem = 'card:' || s.processor_id and t.kind = 'credit'

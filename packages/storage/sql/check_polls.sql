@@ -1,4 +1,4 @@
--- What the polls with ids in (p_after, p_to] should have and do not, and votes of polls that are not there. The rules of
+-- What the polls with ids in (p_after, p_to] should have but lack, and votes without a poll. The rules of
 -- check_transfers() start from the ledger; these start from the polls.
 create or replace function check_polls(p_after text, p_to text) returns table (rule text, subject text, found text)
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$

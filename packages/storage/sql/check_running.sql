@@ -1,4 +1,4 @@
--- Running polls against holds that are open, both ways, and what a poll may not have before it ends.
+-- Compares running polls with open holds, both ways, and finds anything that a poll must not have before it ends.
 create or replace function check_running() returns table (rule text, subject text, found text)
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
@@ -16,7 +16,7 @@ open_holds as materialized (
    where not exists (select from transfers r where r.pending_id = h.id and r.kind in ('post', 'void'))
 ),
 running as materialized (
-  -- A flex poll that a worker left may wait for its deadline.
+  -- A flex poll that a worker left may wait until its deadline.
   select p.id, case when p.lease_owner is not null and p.lease_until >= now() then least(p.deadline_at, p.run_until)
                     else p.deadline_at end as deadline_at, h.id as hold_id
     from polls p left join transfers h on h.idem = 'hold:' || p.id where p.status = 'running'

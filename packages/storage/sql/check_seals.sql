@@ -1,5 +1,5 @@
--- Seals of the days from p_from to p_to whose pages, totals or seal of the day before are not what they were. Days without transfers
--- have no pages: what the first page is compared with may be of any day before.
+-- Seals of the days from p_from to p_to whose pages, totals or previous seal have changed. Days without transfers have
+-- no pages, so the page before the first one may be from any earlier day.
 create or replace function check_seals(p_from date, p_to date) returns table (rule text, subject text, found text)
 language sql stable as $$
 select 'seal', s.day::text, 'the pages, totals or seal before it are not those that were sealed'

@@ -1,4 +1,4 @@
--- The totals of the closed part against those of its days.
+-- Compares the totals of the closed part with those of its days.
 create or replace function check_sums() returns table (rule text, subject text, found text) language sql stable as $$
 select 'sums', coalesce(l.account_id, d.account_id)::text, 'the total of an account is not the sum of its days'
   from ledger_sums l

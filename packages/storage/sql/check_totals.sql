@@ -1,4 +1,4 @@
--- Balances and payments against the totals of the closed pages and of the transfers after them, account by account.
+-- Compares balances and payments with the totals of closed pages plus the transfers after them, account by account.
 create or replace function check_totals() returns table (rule text, subject text, found text) language sql stable as $$
 with
 totals as materialized (

@@ -1,5 +1,5 @@
--- What is wrong with the transfers with ids in (p_after, p_to], and with the polls that they settled.
--- p_polls_kept: a poll that is not there is damage, not pruned. One of a month that was dropped never is.
+-- Errors in the transfers with ids in (p_after, p_to], and in the polls that they settled.
+-- p_polls_kept: a missing poll is damage, not pruned. Polls of a dropped month are never considered missing.
 create or replace function check_transfers(p_after bigint, p_to bigint, p_polls_kept boolean)
 returns table (rule text, subject text, found text)
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$

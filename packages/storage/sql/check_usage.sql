@@ -1,5 +1,5 @@
--- What accounts were charged for polls on one UTC day, by the ledger and by their usage. Transfers of a day are in the
--- pages of that day and of the next one.
+-- Compares what accounts were charged for polls on one UTC day in the ledger and in their usage. Transfers of a day are
+-- in the pages of that day and of the next.
 create or replace function check_usage(p_day date) returns table (rule text, subject text, found text)
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column

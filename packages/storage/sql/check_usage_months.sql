@@ -1,5 +1,5 @@
--- Months of an account's usage by metadata that are not the sums of their days. Names and values are callers' texts, and are
--- not shown.
+-- Months of an account's usage by metadata that are not the sums of their days. Names and values are texts of callers,
+-- so they are not included in the output.
 create or replace function check_usage_months() returns table (rule text, subject text, found text)
 language sql stable as $$
 with

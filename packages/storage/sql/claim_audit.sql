@@ -1,9 +1,9 @@
--- Takes the audit that has waited longest, with the money for it set aside. outcome:
---   claimed   the worker may ask the models that were not heard; epoch names the attempt
+-- Claims the audit that has waited longest and sets money aside for it. outcome:
+--   claimed   the worker may ask the remaining models; epoch identifies the attempt
 --   none      nothing is due
---   capped    the audit pool has spent what it may today, or the ceiling of provider spend is near
---   deleted, expired, given_up   there was one, and it is not made: its poll was deleted, a day has passed, or workers died
--- p: worker, lease_ms, max_attempts, day_cap_u, and hour_spend_u and day_spend_u where provider spend has a ceiling.
+--   capped    the audit pool has spent its daily maximum, or the ceiling of provider spend is near
+--   deleted, expired, given_up   the audit is not made: its poll was deleted, a day has passed, or workers died
+-- p: worker, lease_ms, max_attempts, day_cap_u; with a ceiling of provider spend also hour_spend_u and day_spend_u.
 create or replace function claim_audit(p jsonb)
 returns table (outcome text, poll_id text, epoch integer, roster_version text, panel_models text[], heard jsonb, spec jsonb)
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -37,14 +37,14 @@ begin
 
   perform top_up_pool(v_pool, 'audit_pool', (p ->> 'day_cap_u')::bigint);
   if v_settles and v_job.spend_shard is not null then
-    -- As settle_audit does. Two rows of provider_spend may be needed: all are locked in their order, after those of the ledger.
+    -- As settle_audit does. Two rows of provider_spend may be needed: all are locked in order, after the ledger's.
     perform 1 from provider_spend order by shard for update;
     perform settle_spend(v_job.spend_shard, v_job.held_at, v_job.max_u, v_job.max_u);
   end if;
   v_hold := 'hold:audit:' || v_job.poll_id || ':' || v_job.lease_epoch + 1;
   if (p ? 'hour_spend_u' and spend_wait(v_job.max_u, (p ->> 'hour_spend_u')::bigint, (p ->> 'day_spend_u')::bigint) is not null)
      or not ledger_hold(v_pool, greatest(v_job.max_u, 1), v_hold, null) then
-    -- A cheaper one may fit.
+    -- A cheaper audit may fit.
     update audit_jobs j set lease_until = now() + interval '1 minute' where j.poll_id = v_job.poll_id;
     return query select 'capped', v_job.poll_id, null::integer, v_job.roster_version, null::text[], null::jsonb, null::jsonb;
     return;
@@ -53,7 +53,7 @@ begin
     select s.shard into v_shard
       from take_spend(v_job.max_u, (p ->> 'hour_spend_u')::bigint, (p ->> 'day_spend_u')::bigint) s;
     if v_shard is null then
-      -- Others took it between the two looks.
+      -- Others have used up the ceiling since the check above.
       perform ledger_resolve(v_hold, 0);
       v_hold := null;
     end if;

@@ -1,7 +1,7 @@
--- Takes the model whose test is due longest and sets the most that the test can cost aside: no row when none is due, the
--- day's cap is reached, or providers charge the fleet too much as it is. A worker that dies loses one test.
--- p: models, of the roster file, each with id and max_u; every_ms, failed_every_ms, day_cap_u, and hour_spend_u and
--- day_spend_u where provider spend has a ceiling.
+-- Claims the model whose test has been due longest and sets the maximum cost of the test aside. No row if none is due,
+-- the daily cap is reached, or providers already charge the fleet too much. A worker that dies loses one test.
+-- p: models (those of the roster file, each with id and max_u), every_ms, failed_every_ms, day_cap_u; with a ceiling of
+-- provider spend also hour_spend_u and day_spend_u.
 create or replace function claim_canary(p jsonb)
 returns table (model_id text, number integer, failed text, claimed_at timestamptz, spend_shard smallint)
 language plpgsql security definer set search_path = public, pg_temp as $$

@@ -1,11 +1,11 @@
--- Gives a running poll without a holder to p_worker. No row when it has ended, is held, was lost by p_max_claims workers, or
--- was accepted by a release later than p_schema. Called by claim_poll_again and by workers of the release before.
+-- Gives a running poll without a holder to p_worker. No row if it has ended, is held, was lost by p_max_claims workers,
+-- or was accepted by a release later than p_schema. Called by claim_poll_again and by workers of the previous release.
 create or replace function claim_poll(p_id text, p_worker text, p_lease_ms integer, p_schema integer, p_max_claims integer)
 returns table (id text, result_id text, account_id uuid, tenant text, awaited boolean, lease_epoch integer, claims integer,
   spec jsonb, schema_version smallint, entry_point text, request_id text, traceparent text, audit_version text,
   canceled_at timestamptz, created_at timestamptz, deadline_at timestamptz, run_until timestamptz)
 language plpgsql
--- A plan for any value is pruned to one month, and need not be made for each poll.
+-- A generic plan prunes to one month at run time, and need not be made for each poll.
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin

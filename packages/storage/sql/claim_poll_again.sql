@@ -1,7 +1,7 @@
--- Gives a running poll that a worker lost or released to p_worker, see claim_poll. What became of the calls of that worker is not
--- known: what was set aside for them counts as spent, and as much is set aside for those of p_worker. Of a flex poll, what its calls
--- may cost is set aside here when it is claimed first. No row, too, while that does not fit under the ceilings; null where there are
--- none any more. Canceled or past its deadline a poll asks no model.
+-- Gives a running poll that a worker lost or released to p_worker; see claim_poll. What the earlier worker's calls cost
+-- is unknown, so the amount set aside for them counts as spent, and the same amount is set aside again. For a flex
+-- poll, the amount is first set aside here, at its first claim. No row, too, while it does not fit under the ceilings
+-- (null: none). A canceled or overdue poll needs nothing, because it asks no model.
 create or replace function claim_poll_again(p_id text, p_worker text, p_lease_ms integer, p_schema integer, p_max_claims integer,
   p_hour_cap_u bigint, p_day_cap_u bigint)
 returns table (id text, result_id text, account_id uuid, tenant text, awaited boolean, lease_epoch integer, claims integer,
@@ -19,7 +19,7 @@ declare
   v_wait_s integer;
   v_shard smallint;
 begin
-  -- Neither: it was accepted without a ceiling, or no worker had it and its sum was set aside then.
+  -- Null: the poll was accepted without a ceiling, or it has not been claimed yet and its amount is already set aside.
   select case when p.canceled_at is null and p.deadline_at > now() then p.provider_max_u else 0 end,
          case when p.spend_shard is not null and p.lease_epoch > 0 then 'again'
               when p.spend_shard is null and p.lane = 'flex' and p_hour_cap_u is not null then 'first' end
@@ -32,16 +32,16 @@ begin
     return;
   end if;
   if v_claim is not null and v_reserve_u > 0 then
-    -- Read before anything is locked: at the ceiling, every poll that was lost comes here again and again.
+    -- Checked before locking: at the ceiling, every lost poll gets here again and again.
     v_wait_s := spend_wait(v_reserve_u, v_hour_cap_u, v_day_cap_u);
     if v_wait_s is null then
       select shard, retry_after_s into v_shard, v_wait_s from take_spend(v_reserve_u, v_hour_cap_u, v_day_cap_u);
     end if;
     if v_shard is null then
-      -- Until then no sweep looks for it. Not for long: a ceiling may be raised.
+      -- No sweep looks for it until then. The wait is short, because the ceiling may be raised.
       update polls p set lease_until = now() + least(v_wait_s, 20 + random() * 20) * interval '1 second'
        where p.id = p_id and v_claim = 'first' and p.lease_owner is null;
-      -- Held back, its batch does not stand still. Who has locked the batch moves it, and may wait for what is locked here.
+      -- The batch is held back, not idle. Skip it if it is locked: the lock's holder updates it and may wait for ours.
       update batches set moved_at = now()
        where id = (select b.id from batches b join polls p on b.id = p.batch_id where p.id = p_id for no key update of b skip locked);
       return;
@@ -49,7 +49,7 @@ begin
     if v_claim = 'first' then
       update polls p set spend_shard = v_shard, spend_at = now() where p.id = p_id;
     else
-      -- One of the two sums stays held, by the row of the poll.
+      -- One of the two amounts stays held, through the row of the poll.
       perform settle_spend(v_shard, now(), v_reserve_u, v_reserve_u);
     end if;
   end if;

@@ -1,5 +1,5 @@
--- As claim_several does, without flex polls for which something has to be set aside first: those are for claim_poll_again. Called by
--- workers of the release before.
+-- Like claim_several, but without flex polls that first need money set aside: claim_poll_again claims those. Called by
+-- workers of the previous release.
 create or replace function claim_polls(p_ids text[], p_worker text, p_lease_ms integer, p_schema integer, p_max_claims integer)
 returns table (id text, result_id text, account_id uuid, tenant text, awaited boolean, lease_epoch integer, claims integer,
   spec jsonb, schema_version smallint, entry_point text, request_id text, traceparent text, audit_version text,

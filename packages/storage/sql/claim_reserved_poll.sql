@@ -1,11 +1,11 @@
--- As claim_poll, where what its calls may cost is set aside already: no worker had it before, or provider spend has no ceiling. For a flex
--- poll nothing is set aside before its claim: see claim_poll_again.
+-- Like claim_poll, for a poll whose maximum cost is already set aside (no worker has had it), or that needs no money
+-- set aside (no ceiling). A flex poll has nothing set aside before its claim: see claim_poll_again.
 create or replace function claim_reserved_poll(p_id text, p_worker text, p_lease_ms integer, p_schema integer, p_max_claims integer)
 returns table (id text, result_id text, account_id uuid, tenant text, awaited boolean, lease_epoch integer, claims integer,
   spec jsonb, schema_version smallint, entry_point text, request_id text, traceparent text, audit_version text,
   canceled_at timestamptz, created_at timestamptz, deadline_at timestamptz, run_until timestamptz)
 language plpgsql
--- A plan for any value is pruned to one month, and need not be made for each poll.
+-- A generic plan prunes to one month at run time, and need not be made for each poll.
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin

@@ -1,6 +1,6 @@
--- Claims several polls for one worker as claim_poll_again does each. It waits for no poll, so that it is part of no deadlock: what another
--- transaction has locked gets no row here, like what cannot be claimed, and is for claim_poll_again to wait for. What flex polls may cost
--- is set aside here, for all of them or, where that does not fit under the ceilings (null where there are none), for none.
+-- Claims several polls for one worker as claim_poll_again does for each. It waits for no poll, so it cannot deadlock: a
+-- poll that is locked or cannot be claimed gets no row, and claim_poll_again can wait for it. Money for flex polls is
+-- set aside here for all of them; if that does not fit under the ceilings (null: none), for none.
 create or replace function claim_several(p_ids text[], p_worker text, p_lease_ms integer, p_schema integer, p_max_claims integer,
   p_hour_cap_u bigint, p_day_cap_u bigint)
 returns table (id text, result_id text, account_id uuid, tenant text, awaited boolean, lease_epoch integer, claims integer,
@@ -10,7 +10,7 @@ language plpgsql security definer set search_path = public, pg_temp
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
-  -- Which months to look into: a plan does not see that in an array.
+  -- Bounds that name the months to search; the planner cannot derive them from an array.
   v_first constant text := (select min(wanted collate "C") from unnest(p_ids) wanted);
   v_last constant text := (select max(wanted collate "C") from unnest(p_ids) wanted);
   v_free text[];
@@ -28,7 +28,7 @@ begin
              and (p.lease_owner is null or p.lease_until < now()) and p.schema_version <= p_schema and p.claims < p_max_claims
              for no key update skip locked) free;
   if v_reserve_u > 0 then
-    -- The last locks that are taken. Read before: at the ceiling, every flex poll that waits comes here again and again.
+    -- The last locks. Check first: at the ceiling, every waiting flex poll gets here again and again.
     if spend_wait(v_reserve_u, p_hour_cap_u, p_day_cap_u) is null then
       select shard into v_shard from take_spend(v_reserve_u, p_hour_cap_u, p_day_cap_u);
     end if;

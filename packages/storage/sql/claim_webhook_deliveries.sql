@@ -1,7 +1,7 @@
--- Takes deliveries that are due, under a lease that ends them being taken twice: one that was not ended by then, because
--- its worker died, is due again. No receiver gets more than its share:
---   per_receiver at once, one while it does not answer well; per_account at once;
---   and at most p.slow in this call to receivers that did not answer well lately, so that others have places left.
+-- Claims due deliveries under a lease, so that none is claimed twice. A delivery that has not ended when its lease
+-- does, because its worker died, is due again. Each receiver has a maximum:
+--   per_receiver at once, or one while it does not answer well; per_account at once;
+--   and at most p.slow in this call for receivers that did not answer well lately, so that others have places left.
 create or replace function claim_webhook_deliveries(p jsonb)
 returns table (id text, attempt integer, tries smallint, event_id text, type text, data jsonb, happened_at timestamptz,
   created_at timestamptz, account_id uuid, endpoint_id text, url text, secret text, previous_secret text, is_quick boolean, is_last boolean)
@@ -48,7 +48,7 @@ begin
                t.endpoint_id, coalesce(e.url, t.url), e.secret, case when e.previous_until > now() then e.previous_secret end,
                v_receiver.is_quick, t.expires_at <= now()
           from taken t join webhook_events v on v.id = t.event_id
-          -- Not of an endpoint that was removed since it was looked for above: its secret is gone.
+          -- Without endpoints that were removed since the check above: their secrets are gone.
           join webhook_endpoints e on e.id = t.endpoint_id and e.removed_at is null;
       get diagnostics v_take = row_count;
       v_left := v_left - v_take;

@@ -1,7 +1,7 @@
--- Takes the next step with transfers up to p_final_id, which must be final: closes a page of at most p_max transfers (of
--- today, at least p_min), or seals a day. Returns 'page', 'day', or null when there is nothing to do. A page has
--- transfers of one UTC day; one that was still being written when its day was sealed counts to the next day, so that a
--- sealed day never changes.
+-- Takes the next step with transfers up to p_final_id, which must be final: closes a page of at most p_max transfers
+-- (and at least p_min if it is of today), or seals a day. Returns 'page', 'day', or null if there is nothing to do. A
+-- page has transfers of one UTC day. A transfer that was still being written when its day was sealed counts towards the
+-- next day, so a sealed day never changes.
 create or replace function close_books(p_final_id bigint, p_min integer, p_max integer) returns text
 language plpgsql security definer set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare

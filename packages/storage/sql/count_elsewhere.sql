@@ -1,4 +1,4 @@
--- What the days of usage of an account contain that is not in this ledger: all of it, where it has not lived here before.
+-- Recomputes which part of an account's daily usage is not in this cell's ledger: all of it, if it never lived here.
 create or replace function count_elsewhere(p_account uuid) returns void language plpgsql as $$
 begin
   delete from moved_usage where account_id = p_account;

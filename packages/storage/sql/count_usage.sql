@@ -1,6 +1,6 @@
--- Counts a poll that has just ended in its account's usage of the UTC day, and for each pair of its metadata. p_cost_u: what
--- the account was charged. p_saved_u: see savedByStopping. p_completed, p_canceled, p_split (or partial): 1 or 0.
--- Metadata: an account's day has at most 50 names, others are not counted, and a name 1000 values, others are '(other)'.
+-- Adds a poll that has just ended to its account's usage of the UTC day, and to that of each metadata pair. p_cost_u:
+-- what the account was charged. p_saved_u: see savedByStopping. p_completed, p_canceled, p_split (or partial): 1 or 0.
+-- Metadata: up to 50 names per account and day, others are not counted; up to 1000 values per name, then '(other)'.
 create or replace function count_usage(p_account uuid, p_key uuid, p_preset text, p_surface text, p_metadata jsonb,
   p_completed integer, p_canceled integer, p_split integer, p_ms bigint, p_cost_u bigint, p_saved_u bigint) returns void
 language plpgsql as $$
@@ -12,8 +12,8 @@ declare
   v_value text;
 begin
   if p_metadata is not null then
-    -- Polls that one transaction ends may have their names in any order, so that no other poll of the account counts beside
-    -- it. A poll of the account's own money has this lock already.
+    -- Polls that end in one transaction may have names in any order, so no other poll of the account may be counted at
+    -- the same time. For a poll paid by the account, this lock is already held.
     perform 1 from balances where account_id = p_account for no key update;
   end if;
   insert into usage_days as u (account_id, day, key_id, preset, surface, polls, completed, failed, canceled,
@@ -29,7 +29,7 @@ begin
     return;
   end if;
 
-  -- In the same order by all polls, because they share the rows.
+  -- All polls use the same order, because they share the rows.
   for v_name, v_value in select key, value from jsonb_each_text(p_metadata) order by key loop
     if not exists (select from usage_labels
                     where account_id = p_account and day = v_day and name = v_name and value = v_value) then

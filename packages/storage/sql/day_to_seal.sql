@@ -1,4 +1,4 @@
--- The day whose receipts are filed or sealed next, which may be today; null when there is none. Leaves that come late count to the
+-- The day whose receipts are filed or sealed next, perhaps today; null if there is none. Late leaves count towards the
 -- day after the last sealed one.
 create or replace function day_to_seal() returns date language sql stable as $$
   select coalesce((select max(p.day) from receipt_pages p where p.day > coalesce(s.day, '-infinity')),

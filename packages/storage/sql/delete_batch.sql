@@ -1,5 +1,5 @@
--- Deletes a batch that has ended, with the event of its end, or whose upload is given up; its rows go with the next prunings.
--- 'open' when it has not ended; null when the account has no such batch.
+-- Deletes a batch that has ended, with the event of its end, or an abandoned upload; later prunings delete its rows.
+-- 'open' if it has not ended; null if the account has no such batch.
 create or replace function delete_batch(p_id text, p_account uuid) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -9,7 +9,7 @@ begin
    where id = p_id and account_id = p_account and status in ('loading', 'completed', 'canceled', 'expired')
   returning event_id into v_event;
   if found then
-    -- What was not delivered yet has nothing left to report, and what was is not sent again.
+    -- An undelivered event has nothing left to report, and a delivered one is not sent again.
     delete from webhook_events where id = v_event;
     return 'deleted';
   end if;

@@ -1,5 +1,5 @@
--- What is sent of an event, or to a receiver, goes with it. No foreign key: a month of events is dropped without a look at
--- its deliveries, and a month of deliveries without a lock of the endpoints.
+-- Deletes the deliveries of an event or receiver with it. Not a foreign key, so that a month of events can be dropped
+-- without reading its deliveries, and a month of deliveries without locking the endpoints.
 create or replace function delete_deliveries() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin

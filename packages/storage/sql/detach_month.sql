@@ -1,4 +1,4 @@
--- Takes the partitions of a month out of their tables.
+-- Detaches the partitions of a month from their tables.
 create or replace function detach_month(p_month months, p_what text) returns text
 language plpgsql set search_path = public, pg_temp as $$
 declare

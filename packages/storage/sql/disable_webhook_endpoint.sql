@@ -1,5 +1,5 @@
--- Nothing is sent to the endpoint any more, and what waits for it has failed; the account's other endpoints hear of it.
--- False: it is unknown, disabled already, or the one that stands for webhook_url, whose addresses are many.
+-- Stops sending to the endpoint and fails its waiting deliveries; the account's other endpoints are notified.
+-- False: it is unknown, already disabled, or the endpoint that represents every webhook_url.
 create or replace function disable_webhook_endpoint(p_account uuid, p_endpoint text, p_why text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

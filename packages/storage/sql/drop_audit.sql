@@ -1,4 +1,4 @@
--- Gives an audit up. What the calls of a worker that died have cost is not known: the pool pays the most they can have.
+-- Gives an audit up. What the calls of a dead worker cost is unknown: the pool pays their maximum.
 create or replace function drop_audit(p_poll_id text) returns void language plpgsql as $$
 declare
   v_job audit_jobs;

@@ -1,14 +1,14 @@
--- Takes one step of dropping the oldest months that are over, and says which; null when there is nothing to do. A month is
--- detached under locks that it waits a tenth of a second for, and its files go in a later transaction, under no lock of a
--- table that is in use. A month that was restored is dropped again when it is over, but not while an account is on its way here:
--- its polls may be of that month. Raises 55P03 when statements of callers did not make way: to be tried again.
+-- Takes one step of dropping the oldest months that are over, and returns what it did; null if there is nothing to do.
+-- A month is detached under locks for which it waits a tenth of a second; a later transaction deletes its files and
+-- locks no table in use. A restored month is dropped again when it is over, but not while an account is moving here:
+-- its polls may be from that month. Raises 55P03 if callers' statements did not release their locks: try again.
 create or replace function drop_month() returns text
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '100ms' as $$
 declare
   v_tables text[];
   v_month months;
 begin
-  -- With restore_month one after the other.
+  -- Not at the same time as restore_month.
   lock table months in share row exclusive mode;
   select array_agg(format('%I', t.name || '_' || m.name)) into v_tables
     from months m cross join monthly_tables(m) t

@@ -1,6 +1,6 @@
--- Deletes ended polls: what their callers wrote, what models wrote to them, and whose they were. What the books and the
--- published figures are made of stays, as ids and numbers. Every way to delete a poll ends here. Returns those that it
--- emptied: not the running ones, and not those that were empty before.
+-- Deletes ended polls: what their callers and the models wrote, and whose they were. Ids and numbers that the books and
+-- published figures are built from stay. Every way to delete a poll ends here. Returns those that it emptied: not
+-- running polls, and not those that were empty before.
 create or replace function empty_polls(p_ids text[]) returns setof text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -12,7 +12,7 @@ declare
   v_until timestamptz;
   v_is_last boolean;
 begin
-  -- In one order, so that two that delete the same polls do not wait for each other in a circle.
+  -- Sorted, so that two calls for the same polls cannot deadlock.
   select coalesce(array_agg(id), '{}') into v_ids
     from (select id from polls where id = any(p_ids) and status <> 'running' and (spec ? 'question' or account_id is not null)
            order by id for update) p;
@@ -21,8 +21,8 @@ begin
   -- Locks are taken in the order of accept_poll: keys, accounts, balances.
   perform 1 from idempotency where poll_id = any(v_ids) order by principal, entry_point, key for update;
   delete from idempotency where poll_id = any(v_ids);
-  -- No poll of these accounts counts beside this, as in count_usage: it would have found a pair that is deleted here. In days that
-  -- are over none counts any more.
+  -- No poll of these accounts may be counted meanwhile (see count_usage): it could find a pair that is deleted here.
+  -- Days that are over get no more counts.
   perform 1 from accounts a join balances b on b.account_id = a.id
    where a.id in (
            select p.account_id from polls p
@@ -33,8 +33,8 @@ begin
   delete from poll_labels l using polls p, jsonb_each_text(p.metadata) pair
    where p.id = any(v_ids) and l.account_id = p.account_id and l.label = label_of(pair.key, pair.value)
      and l.created_at = p.created_at and l.poll_id = p.id;
-  -- What is counted for a pair of metadata goes with the last poll that has it: the sums of a day stay, the text does not.
-  -- Days that are over are being added to their months, or were; see sum_usage_months.
+  -- Counts for a metadata pair are deleted with its last poll of the day: the sums of the day stay, the text does not.
+  -- For past days, this lock is needed because they are being added to months or have been; see sum_usage_months.
   perform 1 from usage_names n
    where (n.account_id, n.day, n.name) in (
            select p.account_id, (p.finished_at at time zone 'utc')::date, pair.key
@@ -48,8 +48,8 @@ begin
       from polls p, jsonb_each_text(p.metadata) pair where p.id = any(v_ids) and p.account_id is not null
      order by p.account_id, month, key, value, day
   loop
-    -- The newest first: of a day that has others, the first that is looked at is one of them. Those of the two days before are read
-    -- only where the day itself has none.
+    -- Look at the newest polls first: if the day has other polls with the pair, the first one found is one of them.
+    -- Polls accepted in the two days before are read only if there is none.
     v_since := (v_pair.day - 2)::timestamp at time zone 'utc';
     v_from := v_pair.day::timestamp at time zone 'utc';
     v_until := (v_pair.day + 1)::timestamp at time zone 'utc';
@@ -91,7 +91,7 @@ begin
   end loop;
   update batch_rows r set custom_id = p.id, request = null, gold = null, error = null
     from polls p where p.id = any(v_ids) and r.batch_id = p.batch_id and r.line = p.batch_line;
-  -- The seed too: with it, a guessed question could be compared with the published hash of its receipt.
+  -- Delete the seed too: with it, a guessed question could be checked against the published hash of its receipt.
   update polls
      set account_id = null, tenant = null, key_id = null, request_id = null, traceparent = null, context_id = null,
          metadata = null, webhook_url = null, expires_at = null, spec = spec - '{question,options,saved_panel,caller,seed}'::text[]
@@ -101,9 +101,9 @@ begin
    where poll_id = any(v_ids);
   update votes set labels = '{}' where poll_id = any(v_ids);
   delete from feedback where poll_id = any(v_ids);
-  -- What was not delivered yet has nothing left to report.
+  -- An undelivered event has nothing left to report.
   delete from webhook_events where data ? 'session_id' and data ->> 'session_id' = any(v_ids);
-  -- Redis keeps a record for a quarter of an hour after the end of its run.
+  -- Redis keeps a record for a quarter of an hour after the end of the run.
   insert into deleted_runs (poll_id)
   select id from polls where id = any(v_ids) and finished_at > now() - interval '1 hour' on conflict do nothing;
   update dead_letters set seen_at = coalesce(seen_at, now()) where poll_id = any(v_ids);

@@ -1,8 +1,8 @@
--- Ends a batch of which no poll runs any more: gives back what is left of its reservation. Rows without a poll do not get
--- one: p_reason says why, 'canceled', 'expired' or 'uncovered'; null where no row waits.
+-- Ends a batch without running polls and returns the rest of its reservation. Rows without a poll do not get one:
+-- p_reason says why, 'canceled', 'expired' or 'uncovered'; null if no row waits.
 --   ended_now, ended  it has ended, by this call or before
---   running, waiting  polls of it run; rows of it wait, and neither p_reason nor its caller says that they should not run
---   fenced            another runner has it
+--   running, waiting  it has running polls; it has waiting rows, and neither p_reason nor a cancellation stops them
+--   fenced            another runner has the batch
 create or replace function end_batch(p_id text, p_epoch integer, p_reason text) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -35,7 +35,7 @@ begin
   v_event := note_webhook_event(v_batch.account_id, 'batch.completed', jsonb_build_object(
     'batch_id', p_id, 'status', v_batch.status, 'counts', jsonb_build_object(
       'total', v_batch.total, 'success', v_batch.succeeded, 'partial', v_batch.partial, 'failed', v_batch.failed,
-      -- As the API counts them: rows that were not run because the batch was canceled are canceled.
+      -- As the API counts them: rows that were not run because the batch was canceled count as canceled.
       'canceled', v_batch.canceled + case when v_batch.not_run_reason = 'canceled' then v_batch.not_run else 0 end,
       'not_run', case when v_batch.not_run_reason = 'canceled' then 0 else v_batch.not_run end),
     'not_run_reason', v_batch.not_run_reason, 'cost_usd', trim_scale(v_batch.cost_u / 1000000.0),

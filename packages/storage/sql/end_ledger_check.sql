@@ -1,5 +1,5 @@
--- Ends a check. p_failure: why it failed. Otherwise it reads the books, unless more than p_max_open transfers wait to be
--- closed, and notes here what it found: a caller cannot say how it came out.
+-- Ends a check. p_failure: why it failed. Otherwise it checks the books, unless more than p_max_open transfers wait to
+-- be closed, and records the result itself, so that a caller cannot report another one.
 create or replace function end_ledger_check(p_failure text, p_max_open bigint)
 returns table (rule text, subject text, found text)
 language plpgsql security definer set search_path = public, pg_temp as $$

@@ -1,17 +1,16 @@
--- Ends a running poll: status, result, votes, and its hold captured for what they are billed. Fenced: only the holder of
--- the current lease epoch may do it. Repeating it after a lost answer is 'stored' again.
--- An account pays its valid votes, and the calls that its question made fail beyond what it has free for the day. The
--- free pool pays what providers charged, or at most can have charged, for every call.
--- p: see finish_polls. p_response: the stored answer (a jsonb value would lose the order of its members).
--- votes_u: what each vote is billed, in their order, where that is not what p says; failed_calls_u the part of it that the
--- question caused. unvoted_u: what the pool paid besides its votes. p_settles: the spend is settled at once; otherwise its caller
--- does that with spend_shard, accepted_at (of a flex poll, when a worker first claimed it), reserved_u and spent_u, because it is the
--- last lock to be taken.
+-- Ends a running poll: stores status, result and votes, and captures what they are billed from the hold. Fenced: only
+-- the holder of the current lease epoch may call it. A repetition after a lost answer returns 'stored' again.
+-- An account pays for its valid votes, and for calls that its question made fail beyond the free part of the day. The
+-- free pool pays for every call what providers charged, or the maximum that they can have charged.
+-- p: see finish_polls. p_response: the stored answer (a jsonb value would lose the order of its members). votes_u: what
+-- each vote is billed, in order, if that differs from p; failed_calls_u: the part of it that the question caused.
+-- unvoted_u: what the pool paid besides its votes. p_settles: settle the spend at once. Otherwise the caller does so as
+-- its last lock, with spend_shard, accepted_at (for a flex poll, its first claim), reserved_u and spent_u.
 create or replace function end_poll(p jsonb, p_response json, p_settles boolean)
 returns table (outcome text, votes_u bigint[], failed_calls_u bigint, unvoted_u bigint, spend_shard smallint,
   accepted_at timestamptz, reserved_u bigint, spent_u bigint)
 language plpgsql security definer set search_path = public, pg_temp
--- Its statements find rows by key: a plan for any value is pruned to one month, and need not be made each time.
+-- Statements find rows by key: a generic plan prunes to one month at run time, and need not be made each time.
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
@@ -30,7 +29,7 @@ declare
   v_extra_u bigint := 0;
   v_failed_u bigint := 0;
 begin
-  -- One reading of the response for all that is wanted of it, and what is never changed: the hold.
+  -- Reads everything that is needed from the response at once, and also the hold, which never changes.
   select h.id as hold_id, h.debit as payer, h.amount_u as hold_u, r.status, r.winning_option, r.is_tie, r.early_terminated,
          r.termination_reason, r.models_skipped, (r.timing ->> 'gather_ms')::integer as gather_ms,
          (r.timing ->> 'total_ms')::integer as total_ms,
@@ -52,7 +51,7 @@ begin
       from jsonb_to_recordset(p -> 'aborted') as a (calls integer, estimated_u bigint, max_u bigint);
   end if;
 
-  -- What became of the calls of an earlier worker is not known: the pool pays the most that they can have cost.
+  -- What the calls of an earlier worker cost is unknown: the pool pays their maximum.
   update polls
      set status = case when v_read.status is null or v_read.status = 'failed' then 'failed' else 'completed' end,
          is_close = v_read.is_close, finished_at = now(), lease_owner = null, lease_until = now(),
@@ -98,7 +97,7 @@ begin
            calls, searched, labels
       from billed
   )
-  -- Limits and endpoints are read after the row of the poll was locked: who sets a limit waits for that.
+  -- Limits and endpoints are read after the poll's row was locked: a transaction that sets a limit waits for that lock.
   select coalesce(sum(paid_u), 0)::bigint as billed_u, count(*)::smallint as votes, count(option)::smallint as valid,
          array_agg(paid_u order by place) as votes_u,
          exists (select from key_limits where key_id = v_poll.key_id) as is_limited,
@@ -119,7 +118,7 @@ begin
       when v_poll.canceled_at is not null then 'canceled' else 'failed' end, v_read.hold_u, v_stored.billed_u);
   end if;
   if not v_free and v_stored.is_limited then
-    -- What a poll of a batch leaves of its hold stays reserved for the batch, which the limit counts too.
+    -- What is left of the hold of a batch's poll stays reserved for the batch, and so stays counted by the limit.
     perform settle_key_limit(v_poll.key_id,
       case when v_poll.batch_id is null then v_read.hold_u else v_stored.billed_u end, v_stored.billed_u);
   end if;
@@ -131,7 +130,7 @@ begin
       case when v_free then 0 else v_stored.billed_u end, coalesce((p ->> 'saved_u')::bigint, 0));
   end if;
   if v_extra_u > 0 then
-    -- A provider that charges more than its price list; the pool pays as long as it has anything.
+    -- A provider charges more than its price list: the pool pays as long as it has money.
     select least(v_extra_u, posted_u - held_u) into v_extra_u from balances where account_id = v_pool;
     if v_extra_u > 0 and ledger_hold(v_pool, v_extra_u, 'extra:' || v_id, null) then
       perform ledger_resolve('extra:' || v_id, v_extra_u);
@@ -176,7 +175,7 @@ begin
   reserved_u := v_poll.provider_max_u;
   spent_u := v_read.max_cost_u + v_aborted_max_u + (v_epoch - 1) * v_poll.provider_max_u;
   if v_poll.spend_again_u is not null then
-    -- All claims together asked for no more than was set aside; votes that earlier workers heard are in both sums.
+    -- All claims together reserved no more than was set aside; votes from earlier workers are in both sums.
     spent_u := least(spent_u, greatest(v_read.max_cost_u + v_aborted_max_u, reserved_u + v_poll.spend_again_u))
                - v_poll.spend_again_u;
   end if;

@@ -1,12 +1,12 @@
--- What an attempt came to. p: id, attempt, worker; outcome; entry, its line in the log; is_quick; retry_ms.
---   delivered  it got through
---   retry      it did not: again after retry_ms
---   failed     it did not, and there is no further attempt
---   gone       410: nor are there others to its endpoint, which is disabled
+-- Records the outcome of an attempt. p: id, attempt, worker; outcome; entry, its line in the log; is_quick; retry_ms.
+--   delivered  it succeeded
+--   retry      it failed: try again after retry_ms
+--   failed     it failed, and there are no more attempts
+--   gone       it failed with 410: the endpoint is disabled, with all its deliveries
 --   released   it was not made: the next worker takes it at once
--- After 5 attempts in a row that failed a receiver rests, for 10 s and then twice as long each time up to 10 minutes; one
--- attempt then shows whether it is back. An endpoint to which nothing got through for three days is disabled.
--- False: the lease was lost, the delivery ended or was deleted before; nothing was written.
+-- After 5 failed attempts in a row a receiver is paused for 10 s, then twice as long each time up to 10 minutes; a
+-- single attempt then tests it. An endpoint without a successful delivery for three days is disabled.
+-- False: the lease was lost, or the delivery had ended or was deleted; nothing was written.
 create or replace function end_webhook_attempt(p jsonb) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- Ends the time of the polls of an ended batch, so many rows after a line: nothing of them can be read from now on, and
--- workers empty them. Returns the last line; null when there is none left, or the account has no such batch that has ended.
+-- Lets polls of an ended batch expire, p_limit rows after line p_after: from then on they cannot be read, and workers
+-- empty them. Returns the last line; null if none is left, or the account has no such ended batch.
 create or replace function expire_batch_polls(p_id text, p_account uuid, p_after integer, p_limit integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

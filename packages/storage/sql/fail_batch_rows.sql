@@ -1,4 +1,4 @@
--- Ends waiting rows of a batch that cannot be asked, with the code of the error; true unless another runner has the batch.
+-- Ends waiting rows of a batch that cannot become polls, with an error code. False if another runner has the batch.
 create or replace function fail_batch_rows(p_id text, p_epoch integer, p_lines integer[], p_error text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

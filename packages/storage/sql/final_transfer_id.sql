@@ -1,6 +1,6 @@
--- An id up to which no transfer can appear any more; null when a writer did not end in time. Ids are taken before they
--- are committed, so the newest one may be visible before an older one. A writer holds its lock on the table from before
--- it takes an id until after its rows are visible: when all who held one have let it go, the ids taken before are final.
+-- An id up to which no more transfers can appear; null if a writer did not end in time. Ids are assigned before they
+-- are committed, so the newest may be visible before an older one. A writer locks the table from before it gets an id
+-- until its rows are visible: once all present lock holders have ended, the ids assigned before are final.
 create or replace function final_transfer_id(p_wait_ms integer) returns bigint language plpgsql as $$
 declare
   v_last bigint;

@@ -1,6 +1,6 @@
--- Ends an attempt at an audit: 'stored', 'deleted' (its poll was, meanwhile), 'dropped' (asked for), or 'fenced' when a
--- later attempt has it. Repeating it after a lost answer is 'stored' again.
--- p: poll_id, epoch, cost_u, and models, votes (of those asked now) and winner, or drop.
+-- Ends an attempt at an audit: 'stored', 'deleted' (its poll was deleted meanwhile), 'dropped' (on request), or
+-- 'fenced' if a later attempt has it. A repetition after a lost answer returns 'stored' again.
+-- p: poll_id, epoch, cost_u, and either models, votes (of the models asked in the audit) and winner, or drop.
 create or replace function finish_audit(p jsonb) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- Notes what a test cost and what came of it; passed is null when the model did not answer.
--- p: model_id, kind, passed, claimed_at, max_u, cost_u, and spend_shard where the test counts as provider spend.
+-- Records the cost and outcome of a test; passed is null if the model did not answer.
+-- p: model_id, kind, passed, claimed_at, max_u, cost_u, and spend_shard if the test counts as provider spend.
 create or replace function finish_canary(p jsonb) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -9,7 +9,7 @@ declare
   v_passed constant boolean := (p ->> 'passed')::boolean;
   v_returns integer;
 begin
-  -- In the order in which claim_canary locks: the model's row, then those that tests share.
+  -- In the lock order of claim_canary: the model's row, then the rows that tests share.
   if v_passed is not null then
     update model_standings
        set passes = case when failed is distinct from p ->> 'kind' then passes when v_passed then passes + 1 else 0 end

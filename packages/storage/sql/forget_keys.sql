@@ -1,5 +1,5 @@
--- Deletes the idempotency keys of closed accounts, at most p_limit; returns how many. Keys of polls mostly go with their polls. One
--- that is locked belongs to a request that was there before the account was closed: the next call finds it.
+-- Deletes at most p_limit idempotency keys of closed accounts; returns how many. Keys of polls are usually deleted with
+-- their polls. A locked key belongs to a request from before the account was closed: the next call finds it.
 create or replace function forget_keys(p_limit integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
--- Deletes what is left of removed endpoints, and the events of closed accounts, at most p_limit rows; returns how many. Deliveries go
--- by their ids: then the triggers that would delete them one event or receiver at a time find none. Endpoints go last, and never
--- one that spread_webhook_events has: what it makes of it is found the next time.
+-- Deletes the rest of removed endpoints, and events of closed accounts, at most p_limit rows; returns how many.
+-- Deliveries are deleted by id first, so that the triggers that delete them per event or receiver find none. Endpoints
+-- come last, but not one that spread_webhook_events has locked: the deliveries that it creates are found the next time.
 create or replace function forget_webhooks(p_limit integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -12,7 +12,7 @@ declare
 begin
   -- What was removed before its account began to move does not move.
   perform set_config('eloquentpoll.moving', 'on', true);
-  -- Of a closed account that has one yet: made by a request that was let in before.
+  -- A closed account may still have an endpoint, made by a request that was authenticated before.
   perform remove_webhook_endpoints(c.account_id, null) from (
     select distinct e.account_id from accounts a join webhook_endpoints e on e.account_id = a.id
      where a.deleted_at is not null and a.emptied_at is null and (a.keep_until is null or a.keep_until < now())

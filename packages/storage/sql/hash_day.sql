@@ -1,4 +1,4 @@
--- What the seal of a day says: the seal of the day before, the pages of this one, and what they add to each account.
+-- The hash of a day for its seal: the previous seal, the day's pages, and what they add to each account.
 create or replace function hash_day(p_day date) returns bytea language sql stable as $$
   select sha256(
     coalesce((select hash from ledger_seals where day < p_day order by day desc limit 1), '')

@@ -1,4 +1,4 @@
--- The hash of the transfers with ids in (p_after, p_to], each with all that it says.
+-- The hash of the transfers with ids in (p_after, p_to], including all their columns.
 create or replace function hash_transfers(p_after bigint, p_to bigint, out transfers integer, out hash bytea)
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 begin

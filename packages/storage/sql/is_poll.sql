@@ -1,4 +1,4 @@
--- What every poll fulfils; the constraint polls_rules. A function for the reason of is_transfer: a poll is written three times.
+-- Rules for every poll, in constraint polls_rules. A function, like is_transfer, because a poll is written three times.
 create or replace function is_poll(p_status text, p_lane text, p_finished_at timestamptz) returns boolean
 language plpgsql immutable as $$
 begin

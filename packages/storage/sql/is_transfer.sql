@@ -1,5 +1,5 @@
--- What every transfer fulfils; the constraint transfers_rules. With transfers_idem: one hold for each poll, one resolution for
--- each hold. A function, because the text of a constraint is read again by each statement that writes.
+-- Rules for every transfer, in constraint transfers_rules. With transfers_idem they allow one hold per poll and one
+-- resolution per hold. A function, because the text of a constraint is parsed again by each statement that writes.
 create or replace function is_transfer(p_kind text, p_idem text, p_debit uuid, p_credit uuid, p_pending_id bigint, p_poll_id text)
 returns boolean language plpgsql immutable as $$
 declare

@@ -1,4 +1,4 @@
--- Makes what is missing of the partitions of this month and the next p_ahead. Returns the months that it made.
+-- Creates missing partitions for this month and the next p_ahead months. Returns the months it created.
 create or replace function keep_months(p_ahead integer) returns setof text
 language plpgsql security definer set search_path = public, pg_temp set timezone = 'UTC' set lock_timeout = '500ms' as $$
 declare

@@ -1,5 +1,5 @@
--- Since when the oldest that is to be deleted waits for it, by kind; null where nothing waits. other_rows: what callers are known by
--- and batches. As the owner, because workers read none of these rows.
+-- Since when the oldest data due for deletion has been waiting, by kind; null if nothing waits. other_rows: callers'
+-- credentials, and batches. Runs as the owner, because workers cannot read these rows.
 create or replace function kept_too_long(out polls timestamptz, out accounts timestamptz, out other_rows timestamptz)
 language sql stable security definer set search_path = public, pg_temp as $$
   select (select min(expires_at) from polls where expires_at is not null and expires_at <= now() and status <> 'running'),

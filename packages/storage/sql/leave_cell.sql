@@ -1,5 +1,5 @@
--- The moment of a move: with it the account leaves this cell, with all of its money, and what leads to it names the other one.
--- false: it had left before. Raises EP008 where something of it still runs or is set aside.
+-- The decisive step of a move: the account leaves this cell with all of its money, and its names lead to the other
+-- cell. false: it had left before. Raises EP008 if it still has running polls or money set aside.
 create or replace function leave_cell(p_move uuid, p_keep interval) returns boolean
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -7,7 +7,7 @@ declare
   v_balance balances;
   v_now constant timestamptz := clock_timestamp();
 begin
-  -- Not a setting of the function: only a superuser may make one of a name that no extension has.
+  -- Not a setting of the function: only a superuser can define one whose name belongs to no extension.
   perform set_config('eloquentpoll.moving', 'on', true);
   select * into strict v_move from account_moves where id = p_move and direction = 'out' for update;
   if v_move.state in ('left', 'arrived') then
@@ -35,7 +35,7 @@ begin
            'checkouts', moving_checkouts(v_move.account_id))
    where id = p_move;
 
-  -- Its owner is not warned of the money that goes along.
+  -- The owner is not warned of a low balance because money moves along.
   update balances set low_balance_u = null, held_back_u = 0 where account_id = v_move.account_id;
   update checkouts set held_back_u = 0 where account_id = v_move.account_id and held_back_u > 0;
   if v_balance.posted_u <> 0 then
@@ -56,7 +56,7 @@ begin
   delete from identities where account_id = v_move.account_id;
   delete from api_keys where account_id = v_move.account_id;
   delete from saved_panels where account_id = v_move.account_id;
-  -- Polls that are being accepted lock their key before the account: they are not waited for, and their keys expire.
+  -- Polls that are being accepted lock their key before the account. Their keys are skipped here, and expire.
   delete from idempotency where ctid = any(array(
     select ctid from idempotency where principal = v_move.account_id::text for update skip locked));
   delete from caller_days where caller = v_move.account_id::text;

@@ -1,4 +1,4 @@
--- true: the money is set aside. false: not enough, nothing happened.
+-- true: the money is set aside. false: there is not enough; nothing changed.
 create or replace function ledger_hold(p_account uuid, p_amount_u bigint, p_idem text, p_poll_id text) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin

@@ -1,5 +1,5 @@
 -- Moves p_amount_u from a funding account to p_account, or back when p_kind is 'reversal'.
--- false: a transfer with this idem and the same content exists; with other content it is an error.
+-- false: a transfer with this idem and the same content exists. With other content, it raises.
 create or replace function ledger_move(p_kind text, p_account uuid, p_funding uuid, p_amount_u bigint, p_idem text)
 returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$

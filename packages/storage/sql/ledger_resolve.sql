@@ -1,4 +1,4 @@
--- Captures p_amount_u of a hold and releases the rest; 0 releases all. false: this hold was resolved before.
+-- Captures p_amount_u of a hold and releases the rest; 0 releases all. false: the hold was resolved before.
 create or replace function ledger_resolve(p_hold_idem text, p_amount_u bigint) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

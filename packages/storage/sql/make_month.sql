@@ -1,4 +1,4 @@
--- Makes the partitions of the UTC month that begins at p_starts.
+-- Creates the partitions of the UTC month that begins at p_starts.
 create or replace function make_month(p_starts timestamptz) returns text
 language plpgsql set search_path = public, pg_temp set timezone = 'UTC' as $$
 declare

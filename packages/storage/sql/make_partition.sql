@@ -1,5 +1,5 @@
--- Makes the partition of a month for one of its monthly_tables, aside and then attached, so that statements of callers go on meanwhile.
--- What an operator set for the newest partition (fillfactor, autovacuum) the new one has too.
+-- Creates a month's partition of one of the monthly_tables as a separate table and then attaches it, without blocking
+-- callers. Copies options that an operator set for the newest partition (fillfactor, autovacuum).
 create or replace function make_partition(p_month text, p_table text, p_from text, p_to text) returns void
 language plpgsql set search_path = public, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- The root of a Merkle tree over these hashes of 32 bytes each, as in RFC 6962: neighbours are hashed together, and one
--- without a neighbour goes up as it is.
+-- The root of a Merkle tree over these hashes of 32 bytes each, as in RFC 6962: neighbours are hashed together; a hash
+-- without a neighbour moves up unchanged.
 create or replace function merkle_root(p_hashes bytea) returns bytea language plpgsql immutable as $$
 declare
   v_hashes bytea := p_hashes;

@@ -1,5 +1,5 @@
--- What the ids of all polls of a UTC month begin with, as pollIdsOfMonth in packages/polls. Months before the first and after the
--- last that ids can name have the text of that one.
+-- The prefix of all poll ids of a UTC month, like pollIdsOfMonth in packages/polls. Months before the first, or after
+-- the last, that ids can express have the prefix of that month.
 create or replace function month_ids(p_at timestamptz) returns text language plpgsql immutable as $$
 declare
   v_base constant text := '0123456789abcdefghjkmnpqrstvwxyz';

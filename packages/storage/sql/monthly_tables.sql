@@ -1,5 +1,5 @@
--- The tables that are kept by month, and what ids of a month lie between. Dropped in this order, which is that in which
--- finish_poll takes its locks. goes_with: polls go when their time is over, webhooks by their own.
+-- The tables that are partitioned by month, and the bounds of a month's ids. They are dropped in this order, in which
+-- finish_poll takes its locks. goes_with: when a table is dropped: together with polls, or by the webhooks' own time.
 create or replace function monthly_tables(p_month months)
 returns table (name text, goes_with text, from_id text, to_id text) language sql stable as $$
   values ('polls', 'polls', p_month.first_poll, p_month.next_poll),

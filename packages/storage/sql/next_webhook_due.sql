@@ -1,5 +1,5 @@
--- When to look for deliveries of a receiver again: at its next one, and not before it has rested. p_pause: how long one
--- that is due waits because it was left for a limit.
+-- When to look for deliveries of a receiver again: when its next one is due, but not during a pause. p_pause: how long
+-- a due delivery waits if a limit kept it from being claimed.
 create or replace function next_webhook_due(p_receiver bigint, p_resting_until timestamptz, p_pause interval)
 returns timestamptz language sql volatile set search_path = public, pg_temp as $$
   select greatest(p_resting_until, coalesce(

@@ -1,6 +1,6 @@
--- A poll that was drawn for an audit has ended. Writes the audit where all that matters is known, else the job of asking
--- the other models. A lock makes them irrelevant only in the order that the record is about.
--- p_heard: asked_order, threshold, option_count, models (as heard), votes, said, reason, winner, max_u.
+-- Called when a poll that was selected for an audit has ended. Stores the audit if no more votes are needed, otherwise
+-- the job of asking the other models. A lock makes these irrelevant only in the order that the record is about.
+-- p_heard: asked_order, threshold, option_count, models (as they answered), votes, said, reason, winner, max_u.
 create or replace function note_audit(p_poll_id text, p_version text, p_heard jsonb) returns void
 language plpgsql as $$
 declare

@@ -1,4 +1,4 @@
--- Adds to the day of a caller what its questions made fail; see the table caller_days.
+-- Adds calls that a caller's questions made fail to the caller's day; see the table caller_days.
 create or replace function note_failures(p_caller text, p_account uuid, p_refusals integer, p_others integer,
   p_fault_u bigint, p_free_u bigint, p_charged_u bigint) returns void language sql as $$
   insert into caller_days as d (caller, day, account_id, refusals, other_failures, fault_u, free_u, charged_u)

@@ -1,4 +1,4 @@
--- The event of a poll that the limit of its key refused, once in each period of the limit.
+-- Creates the event that a key's limit refused a poll, once per period of the limit.
 create or replace function note_key_limit(p_key uuid) returns void
 language plpgsql set search_path = public, pg_temp as $$
 declare

@@ -1,4 +1,4 @@
--- The event of a balance that has just fallen below what its owner calls low: p_lost_u less is posted than before.
+-- Creates the event that a balance has just fallen below its owner's limit: p_lost_u less is posted than before.
 create or replace function note_low_balance(p_account uuid, p_posted_u bigint, p_lost_u bigint, p_low_u bigint) returns void
 language plpgsql set search_path = public, pg_temp as $$
 begin

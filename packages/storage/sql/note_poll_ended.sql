@@ -1,5 +1,5 @@
--- The event of a poll's end: ids and figures, never what was asked or answered. A poll without an account has none; one of
--- a batch has one only for a webhook_url of its own, because endpoints hear of the batch.
+-- Creates the event of a poll's end: ids and figures, never questions or answers. Not for a poll without an account.
+-- For a poll of a batch, only for its own webhook_url, because endpoints are notified of the batch.
 create or replace function note_poll_ended(p_poll polls, p_status text, p_has_result boolean, p_billed_u bigint)
 returns void language plpgsql set search_path = public, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
--- Writes down what an account may hear of by webhook, in the transaction in which it happened, and returns the event. Without
--- an endpoint that wants this type, and without p_url (the webhook_url of the poll or batch), nothing is written, nor for an
--- account that was closed.
+-- Stores an event for an account's webhooks in the transaction in which it happened, and returns it. Stores nothing for
+-- a closed account, or if there is neither p_url (the webhook_url of the poll or batch) nor an endpoint that wants this
+-- type of event.
 create or replace function note_webhook_event(p_account uuid, p_type text, p_data jsonb, p_url text default null)
 returns text language plpgsql set search_path = public, pg_temp as $$
 declare

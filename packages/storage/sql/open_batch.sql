@@ -1,6 +1,6 @@
 -- Begins a batch, whose rows are then added; nothing is reserved before start_batch. Safe to repeat with the same id.
---   opened    the id of the batch can be given to add_batch_rows
---   too_many  the account has max_open batches that have not ended, those being uploaded included
+--   opened    rows can be added with add_batch_rows, using the batch's id
+--   too_many  the account has max_open unended batches, including those being uploaded
 --   frozen    an operator froze or closed the account
 create or replace function open_batch(p_id text, p_account uuid, p_key_id uuid, p_max_open integer) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$

@@ -1,11 +1,11 @@
--- Whether nothing of the polls of a month is needed any more: each has ended and was emptied, and the books and the receipts of
--- their days are closed. Found by the partial indexes of what is not over, whatever the size of the month.
+-- Whether a month's polls are no longer needed: all have ended and were emptied, and the books and receipts of their
+-- days are closed. Uses partial indexes of unfinished rows, so the size of the month does not matter.
 create or replace function polls_are_over(p_month months) returns boolean
 language plpgsql stable set search_path = public, pg_temp set enable_seqscan = off as $$
 declare
   v_found boolean;
 begin
-  -- A flex poll of the last minute may have run for a day.
+  -- A flex poll from the last minute of the month may have run for a day.
   if p_month.ends_at > now() - interval '3 days' then
     return false;
   end if;

@@ -1,5 +1,5 @@
--- Deletes uploads that were broken off, batches whose time is over, with the events of their ends, and those that callers
--- deleted, at most p_limit rows of each; returns how many. The polls of a batch have a time of their own.
+-- Deletes interrupted uploads, expired batches with the events of their ends, and batches that callers deleted, at most
+-- p_limit rows of each; returns how many. The polls of a batch expire separately.
 create or replace function prune_batches(p_limit integer) returns integer language plpgsql as $$
 declare
   v_rows integer;

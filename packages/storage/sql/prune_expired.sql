@@ -1,5 +1,5 @@
--- Deletes what has expired, at most p_limit rows of each kind; returns how many. ctids come as an array, which is read
--- row by row: a subquery may be planned as a join with the whole table when statistics are old.
+-- Deletes expired rows, at most p_limit of each kind; returns how many. ctids are passed as an array, which is read row
+-- by row: with old statistics, a subquery may be planned as a join with the whole table.
 create or replace function prune_expired(p_limit integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -22,7 +22,7 @@ begin
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
-  -- Left where no worker repeats deletions: Redis has nothing of them any more.
+  -- Left over if no worker repeats deletions: by now Redis has no record of these polls.
   delete from deleted_runs where ctid = any(array(
     select ctid from deleted_runs where deleted_at < now() - interval '1 hour' limit p_limit for update skip locked));
   get diagnostics v_rows = row_count;
@@ -49,7 +49,7 @@ begin
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
-  -- Failed payments are kept for questions; their authorizations are long over.
+  -- Failed payments are kept for enquiries; their authorizations expired long ago.
   delete from deposits where ctid = any(array(
     select ctid from deposits where state = 'failed' and closed_at < now() - interval '90 days'
      limit p_limit for update skip locked));
@@ -57,8 +57,8 @@ begin
   v_pruned := v_pruned + v_rows + prune_webhooks(p_limit) + prune_batches(p_limit) + prune_usage(p_limit)
               + sum_usage_months(p_limit);
 
-  -- No worker asks for them any more: audits were switched off. Last, because every poll shares the rows of provider_spend:
-  -- all are locked in their order, after the audit pool, as claim_audit does.
+  -- No worker asks for these audits any more, because audits were switched off. Last, because every poll shares the
+  -- rows of provider_spend: all are locked in order, after the audit pool, as in claim_audit.
   v_audits := array(
     select poll_id from audit_jobs where created_at < now() - interval '2 days' and lease_until < now()
      limit p_limit for update skip locked);

@@ -1,5 +1,5 @@
--- Ends deliveries whose three days are over, and deletes receivers that are not used any more; at most p_limit of each.
--- Returns how many. Events and deliveries go with their month: see drop_month.
+-- Ends deliveries whose three days are over, and deletes unused receivers, at most p_limit of each. Returns how many.
+-- Events and deliveries are dropped with their month: see drop_month.
 create or replace function prune_webhooks(p_limit integer) returns integer
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -14,7 +14,7 @@ begin
     select ctid from webhook_receivers where used_at < now() - interval '65 days' limit p_limit for update skip locked));
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
-  -- Of accounts that live in another cell: the deliveries that were under way have ended.
+  -- For accounts that live in another cell: their deliveries in progress have ended.
   select coalesce(sum(remove_webhook_endpoints(id, null)), 0) into v_rows from (
     select id from accounts a where moved_to is not null and keep_until < now()
        and exists (select from webhook_endpoints e where e.account_id = a.id and e.removed_at is null) limit p_limit) moved;

@@ -1,4 +1,4 @@
--- Raises where an account is being moved to another cell, or has been: the detail names the cell, and is empty before.
+-- Raises if an account is moving or has moved to another cell. The detail names that cell, or is empty while it moves.
 create or replace function refuse_moved(p_account uuid) returns void
 language plpgsql stable as $$
 declare

@@ -1,6 +1,6 @@
--- Keeps what callers change of an account as it is while it moves, and after it has left. It locks nothing: rows are changed
--- before this reads the account, which others lock the other way round. What had read it before the move froze it, the move
--- waits for. The command that moves says so by a setting; with it alone no role of the apps can write what the ledger is made of.
+-- Refuses callers' changes to an account while it moves and after it has left. Locks nothing: rows are changed before
+-- it reads the account, and other transactions lock in the opposite order. The move waits for transactions that read
+-- the account earlier. The moving command sets a setting; it alone gives no app's role rights on the ledger.
 create or replace function refuse_while_moving() returns trigger language plpgsql as $$
 declare
   v_row constant jsonb := case tg_op when 'INSERT' then to_jsonb(new) else to_jsonb(old) end;

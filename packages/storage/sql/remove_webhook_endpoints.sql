@@ -1,5 +1,5 @@
--- Removes an endpoint of an account, or with null all that it has; returns how many. From then on no reader finds them, nothing is
--- sent to them, and what their owner wrote is gone; forget_webhooks deletes the rows, which may be many, in steps.
+-- Removes an endpoint of an account, or all of them if null; returns how many. They become invisible at once, get no
+-- more deliveries, and lose their owner's texts; forget_webhooks deletes their many rows in steps.
 create or replace function remove_webhook_endpoints(p_account uuid, p_endpoint text) returns integer
 language plpgsql set search_path = public, pg_temp as $$
 declare

@@ -1,7 +1,7 @@
--- Sends a delivery again, with three days of attempts of its own; one that waits is sent now.
+-- Sends a delivery again, with three new days of attempts; a waiting delivery is sent now.
 --   resent    it waits for its first attempt
 --   under_way an attempt is being made
---   disabled  its endpoint is
+--   disabled  its endpoint is disabled
 -- No row: the account has no such delivery.
 create or replace function resend_webhook_delivery(p_account uuid, p_endpoint text, p_delivery text) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -19,7 +19,7 @@ begin
      set status = 'pending', ended_at = null, tries = 0, due_at = now(), expires_at = now() + interval '3 days'
    where id = p_delivery and (lease_owner is null or due_at <= now());
   if not found then return 'under_way'; end if;
-  -- A person asked: it is tried although the receiver rests.
+  -- A person requested it, so it is tried even if the receiver is paused.
   update webhook_receivers set next_due_at = now(), used_at = now() where id = v_receiver;
   return 'resent';
 end $$;

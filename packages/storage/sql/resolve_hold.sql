@@ -1,5 +1,5 @@
--- Captures p_amount_u of a hold that was read and releases the rest; 0 releases all. false: it was resolved before. Holds are
--- never changed or deleted, so that a resolution needs no lock on its hold: one index lets only the first one in.
+-- Captures p_amount_u of a hold that was read before and releases the rest; 0 releases all. false: it was resolved
+-- before. Holds never change, so resolving locks no hold: a unique index admits only the first resolution.
 create or replace function resolve_hold(p_hold bigint, p_debit uuid, p_hold_u bigint, p_poll_id text, p_amount_u bigint)
 returns boolean language plpgsql as $$
 declare
@@ -20,7 +20,7 @@ begin
   update balances
      set posted_u = posted_u - p_amount_u,
          used_u = used_u + p_amount_u,
-         -- used_on is later than today where this began before midnight and waited for one that began after it.
+         -- used_on is later than today if this began before midnight and waited for a transaction that began after it.
          used_yesterday_u = case when used_on >= v_today then used_yesterday_u
                                  when used_on = v_today - 1 then used_today_u else 0 end,
          used_today_u = case when used_on >= v_today then used_today_u else 0 end + p_amount_u,

@@ -1,5 +1,5 @@
--- Makes the partitions for polls again that the month of this poll lost when it was dropped: an account comes from another cell
--- with polls of it. Its row says for ever that it was dropped: holds of that time need no poll. Returns it; null: nothing was missing.
+-- Recreates a dropped month's partitions for polls, when an account with polls of that month moves here. The month's
+-- row stays marked as dropped: its holds need no poll. Returns the month; null if nothing was missing.
 create or replace function restore_month(p_poll text) returns text
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -12,7 +12,7 @@ begin
     return null;
   end if;
   for v_table in select * from monthly_tables(v_month) where goes_with = 'polls' loop
-    -- Detached, and not dropped yet.
+    -- Detached but not dropped yet.
     execute format('drop table if exists %I', v_table.name || '_' || v_month.name);
     perform make_partition(v_month.name, v_table.name, v_table.from_id, v_table.to_id);
   end loop;

@@ -1,7 +1,7 @@
--- Takes the next step with the oldest day that is over and not sealed: files at most p_max of its leaves, a multiple of
--- 256; then one page of the levels above, of the roots of 256 pages; at last the seal. Returns 'page', 'day', or null when
--- there is nothing to do. A leaf that was still being written when its day was filed counts to the next day, so that a
--- sealed day never changes. A day is filed once a page of it is not full, or has one above.
+-- Takes the next step for the oldest finished day without a seal: files at most p_max leaves (a multiple of 256); then
+-- one page of a higher level, with the roots of 256 pages; finally the seal. Returns 'page', 'day', or null if there is
+-- nothing to do. A leaf that was still being written when its day was filed counts towards the next day, so a sealed
+-- day never changes. A day is filed once it has a page that is not full, or a page of a higher level.
 create or replace function seal_receipts(p_max integer) returns text
 language plpgsql security definer set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare
@@ -16,7 +16,7 @@ declare
 begin
   lock table receipt_pages in share row exclusive mode;
   v_day := day_to_seal();
-  -- Clocks of transactions that are about to end may still be before midnight.
+  -- The time of transactions that are about to end may still be before midnight.
   if v_day is null or v_day >= ((now() - interval '1 minute') at time zone 'utc')::date then
     return null;
   end if;

@@ -1,5 +1,5 @@
--- Gives a key of the account a limit, or with null takes it away. What the key has spent in the period and what its
--- running polls and batches hold count from then on, exactly: what is being accepted or ended is waited for.
+-- Sets the limit of an account's key, or removes it with null. What the key has spent in the period and what its
+-- running polls and batches hold counts exactly: this waits for polls that are being accepted or ended.
 create or replace function set_key_limit(p_account uuid, p_key uuid, p_limit_u bigint, p_reset text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -22,14 +22,14 @@ begin
    where p.tenant = p_account::text and p.status = 'running' and p.key_id = p_key
   on conflict (key_id) do nothing;
   perform 1 from key_limits where key_id = p_key for update;
-  -- Not key_period, which is of the time when this transaction began: one that it waited for may have counted in the next
-  -- period already, which would begin once more and forget that.
+  -- Not key_period, which uses the time when this transaction began: a transaction that it waited for may already have
+  -- counted in the next period; beginning that period again would lose this count.
   select greatest(case reset when p_reset then period end,
                   case p_reset when 'daily' then (clock_timestamp() at time zone 'utc')::date
                                when 'monthly' then date_trunc('month', clock_timestamp() at time zone 'utc')::date
                                else '-infinity' end)
     into v_period from key_limits where key_id = p_key;
-  -- A statement of its own, which sees the usage that was counted while the one before it waited.
+  -- A separate statement, so that it sees usage that was counted while the previous one waited.
   update key_limits
      set limit_u = p_limit_u, reset = p_reset, period = v_period, reached_in = null,
          spent_u = (select coalesce(sum(cost_u), 0) from usage_days

@@ -1,4 +1,4 @@
--- Charges the audit pool p_cost_u for the newest attempt at an audit and releases the rest. Once for each attempt.
+-- Charges the audit pool p_cost_u for an audit's newest attempt and releases the rest. Once per attempt.
 create or replace function settle_audit(p_job audit_jobs, p_cost_u bigint) returns void language plpgsql as $$
 begin
   if ledger_resolve('hold:audit:' || p_job.poll_id || ':' || p_job.lease_epoch, least(p_cost_u, p_job.max_u))

@@ -1,5 +1,5 @@
--- Gives back p_released_u of what is held against a key's limit, and counts p_captured_u as spent. A transaction that
--- began before the period counts in the one before, where the ledger has its capture too.
+-- Releases p_released_u of what is held against a key's limit, and counts p_captured_u as spent. A transaction that
+-- began before the present period counts in the earlier one, like its capture in the ledger.
 create or replace function settle_key_limit(p_key uuid, p_released_u bigint, p_captured_u bigint) returns void
 language plpgsql as $$
 begin

@@ -1,5 +1,5 @@
--- What providers charged for a poll takes the place of what was set aside for it, in the hour and day in
--- which it was: of its acceptance, and of a flex poll those of its first claim.
+-- Replaces what was set aside for a poll by what providers charged, in the hour and day of its acceptance, or for a
+-- flex poll of its first claim.
 create or replace function settle_spend(p_shard smallint, p_accepted_at timestamptz, p_reserve_u bigint, p_spent_u bigint)
 returns void language sql as $$
   update provider_spend

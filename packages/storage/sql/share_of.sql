@@ -1,4 +1,4 @@
--- Row p_n of p_count when a sum is spread over them evenly; the shares add up to the sum.
+-- The part of row p_n when a sum is spread evenly over p_count rows; the parts add up to the sum.
 create or replace function share_of(p_sum bigint, p_n integer, p_count integer) returns bigint
 language sql immutable as $$
   select floor(p_sum::numeric / p_count)::bigint

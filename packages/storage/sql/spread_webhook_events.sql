@@ -1,6 +1,6 @@
--- Makes the deliveries of at most p_limit new events, the oldest first: one for each endpoint that wants the type, and one
--- for a webhook_url. An endpoint for which p_max_pending deliveries wait gets no more: it counts what it missed. Returns
--- how many events there were.
+-- Creates the deliveries of at most p_limit new events, oldest first: one for each endpoint that wants the type, and
+-- one for a webhook_url. An endpoint with p_max_pending waiting deliveries gets no more: it counts those it missed.
+-- Returns the number of events.
 create or replace function spread_webhook_events(p_limit integer, p_max_pending integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -15,7 +15,7 @@ begin
     update webhook_events set spread_at = now() where id = any(v_ids)
     returning id, account_id, type, url, created_at
   ), endpoints as (
-    -- One that is being deleted is waited for: a delivery to it would be refused, and all others with it.
+    -- Wait for endpoints that are being deleted: a delivery to one would be refused, and all others with it.
     select id, account_id, url, event_types, created_at from webhook_endpoints
      where account_id in (select account_id from taken) and disabled_at is null order by id for key share
   ), aimed as (

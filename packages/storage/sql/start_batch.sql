@@ -1,17 +1,17 @@
--- Lets an uploaded batch run: takes its key, reserves reserve_u of the account's balance and counts its rows, or leaves
--- nothing of it. Safe to repeat.
--- p: id, account_id, login_id (of an upload by login), key and fingerprint where it has them, reserve_u, max_cost_u, metadata,
--- webhook_url, skipped (count and the first of them), keep_s, how long it is kept once it has ended.
+-- Starts an uploaded batch: claims its idempotency key, reserves reserve_u of the account's balance and counts its
+-- rows, or changes nothing. Safe to repeat.
+-- p: id, account_id, login_id (if uploaded with a login), key and fingerprint if there is one, reserve_u, max_cost_u,
+-- metadata, webhook_url, skipped (their number and the first of them), keep_s (how long it is kept after its end).
 --   started       it runs
 --   joined        the key belongs to batch_id, uploaded earlier with the same body
 --   reused        the key was used with another body
 --   frozen        an operator froze or closed the account
---   ended         the API key or the login that it was uploaded with was ended or has expired meanwhile
---   reads_only    that key may only read by now
---   key_limit     the key has a limit, and the reservation does not fit into what is left of it
+--   ended         the API key or login of the upload was ended or has expired meanwhile
+--   reads_only    that API key is read-only by now
+--   key_limit     the API key has a limit, and the reservation does not fit into what is left of it
 --   insufficient  the account cannot cover the reservation; settling_u more is held back until its payment has settled
 --   gone          its upload was given up
--- Raises EP007 where the account moves to another cell: the batch would have to end before it can leave.
+-- Raises EP007 if the account is moving to another cell: the move would have to wait for the batch.
 create or replace function start_batch(p jsonb)
 returns table (outcome text, batch_id text, available_u bigint, settling_u bigint)
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -35,7 +35,7 @@ begin
   v_outcome := case when not found then 'frozen' end;
   select key_id into v_key_id from batches where id = v_id and account_id = v_account;
   if v_outcome is null and v_key_id is not null then
-    -- What ends it waits for this lock, so that nothing starts once that has answered.
+    -- What ends the key or login waits for this lock, so that nothing starts once it has been ended.
     select read_only into v_reads_only from api_keys
      where id = v_key_id and account_id = v_account and revoked_at is null
        and (expires_at is null or expires_at > clock_timestamp()) for share;
@@ -48,7 +48,7 @@ begin
   end if;
   perform 1 from balances where account_id = v_account for update;
   if v_outcome is null and v_key is not null then
-    -- A key stands for its batch as long as that is kept: what deletes or prunes the batch frees it.
+    -- An idempotency key belongs to its batch while the batch is kept; deleting or pruning the batch frees it.
     select * into v_known from batches where account_id = v_account and idempotency_key = v_key;
     if found and v_known.id <> v_id then
       v_outcome := case when v_known.fingerprint = p ->> 'fingerprint' then 'joined' else 'reused' end;

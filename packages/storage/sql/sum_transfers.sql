@@ -1,4 +1,4 @@
--- What the transfers with ids in (p_after, p_to] add to the totals of each account.
+-- What the transfers with ids in (p_after, p_to] add to each account's totals.
 create or replace function sum_transfers(p_after bigint, p_to bigint)
 returns table (account_id uuid, posted_u bigint, used_u bigint, held_u bigint, reversed_u bigint,
                card_u bigint, card_reversed_u bigint, chain_u bigint)

@@ -1,7 +1,7 @@
--- Adds a day of metadata to the sums of its month, until about p_limit rows were added; returns how many. The first day that is
--- left of those that ended more than an hour ago: no transaction that counts in it lasts so long. Who deletes a summed day
--- subtracts it, see empty_polls; the row of usage_names is the lock between the two. Of one day the rows of a month are locked in
--- the order of empty_polls; further days would lock rows of the same names once more.
+-- Adds a day of metadata usage to the sums of its month, up to about p_limit rows; returns how many. Takes the first
+-- remaining day that ended more than an hour ago, so no open transaction can still count in it. Deleting from a summed
+-- day also subtracts from the month (empty_polls); the row of usage_names is the lock between the two. Only one day per
+-- call: its rows are locked in the order of empty_polls, while a second day would lock rows of the same names again.
 create or replace function sum_usage_months(p_limit integer) returns integer language plpgsql as $$
 declare
   v_before constant date := (now() at time zone 'utc' - interval '1 hour')::date;

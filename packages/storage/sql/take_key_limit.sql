@@ -6,7 +6,7 @@ begin
   if p_key is null or not exists (select from key_limits where key_id = p_key) then
     return true;
   end if;
-  -- In the order in which polls that end lock them.
+  -- In the order used when polls end.
   perform 1 from balances where account_id = p_account for update;
   update key_limits
      set spent_u = case when period < key_period(reset) then 0 else spent_u end,

@@ -1,8 +1,8 @@
--- Sets aside what providers may charge for a poll, within what they may charge the fleet per hour and per UTC day; a poll
--- counts in those in which it was accepted, a flex poll in those of its first claim. The sum is spread over the rows of provider_spend: usually one of them has
--- enough left of its share, otherwise all are locked, summed and levelled. shard is null when the ceiling is reached;
--- retry_after_s then says until when, see spend_wait. A row may be of an hour or day that began while this transaction waited
--- for a lock: then the poll counts in that one. Rows are waited for in the order of their shards.
+-- Sets aside what providers may charge for a poll, within the ceilings per hour and UTC day. A poll counts in the hour
+-- and day of its acceptance, a flex poll in those of its first claim. The sum is spread over the rows of
+-- provider_spend: usually one row has enough left of its share; otherwise all are locked in order, summed and levelled.
+-- shard is null if the ceiling is reached; retry_after_s then says when to try again, see spend_wait. If an hour or day
+-- began in a row while this transaction waited for its lock, the poll counts in that one.
 create or replace function take_spend(p_reserve_u bigint, p_hour_cap_u bigint, p_day_cap_u bigint)
 returns table (shard smallint, retry_after_s integer) language plpgsql as $$
 #variable_conflict use_column
@@ -30,7 +30,7 @@ begin
     end if;
     raise exception 'the share of this row is used up' using errcode = 'EP011';
   exception when sqlstate 'EP011' then
-    -- An update that waited and then finds that the row no longer fits keeps its lock, out of that order. Undone, it has none.
+    -- An update that waited, and then found the row full, still has its lock, out of order. Rolling back releases it.
     null;
   end;
 

@@ -1,5 +1,5 @@
--- Sends an event of its own to an endpoint, whatever types it wants. Returns the delivery; null for one that is unknown,
--- disabled, or stands for webhook_url.
+-- Sends a test event to an endpoint, whatever types it wants. Returns the delivery; null if the endpoint is unknown,
+-- disabled, or represents every webhook_url.
 create or replace function test_webhook_endpoint(p_account uuid, p_endpoint text) returns text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
--- The first use of a pool in a UTC day sets it to the cap (it does not add the cap), so that what it holds and spends
--- between two midnights never exceeds it. topped_up_on only moves forward, under the row's lock. A cap that changed takes
--- effect at the next midnight. p_name names its transfers.
+-- A pool's first use on a UTC day sets it to the cap (it does not add the cap), so that what it holds and spends
+-- between two midnights never exceeds the cap. topped_up_on only moves forward, under the row's lock. A changed cap
+-- takes effect at the next midnight. p_name is the prefix of its transfers' names.
 create or replace function top_up_pool(p_pool uuid, p_name text, p_cap_u bigint) returns void language plpgsql as $$
 declare
   v_operator constant uuid := '00000000-0000-4000-8000-000000000003';

@@ -1,5 +1,5 @@
--- Reads closed pages again, the ones that were not proved first and then those not read for longest, for about
--- p_budget_ms. Damage to any page is found within as many rounds as it takes to come around.
+-- Rereads closed pages for about p_budget_ms, those not yet proved first, then those not read for longest. Damage to
+-- any page is found once all pages have had their turn.
 create or replace function verify_pages(p_budget_ms integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -1,4 +1,4 @@
--- The votes of a finished poll in their order, as finish_poll is given them. Those of an older release lack `cost`.
+-- The votes of a finished poll in order, from the argument of finish_poll. Those of an older release lack `cost`.
 create or replace function votes_of(p jsonb)
 returns table (place bigint, seat smallint, model_id text, option smallint, error text, latency_ms integer,
   billed_u bigint, provider_cost_u bigint, cost_u bigint, max_cost_u bigint, fault_u bigint, calls smallint,

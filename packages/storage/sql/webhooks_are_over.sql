@@ -1,4 +1,4 @@
--- Whether the log of webhooks of a month is shown to no caller any more, and nothing of it waits to be sent.
+-- Whether a month's webhook log is no longer shown to any caller, and nothing in it waits to be sent.
 create or replace function webhooks_are_over(p_month months) returns boolean
 language plpgsql stable set search_path = public, pg_temp set enable_seqscan = off as $$
 declare

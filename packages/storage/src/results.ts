@@ -69,7 +69,7 @@ export function readRecentResults(queries: Queries, accountId: string, limit = 5
   return readHistory(queries, accountId, limit, 0);
 }
 
-/** The last two months are searched first; most pages lie in them. */
+/** Recent polls are searched first; most pages contain no older ones. */
 const RECENT_MS = 35 * 86_400_000;
 /** The maximum time from accepting a poll, which determines its month, to storing its result. */
 const MAX_RUN_MS = 3 * 86_400_000;
