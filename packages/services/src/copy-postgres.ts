@@ -2,17 +2,19 @@ import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import pg from 'pg';
 
-// The data folder of a running Postgres as the beginning of a standby: a base backup by the server's own functions, and the
-// files by us, since the package of embedded Postgres has no pg_basebackup. What changes meanwhile is in the log, which
-// the standby reads from the primary.
+// Copies the data folder of a running Postgres to start a standby. The base backup uses the server's own functions and
+// copies the files itself, because the package of embedded Postgres has no pg_basebackup. Changes during the copy are
+// in the log, which the standby reads from the primary.
 
-/** For the time of the copy, and for a standby that is away for a while. */
+/** Log to keep for the time of the copy, and for a standby that is away for a while. */
 export const KEPT_LOG = { wal_keep_size: '512MB' } as const;
 
-/** What a server needs so that standbys can follow it; embedded ones that keep their data have the rest by default. */
+/**
+ * The settings that a server needs so that standbys can follow it. Embedded servers with durable data have the others.
+ */
 export const FOLLOWED = { ...KEPT_LOG, wal_level: 'replica', max_wal_senders: 8 } as const;
 
-/** Made anew by each server, or read from the primary. */
+/** Folders that each server creates anew or reads from the primary. */
 const EMPTY = new Set([
   'pg_wal',
   'pg_replslot',
@@ -28,7 +30,7 @@ const BACKUP_MS = 60_000;
 export async function copyRunning(primary: { url: string; folder: string }, folder: string): Promise<void> {
   const aside = `${folder}.new`;
   rmSync(aside, { recursive: true, force: true });
-  // Another connection could not end the backup.
+  // The same connection must start and end the backup.
   const client = new pg.Client({ connectionString: primary.url, query_timeout: BACKUP_MS });
   await client.connect();
   try {
@@ -55,7 +57,7 @@ function copyFolder(from: string, to: string): void {
   }
 }
 
-/** A file of a table that was dropped meanwhile is gone, which the log says too. */
+/** A file that has disappeared belongs to a table that was dropped meanwhile; the log records that too. */
 function copyFile(from: string, to: string): void {
   try {
     copyFileSync(from, to);
@@ -64,7 +66,7 @@ function copyFile(from: string, to: string): void {
   }
 }
 
-/** As `primary_conninfo` names it. */
+/** In the format of `primary_conninfo`. */
 export function connectionTo(url: string): string {
   const { hostname, port, username, password } = new URL(url);
   return `host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)} application_name=standby`;

@@ -9,13 +9,13 @@ export interface OwnDatabase extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A database for one test or experiment on a server that may hold others; dropped when it is disposed. */
+/** Creates a database for one test or experiment on a server that may have others; it is dropped when disposed. */
 export async function createDatabase(
   serverUrl: string,
   { prefix, template, owner }: { prefix: string; template?: string; owner?: string },
 ): Promise<OwnDatabase> {
   const name = `${prefix}_${randomBytes(8).toString('hex')}`;
-  // Copied files instead of copied pages in the log: less than half the time, for databases that are not kept.
+  // Copies files instead of logging pages: less than half the time, which suits databases that are not kept.
   const origin = template ? ` template ${template} strategy file_copy` : '';
   await queryOnce(serverUrl, `create database ${name}${owner ? ` owner ${owner}` : ''}${origin}`);
   return {
@@ -27,7 +27,7 @@ export async function createDatabase(
   };
 }
 
-/** A pool that has ended may have connections for a moment more: one that is ended by force then is an error that nothing catches. */
+/** An ended pool may keep connections for a moment; ending one by force would raise an error that nothing catches. */
 const waitUntilUnused = (name: string): string => `do $$ begin
   for i in 1..10 loop
     exit when not exists (select from pg_stat_activity where datname = '${name}');
@@ -36,10 +36,10 @@ const waitUntilUnused = (name: string): string => `do $$ begin
   end loop;
 end $$`;
 
-/** Works with what all of the apps' roles may do together: tests play gateway and worker in one process. */
+/** Has all rights of the apps' roles together: tests act as gateway and worker in one process. */
 export const TEST_ROLE = 'eloquentpoll_test';
 
-/** The roles can log in with the password of `serverUrl`, and own nothing. */
+/** Creates the apps' roles, which log in with the password of `serverUrl` and own nothing. */
 export async function createTemplate(
   serverUrl: string,
   { roles, migrate }: { roles: readonly string[]; migrate(url: string): Promise<unknown> },
@@ -50,12 +50,12 @@ export async function createTemplate(
   await migrate(databaseOn(serverUrl, TEMPLATE));
 }
 
-/** The apps hold and capture inside of accept_poll and finish_poll; tests of the ledger do it alone. */
+/** The apps hold and capture within accept_poll and finish_poll; tests of the ledger do so directly. */
 export async function grantLedgerToTests(url: string): Promise<void> {
   await queryOnce(url, `grant execute on function ledger_hold, ledger_resolve to ${TEST_ROLE}`);
 }
 
-/** A role that can log in with the password of `serverUrl`; nothing happens when it exists. */
+/** Creates a role that can log in with the password of `serverUrl`; does nothing if the role exists. */
 export async function createRole(serverUrl: string, role: string, memberOf: readonly string[] = []): Promise<void> {
   const known = await queryOnce(serverUrl, `select from pg_roles where rolname = '${role}'`);
   if (known.length > 0) return;
@@ -64,7 +64,7 @@ export async function createRole(serverUrl: string, role: string, memberOf: read
   await queryOnce(serverUrl, `create role ${role} login password ${pg.escapeLiteral(password)}${groups}`);
 }
 
-/** The same database for another role with the same password. */
+/** The URL of the same database for another role with the same password. */
 export function asRole(url: string, role: string): string {
   const changed = new URL(url);
   changed.username = role;
@@ -77,11 +77,11 @@ export function databaseOn(serverUrl: string, name: string): string {
   return url.href;
 }
 
-/** One statement over a connection of its own. */
+/** Runs one statement on its own connection. */
 export const queryOnce = <Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> =>
   queryInTurn<Row>(url, [sql]);
 
-/** Statements one after another, each a transaction of its own; answers the rows of the last. */
+/** Runs statements one after another, each in its own transaction; returns the rows of the last one. */
 async function queryInTurn<Row extends pg.QueryResultRow>(url: string, statements: readonly string[]): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, query_timeout: 60_000 });
   await client.connect();

@@ -1,17 +1,17 @@
 import { createServer } from 'node:net';
 
-// Below the ports that kernels give to those that ask for any (32,768 and up): no other server or connection takes a port
-// between the moment it was found free and the moment its owner listens.
+// Ports below the range from which kernels assign ports (32,768 and up): no other server or connection is assigned a
+// port between the moment it was found free and the moment its owner listens.
 
 const FIRST_PORT = 10_000;
 const PORTS = 20_000;
-/** Processes that live at the same time begin at different ports. */
+/** Processes that run at the same time start at different ports. */
 const PORTS_OF_A_PROCESS = 8;
 const ATTEMPTS = 200;
 
 let next = process.pid * PORTS_OF_A_PROCESS;
 
-/** A port that is free, and that this process has not been given before. */
+/** A free port that this process has not returned before. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = FIRST_PORT + (next++ % PORTS);
@@ -20,7 +20,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   throw new Error(`${ATTEMPTS} ports of ${host} one after another are taken`);
 }
 
-/** Whether a port can be listened on right now. */
+/** Whether a server can listen on a port at this moment. */
 export function portIsFree(port: number, host: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { lock } from '@eloquentpoll/launch/lock';
 import { runProgram } from './run-program.ts';
 
-// Takes a program out of the Debian or Ubuntu archive that this machine already trusts, without root and without
-// installing anything: package lists, downloads and the unpacked copy stay in our own folder. apt works out which
-// libraries the machine lacks and checks signatures.
+// Takes a program from the Debian or Ubuntu archive that this machine already trusts, without root and without
+// installing anything: package lists, downloads and the unpacked copy stay in our own folder. apt checks signatures and
+// determines which libraries the machine lacks.
 
 const STEP_MS = 120_000;
-/** apt checks signatures with programs of its own system, which a short PATH may not name. */
+/** apt checks signatures with programs of the system, which may be missing from a short PATH. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const DEBIAN_KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** Whether a copy is now in `target`. The first of `choices` that the archive has is taken. */
+/** True if a copy is in `target` afterwards. Uses the first of `choices` that the archive has. */
 export function fetchWithApt(
   target: string,
   choices: readonly (readonly string[])[],
@@ -26,8 +26,8 @@ export function fetchWithApt(
 }
 
 /**
- * The same out of another release of this machine's Debian, whose keys it has too: exactly these packages, the C library
- * that they were built for among them.
+ * The same from another release of this machine's Debian, whose keys it also has: exactly these packages, including the
+ * C library for which they were built.
  */
 export async function fetchFromRelease(
   target: string,
@@ -42,7 +42,7 @@ export async function fetchFromRelease(
 
 type Apt = (...args: string[]) => Promise<boolean>;
 
-/** One process at a time: of two that start in a fresh clone, the second takes what the first has brought. */
+/** One process at a time: if two start in a fresh clone, the second uses the copy that the first has fetched. */
 async function unpacked(...[target, ...how]: Parameters<typeof unpack>): Promise<boolean> {
   let waited = false;
   const release = await lock(`${target}.lock`, { onWait: () => (waited = true) });
@@ -76,13 +76,13 @@ async function unpack(
   }
 }
 
-/** Where this machine's own Debian packages come from; null for another system. */
+/** The archive of this machine's own Debian packages; null for other systems. */
 async function debianArchive(env: NodeJS.ProcessEnv): Promise<string | null> {
   const { ok, output } = await runProgram('apt-get', ['indextargets', '--format', '$(REPO_URI)'], { env }, STEP_MS);
   return (ok && output.split('\n').find((uri) => /\/debian\/?$/.test(uri))) || null;
 }
 
-// The machine's own hooks (cleaning caches, notifying) belong to its own installations and are cleared.
+// The machine's own hooks (cleaning caches, notifying) are meant for its own installations, so they are disabled.
 function aptFor(work: string, env: NodeJS.ProcessEnv, source: string | null): Apt {
   for (const folder of ['lists/partial', 'archives/partial', 'root'])
     mkdirSync(join(work, folder), { recursive: true });
@@ -110,7 +110,7 @@ function aptFor(work: string, env: NodeJS.ProcessEnv, source: string | null): Ap
     ].join('\n'),
   );
   const aptEnv = { ...env, APT_CONFIG: configuration, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
-  // `download` leaves what it fetches in the working folder.
+  // `download` saves files in the working folder.
   const how = { env: aptEnv, cwd: join(work, 'archives') };
   return async (...args) => (await runProgram('apt-get', ['--quiet', ...args], how, STEP_MS)).ok;
 }

@@ -4,8 +4,8 @@ import { readJson } from './json.ts';
 import { GuardMessage } from './process-group.ts';
 import { type OwnedProcess, stopProcesses } from './stop-processes.ts';
 
-// Reads from a pipe which processes and temporary folders a group owns. When the pipe closes the owner is gone, perhaps
-// killed, and the guard ends and removes what is left.
+// Reads from a pipe which processes and temporary folders a group owns. When the pipe closes, the owner has ended or
+// was killed; the guard then ends these processes and removes these folders.
 
 const processes = new Map<number, OwnedProcess>();
 const folders = new Set<string>();

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
-/** What a JSON text says, where it is of this shape; throws where it is not. Members without a name here are let through. */
+/** Parses a JSON text of this shape and throws if it has another. Members that the shape does not name are kept. */
 export function readJson<T extends TSchema>(shape: T, text: string): Static<T> {
   const value: unknown = JSON.parse(text);
   if (Value.Check(shape, value)) return value;

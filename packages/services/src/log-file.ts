@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 const LIMIT_BYTES = 16 * 2 ** 20;
 
-/** A log that never grows past its limit: when it is full, or when a new run begins, it becomes `<file>.1`. */
+/** A log with a size limit: when it is full, or when a new run begins, it is renamed to `<file>.1`. */
 export class LogFile {
   #file: string;
   #descriptor: number | null = null;
@@ -15,13 +15,13 @@ export class LogFile {
     this.#renew();
   }
 
-  /** A log that cannot be written (a full disk) must not end the product. */
+  /** An unwritable log (a full disk) must not end the product. */
   write(line: string): void {
     try {
       if (this.#bytes > LIMIT_BYTES) this.#renew();
       if (this.#descriptor !== null) this.#bytes += writeSync(this.#descriptor, `${line}\n`);
     } catch {
-      // The next line may find space again.
+      // Ignore the error: the next line may find space again.
     }
   }
 
@@ -35,7 +35,7 @@ export class LogFile {
     try {
       renameSync(this.#file, `${this.#file}.1`);
     } catch {
-      // The first run has nothing to keep.
+      // At the first run there is no log to rename.
     }
     this.#descriptor = openSync(this.#file, 'w', 0o600);
     this.#bytes = 0;

@@ -4,7 +4,7 @@ import { toolsFolder } from '@eloquentpoll/launch/folders';
 import { fetchWithApt } from './from-apt.ts';
 import { installedProgram, type Program, unpackedProgram } from './program.ts';
 
-// Finds an nginx: one that is installed, the copy of an earlier run, or one fetched from the system's own package archive.
+// Finds an nginx: an installed one, the copy of an earlier run, or one fetched from the system's package archive.
 
 const NGINX = {
   names: ['nginx'],

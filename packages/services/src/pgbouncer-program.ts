@@ -4,8 +4,8 @@ import { toolsFolder } from '@eloquentpoll/launch/folders';
 import { fetchFromRelease, fetchWithApt } from './from-apt.ts';
 import { installedProgram, type Program, unpackedProgram } from './program.ts';
 
-// Finds a PgBouncer that keeps prepared statements across transactions: one that is installed, the copy of an earlier start,
-// one fetched from the system's own package archive, or one of the next Debian, which runs on the C library that came with it.
+// Finds a PgBouncer that keeps prepared statements across transactions: an installed one, the copy of an earlier start,
+// one fetched from the system's package archive, or one from the next Debian, with its own C library.
 
 const OLDEST = [1, 21];
 const RELEASE = 'trixie';

@@ -11,28 +11,28 @@ import { serverFailure } from './server-failure.ts';
 import { UNPRIVILEGED_UID } from './server-user.ts';
 import { endStraysIn } from './strays.ts';
 
-// A real PgBouncer in transaction mode before a Postgres: many connections of clients share few of the server.
+// A real PgBouncer in transaction mode in front of a Postgres: many client connections share few server connections.
 
 export interface Pooler {
   port: number;
   version: string;
   process: RunningProcess;
-  /** The same database and role, by way of the pooler. */
+  /** The URL of the same database and role, through the pooler. */
   through(url: string): string;
-  /** Its own figures, such as `show pools`. */
+  /** The address for its own figures, such as `show pools`. */
   adminUrl: string;
 }
 
 export interface PoolerOptions {
   group: ProcessGroup;
-  /** Of the Postgres behind it. */
+  /** The Postgres behind it. */
   serverUrl: string;
-  /** May log in through it, each with the password of `serverUrl`. */
+  /** Roles that may log in through it, each with the password of `serverUrl`. */
   roles: readonly string[];
   /** Connections to Postgres for each database and role. */
   poolSize?: number;
   stage: number;
-  /** Where a PgBouncer is looked for. */
+  /** The environment in which to look for a PgBouncer. */
   env?: NodeJS.ProcessEnv;
   /** Where a fetched copy is kept. */
   tools?: string;
@@ -41,7 +41,7 @@ export interface PoolerOptions {
 
 const ADMIN = 'pooler_admin';
 const START_MS = 30_000;
-/** What a client asks of its connection holds for a session, and these are shared: settings of the roles hold instead. */
+/** Clients set these for a session, but server connections are shared: the settings of the roles apply instead. */
 export const IGNORED_AT_START = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const;
 
 export async function startPgbouncer(options: PoolerOptions): Promise<Pooler> {
@@ -63,7 +63,7 @@ export async function startPgbouncer(options: PoolerOptions): Promise<Pooler> {
   return { port, version: program.version, process: running, through, adminUrl };
 }
 
-/** Read by their names in the working folder, which the user that it changes to owns. */
+/** PgBouncer reads these files by name in its working folder, which must belong to the user that it switches to. */
 function writeSettings(folder: string, port: number, { serverUrl, roles, poolSize = 20 }: PoolerOptions): void {
   const { hostname, port: serverPort, password } = new URL(serverUrl);
   const settings = {
@@ -79,7 +79,7 @@ function writeSettings(folder: string, port: number, { serverUrl, roles, poolSiz
     default_pool_size: poolSize,
     max_prepared_statements: 200,
     query_wait_timeout: 10,
-    // A server that comes back is found at once.
+    // Try a failed server again after 1 s.
     server_login_retry: 1,
     ignore_startup_parameters: IGNORED_AT_START.join(','),
     log_connections: 0,
@@ -110,7 +110,7 @@ const run = ({ file, args, env }: Program, cwd: string, { group, stage }: Pooler
     env: { LC_ALL: 'C', ...env },
     cwd,
     stage,
-    // Not waiting for clients: they have ended by then.
+    // Do not wait for clients: they have ended by then.
     signal: 'SIGQUIT',
     grace_ms: 1_000,
   });

@@ -4,8 +4,8 @@ import { toolsFolder } from '@eloquentpoll/launch/folders';
 import { fetchFromRelease } from './from-apt.ts';
 import { runProgram } from './run-program.ts';
 
-// Finds psql, pg_dump and pg_restore of the server's version: on the PATH, or fetched from a coming Debian, with the C library
-// that they were built for.
+// Finds psql, pg_dump and pg_restore of the server's version: on the PATH, or fetched from a newer Debian together with
+// the C library for which they were built.
 
 const PROGRAMS = ['psql', 'pg_dump', 'pg_restore'] as const;
 const RELEASE = 'forky';
@@ -15,7 +15,7 @@ const packagesOf = (major: number): string[] => [
   ...['libkeyutils1', 'libldap2', 'libsasl2-2', 'libgcc-s1'],
 ];
 
-/** A PATH that has them, or null. */
+/** A PATH with these programs, or null. */
 export async function pathWithClient(
   major: number,
   env: NodeJS.ProcessEnv,
@@ -36,7 +36,7 @@ async function isOf(major: number, path: string): Promise<boolean> {
   return Number(/\(PostgreSQL\) (\d+)/.exec(output)?.[1] ?? 0) >= major;
 }
 
-/** This machine's own C library may be older than theirs. */
+/** Start scripts that use the fetched C library, because this machine's own may be too old. */
 function writeStarters(kept: string, major: number): void {
   const [machine, loader] = process.arch === 'arm64' ? ['aarch64', 'ld-linux-aarch64.so.1'] : ['x86_64', LOADER];
   const libraries = join(kept, `usr/lib/${machine}-linux-gnu`);

@@ -16,11 +16,11 @@ import { serverFailure } from './server-failure.ts';
 import { type ServerUser, serverEnvironment, serverUser } from './server-user.ts';
 import { endStraysIn, processesIn } from './strays.ts';
 
-// A real Postgres from npm on a free loopback port, with a password. A data folder is complete or absent: it is made
-// aside and renamed. A server of an earlier run is ended before its files are touched.
+// A real Postgres from npm on a free loopback port, with a password. A data folder is complete or absent: it is created
+// under another name and then renamed. A server of an earlier run is ended before its files are touched.
 
 export interface Postgres {
-  /** Superuser; the database `postgres`. */
+  /** For the superuser and the database `postgres`. */
   url: string;
   folder: string;
   version: string;
@@ -30,23 +30,23 @@ export interface Postgres {
 export interface PostgresOptions {
   group: ProcessGroup;
   password: string;
-  /** Throw-away servers (tests) do not wait for the disk. */
+  /** False for throw-away servers (tests): they do not wait for the disk. */
   durable: boolean;
   stage: number;
-  /** Of its process and its folder, where there are several; `postgres` without it. */
+  /** Name of its process and folder if there are several servers; by default `postgres`. */
   name?: string;
-  /** Beside those that every Postgres here has. */
+  /** In addition to the settings that every Postgres here has. */
   settings?: Readonly<Record<string, string | number>>;
-  /** It follows this server, and begins as a copy of it. */
+  /** Start as a standby of this server, from a copy of it. */
   standbyOf?: Pick<Postgres, 'url' | 'folder'>;
-  /** What it has to end in order, before it is killed. */
+  /** Time to end in an orderly way before it is killed. */
   grace_ms?: number;
-  /** A port that was taken meanwhile is replaced by the next. */
+  /** Supplies another port if one was taken meanwhile. */
   ports?: () => Promise<number>;
 }
 
 const START_MS = 60_000;
-/** Nothing survives the server anyway: no waiting for the disk, and as little of a log as there can be. */
+/** These data are not kept: do not wait for the disk, and write as little log as possible. */
 const THROW_AWAY = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -127,7 +127,7 @@ async function clearEarlierRun(folder: string): Promise<void> {
 }
 
 // Postgres detects that the process of an old postmaster.pid is gone, but not that its pid was reused. No process works
-// in this folder, so a living process with that pid is not a server of ours.
+// in this folder, so a live process with that pid is not a server of ours.
 function removeMisleadingLock(file: string): void {
   if (process.platform !== 'linux' || !existsSync(file)) return;
   if (processIdentity(Number.parseInt(readFileSync(file, 'utf8'), 10))) rmSync(file);
@@ -174,7 +174,7 @@ function run(folder: string, port: number, user: ServerUser, options: PostgresOp
   });
 }
 
-/** The server's version, or null when it ended or did not get ready in time. */
+/** The server's version, or null if it ended or was not ready in time. */
 async function untilReady(url: string, running: RunningProcess): Promise<string | null> {
   const until = performance.now() + START_MS;
   const ended = running.ended.then(() => null);

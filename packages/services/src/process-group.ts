@@ -11,7 +11,7 @@ import { LogFile } from './log-file.ts';
 import { isAlive, OwnedProcess, type StopSignal, stopProcesses } from './stop-processes.ts';
 
 // Owns every process that runs for one data folder. They never outlive us: we stop them in order; if we are killed, the
-// guard does; if the guard is killed too, the next group of this folder reads the list and does.
+// guard stops them; if the guard is killed too, the next group of this folder reads the list and stops them.
 
 export const GuardMessage = Type.Union([
   Type.Object({ started: OwnedProcess }),
@@ -32,7 +32,7 @@ export interface ProcessSpec {
   signal?: StopSignal;
   lastSignal?: StopSignal;
   grace_ms: number;
-  /** Written to its standard input, which is then closed. */
+  /** Written to the process's standard input, which is then closed. */
   input?: string;
   onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
 }
@@ -45,14 +45,14 @@ export interface Exit {
 export interface RunningProcess {
   name: string;
   pid: number;
-  /** Resolves, never rejects; both null when it could not be started. */
+  /** Resolves, never rejects; both fields are null if it could not be started. */
   exited: Promise<Exit>;
-  /** The same as a phrase: "was ended by SIGKILL". */
+  /** The same as text: "was ended by SIGKILL". */
   ended: Promise<string>;
   hasEnded: boolean;
-  /** Of both streams. */
+  /** The last lines of both streams. */
   lastLines: string[];
-  /** Does nothing once it has ended. */
+  /** Does nothing after the process has ended. */
   signal(signal: NodeJS.Signals): void;
 }
 
@@ -77,7 +77,7 @@ export class ProcessGroup {
     this.folder = folder;
   }
 
-  /** The caller holds the lock of this folder. Ends what an earlier group left running. */
+  /** The caller must hold the lock of this folder. Ends what an earlier group left running. */
   static async open(folder: string): Promise<ProcessGroup> {
     mkdirSync(folder, { recursive: true });
     const group = new ProcessGroup(folder);
@@ -147,13 +147,15 @@ export class ProcessGroup {
     return running;
   }
 
-  /** A folder that is removed when the group ends. */
+  /** Registers a folder to be removed when the group ends. */
   temporary(path: string): void {
     this.#record.temporary.push(path);
     this.#publish({ temporary: path });
   }
 
-  /** Resolves with the names of those that had to be killed. A second call cuts the grace periods of the first short. */
+  /**
+   * Resolves with the names of processes that had to be killed. A second call shortens the grace periods of the first.
+   */
   stop(): Promise<string[]> {
     if (this.#stopping) this.#hurry.abort();
     this.#stopping ??= this.#stop();

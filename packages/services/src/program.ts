@@ -2,26 +2,26 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { runProgram } from './run-program.ts';
 
-// A program of the system: where it is installed, or in a folder into which its packages were unpacked.
+// A program of the system, either installed or in a folder into which its packages were unpacked.
 
 export interface Program {
   version: string;
   file: string;
-  /** Before those of the program. */
+  /** Arguments that come before those of the program. */
   args: string[];
   env: NodeJS.ProcessEnv;
 }
 
 export interface WantedProgram {
-  /** Any of them will do. */
+  /** Alternatives, any of which is suitable. */
   names: readonly string[];
-  /** Asks it for its version. */
+  /** The option that prints the version. */
   versionFlag: string;
-  /** null for one that is too old, or is something else. */
+  /** null if the version is too old, or the program is something else. */
   readVersion(output: string): string | null;
 }
 
-/** Where servers are installed; the PATH of a user often lacks them. */
+/** Folders where servers are installed, which a user's PATH often lacks. */
 const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin'];
 const PROBE_MS = 10_000;
 
@@ -30,7 +30,7 @@ export function installedProgram(wanted: WantedProgram, env: NodeJS.ProcessEnv):
   return firstUsable(wanted, folders, [], { PATH: env.PATH });
 }
 
-/** With the libraries of its packages, and with their loader where the C library is among them. */
+/** Runs with the libraries of its packages, and with their loader if the C library is among them. */
 export function unpackedProgram(wanted: WantedProgram, folder: string): Promise<Program | null> {
   const [triplet, loader] =
     process.arch === 'arm64'

@@ -9,7 +9,7 @@ import type { ProcessGroup, RunningProcess } from './process-group.ts';
 import { installedProgram, type Program, unpackedProgram, type WantedProgram } from './program.ts';
 import { serverFailure } from './server-failure.ts';
 
-// A real Prometheus on loopback: one on the PATH, the copy of an earlier run, or one from the system's package archive.
+// A real Prometheus on loopback: from the PATH, the copy of an earlier run, or the system's package archive.
 
 export interface Prometheus {
   url: string;
@@ -17,9 +17,9 @@ export interface Prometheus {
   process: RunningProcess;
 }
 
-/** One process that is scraped; its labels are on every series of it. */
+/** A process that is scraped; its labels are added to each of its series. */
 export interface ScrapeTarget {
-  /** Such as `http://127.0.0.1:9100`; its metrics are at /metrics. */
+  /** For example `http://127.0.0.1:9100`; its metrics are at /metrics. */
   url: string;
   labels: Readonly<Record<string, string>>;
 }
@@ -27,7 +27,7 @@ export interface ScrapeTarget {
 export interface PrometheusOptions {
   group: ProcessGroup;
   targets: readonly ScrapeTarget[];
-  /** JSON or YAML of `groups`, as Prometheus reads it. */
+  /** The `groups` of rules in JSON or YAML, as Prometheus reads them. */
   rules: string;
   scrapeEveryS: number;
   stage: number;

@@ -5,19 +5,19 @@ import { toolsFolder } from '@eloquentpoll/launch/folders';
 import { fetchWithApt } from './from-apt.ts';
 import { runProgram } from './run-program.ts';
 
-// Finds a Python that runs the client for Python: one on the PATH, the copy of an earlier run, or one fetched from the
-// system's own package archive without installing it.
+// Finds a Python that can run the Python client: one on the PATH, the copy of an earlier run, or one fetched from the
+// system's package archive without installing it.
 
 export interface PythonProgram {
   file: string;
-  /** What it needs in its environment. */
+  /** Environment variables that it needs. */
   env: NodeJS.ProcessEnv;
 }
 
 const OLDEST_MINOR = 10;
 const SYSTEM_FOLDERS = ['/usr/local/bin', '/usr/bin'];
 const IN_ARCHIVES = [14, 13, 12, 11, 10];
-/** All that there is of it, named: apt would leave out what this machine already has a part of. */
+/** All packages by name, because apt would leave out those that this machine already has in part. */
 const PACKAGES = IN_ARCHIVES.map((minor) => [
   `python3.${minor}-minimal`,
   `libpython3.${minor}-minimal`,
@@ -54,7 +54,7 @@ async function keptCopy(folder: string): Promise<PythonProgram | null> {
   return null;
 }
 
-/** With the modules that the client imports: some systems split the standard library. */
+/** Checks for the modules that the client imports: some systems split the standard library. */
 async function usable(file: string, env: NodeJS.ProcessEnv): Promise<PythonProgram | null> {
   if (!existsSync(file)) return null;
   const { output } = await runProgram(file, ['-c', PROBE], { env }, 10_000);

@@ -7,42 +7,42 @@ import { freePort } from './free-port.ts';
 import { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 import { findRedis } from './redis-program.ts';
 
-// A cluster of Redis servers on loopback: three masters that share the slots, each with a replica.
+// A cluster of Redis servers on loopback: three masters that share the slots, each with one replica.
 
 export interface ClusterServer extends RedisServer {
-  /** Of its process and its folder. */
+  /** Name of its process and folder. */
   name: string;
-  /** As the cluster calls it. */
+  /** Its node id in the cluster. */
   id: string;
-  /** Which of the masters it began as or follows, from 0. */
+  /** The index from 0 of the master that it was at first, or followed. */
   shard: number;
   began: 'master' | 'replica';
   busPort: number;
-  /** Where the others and the clients reach it. */
+  /** The ports at which other servers and clients reach it. */
   announced: { port: number; busPort: number };
-  /** After its process has ended: at the same ports, with its data or without. */
+  /** To be called after its process has ended: starts it at the same ports, with or without its data. */
   startAgain(how?: { empty: boolean }): Promise<void>;
 }
 
 export interface RedisCluster {
-  /** Names all of them, as REDIS_URL does. */
+  /** Lists all servers, like REDIS_URL. */
   url: string;
   version: string;
   servers: ClusterServer[];
 }
 
-/** What stands before a server: the others and the clients know these ports instead of its own. */
+/** A proxy in front of a server: other servers and clients know its ports instead of the server's. */
 export interface ClusterFront {
   port: number;
   busPort: number;
-  /** The address that its own connections come from. */
+  /** The source address of the proxy's own connections. */
   from?: string;
-  /** Says where to pass on to. */
+  /** Sets the server to which connections are passed on. */
   lead(server: { port: number; busPort: number }): void;
 }
 
 export interface ClusterOptions extends Omit<RedisOptions, 'name' | 'settings' | 'ports'> {
-  /** Opened before the server of this name. */
+  /** Opens a proxy before the server of this name is started. */
   front?: (name: string) => Promise<ClusterFront>;
 }
 
@@ -51,7 +51,7 @@ const MASTERS = 3;
 const SLOTS = 16_384;
 const FORMS_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 50;
-/** A master is given up when most of the others have not heard of it for so long. */
+/** A master is considered failed when most others have not heard from it for this time. */
 const NODE_TIMEOUT_MS = 2_000;
 
 export async function startRedisCluster(options: ClusterOptions): Promise<RedisCluster> {
@@ -116,14 +116,14 @@ const settingsOf = (busPort: number, password: string): Record<string, string | 
   'cluster-config-file': 'nodes.conf',
   'cluster-node-timeout': NODE_TIMEOUT_MS,
   'cluster-port': busPort,
-  // What is left of the slots goes on while a master is away.
+  // The remaining slots stay available while a master is away.
   'cluster-require-full-coverage': 'no',
-  // A replica that has just lost its link may take over.
+  // A replica whose link has just broken may take over.
   'cluster-replica-validity-factor': 0,
   masterauth: password,
-  // All of them end together: none waits for its replica.
+  // All servers end together, so none waits for its replica.
   'shutdown-timeout': 0,
-  // Its one replica is there already.
+  // The only replica is there already, so there is no need to wait for more.
   'repl-diskless-sync-delay': 0,
 });
 
@@ -131,7 +131,7 @@ async function form(servers: readonly ClusterServer[]): Promise<void> {
   const isNew = (await infoOf(servers[0]!)).includes('known_nodes:1\r');
   const masters = servers.filter(({ began }) => began === 'master');
   if (isNew) for (const master of masters) await takeSlots(master);
-  // Those of an earlier run too, and each of them each other: their ports are other ones now.
+  // After a restart too, every server must meet every other, because their ports have changed.
   await Promise.all(servers.flatMap((one) => servers.map((other) => (one === other ? null : meet(one, other)))));
   await until('know each other', servers, async (server) => {
     const nodes = await nodesOf(server);
@@ -144,7 +144,7 @@ async function form(servers: readonly ClusterServer[]): Promise<void> {
   await until('copy each other', servers, async (server) =>
     /connected_slaves:[1-9]|master_link_status:up/.test(await command(server, (redis) => redis.info('replication'))),
   );
-  // Until its first log is written a replica refuses to end.
+  // A replica refuses to end until its first log is written.
   await until('write their logs', servers, async (server) =>
     /aof_enabled:0|aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/.test(
       await command(server, (redis) => redis.info('persistence')),
@@ -186,12 +186,12 @@ async function until(
 
 const infoOf = (server: ClusterServer): Promise<string> => command(server, (redis) => redis.call('CLUSTER', 'INFO'));
 
-/** What it knows of each, a line for each. */
+/** What the server knows of each node, one line per node. */
 async function nodesOf(server: ClusterServer): Promise<string[]> {
   return (await command(server, (redis) => redis.call('CLUSTER', 'NODES'))).trim().split('\n');
 }
 
-/** Of one server, on a connection of its own; what it answers is a text. */
+/** Sends one command on a separate connection; returns the answer as text. */
 async function command({ url }: Pick<RedisServer, 'url'>, send: (redis: Redis) => Promise<unknown>): Promise<string> {
   const redis = new Redis(url, {
     lazyConnect: true,

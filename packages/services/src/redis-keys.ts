@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** Batches of the keys that match; a key may come twice. */
+/** Batches of keys that match the pattern; a key may appear twice. */
 export async function* scanKeys(redis: Pick<Redis, 'scan'>, pattern = '*'): AsyncGenerator<string[]> {
   let cursor = '0';
   do {
@@ -10,7 +10,7 @@ export async function* scanKeys(redis: Pick<Redis, 'scan'>, pattern = '*'): Asyn
   } while (cursor !== '0');
 }
 
-/** `servers`: where to look for them; the masters of a cluster. */
+/** `servers`: where to search; for a cluster, its masters. */
 export async function deleteKeys(
   redis: Pick<Redis, 'scan' | 'unlink'>,
   pattern: string,

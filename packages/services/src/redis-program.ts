@@ -5,8 +5,8 @@ import { fetchWithApt } from './from-apt.ts';
 import { installedProgram, type Program, unpackedProgram } from './program.ts';
 import { runProgram } from './run-program.ts';
 
-// Finds a Redis to run: one that is installed, the copy of an earlier start, one fetched from the system's own package
-// archive, or a container engine. Valkey is as good.
+// Finds a Redis to run: an installed one, the copy of an earlier start, one fetched from the system's package archive,
+// or a container engine. Valkey works as well.
 
 export interface RedisProgram extends Program {
   container: boolean;
@@ -34,7 +34,7 @@ export async function findRedis(env: NodeJS.ProcessEnv, tools: string = toolsFol
     (await installedProgram(REDIS, env)) ??
     (await unpackedProgram(REDIS, kept)) ??
     ((await fetchWithApt(kept, PACKAGES, env)) ? await unpackedProgram(REDIS, kept) : null);
-  // Its settings come by standard input.
+  // Its settings arrive on standard input.
   if (program) return { ...program, args: [...program.args, '-'], container: false };
   return (await inContainer(env)) ?? refuse();
 }
@@ -49,7 +49,7 @@ async function inContainer(env: NodeJS.ProcessEnv): Promise<RedisProgram | null>
   return { version: `in a container, ${IMAGE}`, file: 'docker', args: [], env, container: true };
 }
 
-/** What `docker` is asked to run for a container program. */
+/** The arguments with which `docker` runs the container. */
 export function containerArguments(name: string, folder: string, port: number): string[] {
   const owner = process.getuid ? ['--user', `${process.getuid()}:${process.getgid?.() ?? 0}`] : [];
   const mounts = ['-p', `127.0.0.1:${port}:6379`, '-v', `${folder}:/data`];

@@ -28,17 +28,19 @@ export interface RedisOptions {
   password: string;
   durable: boolean;
   stage: number;
-  /** Of its process and its folder, where there are several; `redis` without it. */
+  /** Name of its process and folder if there are several servers; by default `redis`. */
   name?: string;
-  /** Beside those that every Redis here has; asked for again when a port was taken meanwhile. */
+  /**
+   * In addition to the settings that every Redis here has; a function is called again if a port was taken meanwhile.
+   */
   settings?: RedisSettings | (() => Promise<RedisSettings>);
-  /** Where a Redis is looked for. */
+  /** The environment in which to look for a Redis. */
   env?: NodeJS.ProcessEnv;
-  /** What it has to end in order, before it is killed. */
+  /** Time to end in an orderly way before it is killed. */
   grace_ms?: number;
   /** Where a fetched copy is kept. */
   tools?: string;
-  /** A port that was taken meanwhile is replaced by the next. */
+  /** Supplies another port if one was taken meanwhile. */
   ports?: () => Promise<number>;
 }
 
@@ -123,7 +125,7 @@ async function untilReady(port: number, password: string, running: RunningProces
   return false;
 }
 
-// A Redis that still loads its log answers LOADING, and another server on our port refuses the password: both mean "no".
+// A Redis that still loads its log answers LOADING; another server on our port rejects the password. Both mean "no".
 async function answers(port: number, password: string): Promise<boolean> {
   const client = new Client({
     host: '127.0.0.1',

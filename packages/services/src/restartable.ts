@@ -8,24 +8,24 @@ import { type ClusterOptions, type RedisCluster, startRedisCluster } from './red
 import { newSecret } from './secret.ts';
 import { putOnSmallDisk } from './small-disk.ts';
 
-// Servers for an experiment that kills them: as `npm start` runs them, writing to the disk, and back at the same address
-// with their data. Postgres gets a small disk of its own where one can be mounted.
+// Servers for experiments that kill them: like those of `npm start`, they write to the disk and come back at the same
+// address with their data. Postgres gets its own small disk if one can be mounted.
 
 export interface RestartableServer {
   /** The same before and after a restart. */
   readonly url: string;
-  /** Resolves when it is gone. */
+  /** Resolves when the server has ended. */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** Resolves when it answers. `empty`: without its data. */
+  /** Resolves when the server answers. `empty`: without its data. */
   start(how?: { empty: boolean }): Promise<void>;
 }
 
 export interface RestartablePooler extends RestartableServer {
-  /** The same database by way of it. */
+  /** The URL of the same database, through the pooler. */
   through(url: string): string;
-  /** Connections to Postgres that it makes for a database and role. */
+  /** How many connections to Postgres the pooler makes for a database and role. */
   readonly size: number;
-  /** When its present process was started: what began before is what the one before it left. */
+  /** When its present process was started: anything that began earlier belongs to the previous process. */
   startedAt(): number;
 }
 
@@ -33,12 +33,12 @@ export interface RestartableServers extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly postgres: RestartableServer;
-  /** Before Postgres; started when it is first asked for. */
+  /** A pooler in front of Postgres; started on the first call. */
   pooler(): Promise<RestartablePooler>;
-  /** Null where a cluster takes its place. */
+  /** Null if there is a cluster instead. */
   readonly redis: RestartableServer | null;
   readonly cluster: RedisCluster | null;
-  /** Under Postgres; null where none could be mounted. */
+  /** The disk under Postgres; null if none could be mounted. */
   readonly disk: { fill(): Promise<void>; free(): Promise<void> } | null;
 }
 
@@ -74,7 +74,7 @@ export async function startRestartable(
         if (postgres.hasEnded()) await postgres.start();
       },
     },
-    // Postgres keeps its files open until it has ended.
+    // The disk is unmounted last: Postgres keeps its files open until it has ended.
     [Symbol.asyncDispose]: async () => disk?.unmount(),
   };
 }

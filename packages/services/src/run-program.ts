@@ -7,7 +7,7 @@ export interface ProgramOutcome {
 
 const KEPT_CHARACTERS = 16_000;
 
-/** Runs a program that ends by itself, without holding up anything else. It never rejects and never outlasts its time. */
+/** Runs a program that ends by itself, without blocking anything else. Never rejects, never outlasts its time limit. */
 export function runProgram(
   file: string,
   args: readonly string[],

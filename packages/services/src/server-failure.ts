@@ -1,6 +1,6 @@
 import { Failure } from '@eloquentpoll/launch/failure';
 
-/** Why a server did not start, as one sentence, from its last lines. */
+/** Explains in one sentence, from its last lines, why a server did not start. */
 export function serverFailure(name: string, folder: string, { lastLines }: { lastLines: readonly string[] }): Failure {
   const text = lastLines.join('\n');
   const lines = [...lastLines];

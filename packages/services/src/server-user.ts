@@ -4,23 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '@eloquentpoll/launch/failure';
 
-// Postgres refuses to run as root. Root runs it as an unprivileged user: the data folder is entered before the change of
-// user, and programs out of its reach run in a user namespace that maps us to it, or from a readable copy.
+// Postgres refuses to run as root, so root runs it as an unprivileged user. The data folder is entered before the user
+// changes. Programs that this user cannot read run in a user namespace that maps us to it, or from a readable copy.
 
-/** Owns nothing on any Unix. */
+/** A user id that owns nothing on any Unix. */
 export const UNPRIVILEGED_UID = 65534;
 
 export interface ServerUser {
-  /** Folder of the programs, which may be a copy. */
+  /** Folder of the programs, perhaps a copy. */
   programs: string;
   command(program: string, args: readonly string[]): { file: string; args: string[]; uid?: number; gid?: number };
-  /** How the program, running in its data folder, names that folder. */
+  /** The path by which the program, running in its data folder, can refer to that folder. */
   dataArgument(folder: string): string;
-  /** Gives a folder and all that is in it to the server's user. */
+  /** Gives a folder with its content to the server's user. */
   own(folder: string): void;
 }
 
-/** `temporary` is called with a folder that must be removed with the server. */
+/** `temporary` is called with a folder that must be removed together with the server. */
 export function serverUser(programs: string, temporary: (folder: string) => void): ServerUser {
   const direct: ServerUser = {
     programs,
@@ -56,7 +56,7 @@ export function serverUser(programs: string, temporary: (folder: string) => void
   return works(unprivileged) ?? works(namespace) ?? works(copied(unprivileged, temporary)) ?? refuse();
 }
 
-/** What a server sees of our environment: nothing that changes its answers. */
+/** The environment for a server: without our variables that could change its answers. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
 }

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, statfsSync, statSy
 import { join } from 'node:path';
 import { runProgram } from './run-program.ts';
 
-// A disk in memory under one folder, small enough to be filled up by an experiment. Only root may mount one, and only
-// where the machine lets it.
+// A disk in memory under one folder, small enough for an experiment to fill it. Only root can mount one, and only if
+// this is allowed on the machine.
 
 export interface SmallDisk {
   fill(): Promise<void>;
@@ -14,7 +14,7 @@ export interface SmallDisk {
 const SIZE = '1g';
 const LIMIT_MS = 60_000;
 
-/** Moves the content of a folder that is not in use onto the disk. Null where none can be mounted. */
+/** Moves the content of an unused folder onto the disk. Null if none can be mounted. */
 export async function putOnSmallDisk(folder: string): Promise<SmallDisk | null> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return null;
   const aside = `${folder}.aside`;

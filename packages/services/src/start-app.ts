@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { readJson } from './json.ts';
 import type { ProcessGroup, RunningProcess } from './process-group.ts';
 
-// Starts a Node program in a group and waits for its line {"msg":"ready"}.
+// Starts a Node program in a group and waits for its log line {"msg":"ready"}.
 
 /** A JSON line of a program's log. */
 const LogLine = Type.Record(Type.String(), Type.Unknown());
@@ -14,10 +14,10 @@ export interface AppSpec {
   /** The program's absolute path. */
   file: string;
   env: NodeJS.ProcessEnv;
-  /** For the group's end: lower stages end first. */
+  /** Lower stages end first when the group ends. */
   stage?: number;
   grace_ms?: number;
-  /** `entry` is null for a line that is no JSON. */
+  /** `entry` is null for a line that is not JSON. */
   onLine?: (line: string, stream: 'stdout' | 'stderr', entry: LogLine | null) => void;
 }
 
@@ -52,7 +52,7 @@ export async function startApp(group: ProcessGroup, app: AppSpec): Promise<Runni
   throw new Failure(`The ${app.name} ${first} before it was ready.`, running.lastLines);
 }
 
-/** A process that was killed may leave half a line. */
+/** A killed process may leave half a line. */
 function parsed(line: string): LogLine | null {
   if (!line.startsWith('{')) return null;
   try {

@@ -1,5 +1,5 @@
-// A request to end: Ctrl-C, a signal, or the launcher is gone. One Ctrl-C arrives more than once (from the terminal, npm
-// and the launcher), so what comes within a moment counts as one.
+// A request to end: Ctrl-C, a signal, or the launcher has ended. One Ctrl-C arrives several times (from the terminal,
+// npm and the launcher), so requests within a moment count as one.
 
 const SAME_MS = 700;
 
@@ -20,7 +20,7 @@ export function stopRequest(): StopRequest {
     resolve('stop');
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask);
-  // A closed terminal must not end us in the middle of tidying up.
+  // A closed terminal must not end us while we clean up.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   if (process.channel) {
     process.on('disconnect', ask);

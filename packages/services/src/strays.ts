@@ -3,8 +3,8 @@ import { processIdentity } from '@eloquentpoll/launch/process-identity';
 import { type OwnedProcess, type StopSignal, stopProcesses } from './stop-processes.ts';
 
 /**
- * Ends servers that still work in a data folder though no record names them. They are recognised by their working folder,
- * which is their data folder; without /proc none is found.
+ * Ends servers that still use a data folder although no record lists them. They are recognised by their working folder,
+ * which is their data folder; without /proc none can be found.
  */
 export async function endStraysIn(folder: string, name: string, signal: StopSignal): Promise<void> {
   const strays = processesIn(folder).map(

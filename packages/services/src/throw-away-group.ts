@@ -6,12 +6,12 @@ import { ProcessGroup } from './process-group.ts';
 
 export interface ThrowAwayOptions {
   neededMb?: number;
-  /** On a file system in memory, where it has the space: a new database is 300 files, made ten times as fast. */
+  /** Uses a file system in memory if it has space: creating a database (300 files) is ten times as fast there. */
   inMemory?: boolean;
 }
 
 const MEMORY = '/dev/shm';
-/** Containers often have 64 MB there. */
+/** Containers often have only 64 MB there. */
 const MIN_FREE_MEMORY_MB = 2_048;
 
 /** A process group in a temporary folder; disposing of it ends the processes and removes the folder. */
@@ -21,7 +21,7 @@ export async function openThrowAwayGroup(
 ): Promise<ProcessGroup> {
   const folder = mkdtempSync(join(inMemory && memoryHasSpace() ? MEMORY : tmpdir(), 'eloquentpoll-'));
   try {
-    // Postgres may run as another user, who has to enter it.
+    // Postgres may run as another user, who must be able to enter the folder.
     chmodSync(folder, 0o755);
     requireSpace(folder, neededMb, purpose);
     const group = await ProcessGroup.open(folder);
@@ -33,7 +33,7 @@ export async function openThrowAwayGroup(
   }
 }
 
-/** A TMPDIR that was chosen is respected. */
+/** A TMPDIR that was set explicitly is respected. */
 function memoryHasSpace(): boolean {
   if (process.platform !== 'linux' || process.env.TMPDIR) return false;
   try {

@@ -5,8 +5,8 @@ import { startRedis } from './redis.ts';
 import { runProgram } from './run-program.ts';
 import { newSecret } from './secret.ts';
 
-// Servers of one run, gone with it: the ones that `npm start` runs, without waiting for the disk, or containers when
-// TEST_SERVICES=containers asks for them.
+// Servers for one run, which are removed with it: the same as for `npm start`, but without waiting for the disk, or
+// containers if TEST_SERVICES=containers.
 
 export interface ThrowAwayServers extends AsyncDisposable {
   databaseUrl: string;
