@@ -8,16 +8,16 @@ import { installExactly } from '@eloquentpoll/launch/npm';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import { findChromium } from './chromium.ts';
 
-// The browser that page tests start: the machine's own, or one from npm, which brings the libraries and the font that a
-// bare machine lacks. It is one exact version, checked against its hash, and kept in .tools. Where none can be had, only
-// the tests that need one fail, and say what this found out.
+// The browser for page tests: the machine's own, or one from npm with the libraries and the font that a bare machine
+// lacks. The npm package has one exact version, is checked against its hash and kept in .tools. If there is none, only
+// the tests that need one fail, with the reason found here.
 
 const PACKAGE = '@sparticuz/chromium';
 export const VERSION = '153.0.0';
 const HASH = 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==';
 const INSTALL = 'Install chromium, or name one in CHROMIUM_PATH.';
 
-/** What to add to the environment of tests. */
+/** Variables to add to the environment of tests. */
 export async function chromiumForTests(
   env: NodeJS.ProcessEnv,
   kept: string = join(toolsFolder, 'chromium'),
@@ -42,7 +42,7 @@ async function keptCopy(kept: string): Promise<string> {
   try {
     mkdirSync(work, { recursive: true });
     requireSpace(work, 500, 'a Chromium for tests of pages');
-    // Only the archives are wanted, and none of the code that comes with them.
+    // Only the archives are needed, not the code in the package.
     const packages = { [PACKAGE]: { version: VERSION, hash: HASH } };
     await installExactly(work, packages, { log: 'chromium', sentence: 'npm could not bring a Chromium.' });
     await unpack(join(work, 'node_modules', PACKAGE, 'bin'), work, kept);
@@ -82,7 +82,7 @@ const fontsIn = (folder: string, cache: string): string => `<?xml version="1.0"?
 <fontconfig><dir>${folder}</dir><dir>/usr/share/fonts</dir><cachedir>${cache}</cachedir></fontconfig>
 `;
 
-/** With the libraries that came along, so that none is needed from the machine but the C library. */
+/** Uses the libraries in the package, so that the machine needs only a C library. */
 const starter = (kept: string): string => `#!/bin/sh
 export LD_LIBRARY_PATH="\${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}${kept}/lib:${kept}"
 export FONTCONFIG_FILE="${kept}/fonts.conf"

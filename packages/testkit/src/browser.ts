@@ -6,7 +6,9 @@ export type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 // One real Chromium per test file, without a window. A machine without one fails the test and says what is missing.
 
-/** Tests run as root in containers, where Chromium's own sandbox does not start; it sees nothing but our own pages. */
+/**
+ * Tests run as root in containers, where Chromium's own sandbox does not start. The browser loads only our own pages.
+ */
 const FLAGS = [
   '--no-sandbox',
   '--disable-dev-shm-usage',
@@ -16,7 +18,7 @@ const FLAGS = [
 ];
 const START_MS = 90_000;
 
-/** Started for this test, and ended with it. */
+/** Started for this test and ended with it. */
 export async function openBrowser(t: Test, env: NodeJS.ProcessEnv = process.env): Promise<Browser> {
   const browser = await launchChromium(env);
   t.teardown(() => browser.close());

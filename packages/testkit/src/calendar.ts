@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-// A test that compares days or hours of its own with those of Postgres must not run across the end of one.
+// A test that compares its own days or hours with those of Postgres must not run across the end of one.
 
 const HOUR_MS = 3_600_000;
 const PERIODS_MS = { hour: HOUR_MS, day: 24 * HOUR_MS };
 type Period = keyof typeof PERIODS_MS;
-/** Longer than such a test takes on a busy machine; a file has four times as long. */
+/** Longer than such a test takes on a busy machine; a test file may take four times as long. */
 const MIN_LEFT_MS = 30_000;
 
-/** Waits for the next UTC hour or day where the present one ends too soon for a test. */
+/** Waits for the next UTC hour or day if the present one ends too soon for a test. */
 export async function withinOne(period: Period): Promise<void> {
   const ms = msToWait(period, Date.now());
   if (ms > 0) await delay(ms);
@@ -16,6 +16,6 @@ export async function withinOne(period: Period): Promise<void> {
 
 export function msToWait(period: Period, now: number): number {
   const leftMs = PERIODS_MS[period] - (now % PERIODS_MS[period]);
-  // A moment more, because a timer may end a little early.
+  // Wait slightly longer, because a timer may fire a little early.
   return leftMs < MIN_LEFT_MS ? leftMs + 50 : 0;
 }

@@ -4,11 +4,11 @@ import { withinOne } from './calendar.ts';
 import { requireEnv } from './require-env.ts';
 
 /**
- * A database for one test: a clone of the migrated template, dropped when the test ends. The URL is that of a role with
- * the privileges of the apps; `ownerUrl` is for planting what they may not write.
+ * A database for one test: a clone of the migrated template, dropped when the test ends. The URL is for a role with the
+ * rights of the apps; `ownerUrl` is for inserting data that the apps may not write.
  */
 export async function testDatabase(t: Test): Promise<string> {
-  // Sums of days, months of tables, caps and the ids of results begin anew at midnight.
+  // Daily sums, monthly partitions, caps and the ids of results change at midnight.
   await withinOne('day');
   const template = requireEnv('TEST_TEMPLATE_DATABASE');
   const database = await createDatabase(requireEnv('TEST_DATABASE_URL'), { prefix: 't', template });
@@ -16,13 +16,13 @@ export async function testDatabase(t: Test): Promise<string> {
   return asRole(database.url, TEST_ROLE);
 }
 
-/** The same database as a role that works there alone, such as that of the gateway. */
+/** The URL of the same database for a role with only its own rights, such as the gateway's. */
 export const roleUrl = asRole;
 
-/** The same database as the superuser that owns it. */
+/** The URL of the same database for the superuser that owns it. */
 export function ownerUrl(url: string): string {
   return asRole(url, new URL(requireEnv('TEST_DATABASE_URL')).username);
 }
 
-/** One statement of the owner, for what the apps may not write. */
+/** Runs one statement as the owner, for data that the apps may not write. */
 export const asOwner = (url: string, statement: string): Promise<unknown[]> => queryOnce(ownerUrl(url), statement);

@@ -6,7 +6,7 @@ const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 50;
 
 /**
- * Waits until the condition holds, and answers what it answered. A condition that throws does not hold yet.
+ * Waits until the condition holds, and returns its value. A condition that throws does not hold yet.
  * Fails with `did not happen within N ms: WHAT` and what was seen last.
  */
 export async function eventually<T>(

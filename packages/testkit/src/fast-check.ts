@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { seed } from './seed.ts';
 
-// fast-check as every test has it: with the seed of the run. A failed property prints it.
+// fast-check with the seed of the run, for all tests. A failed property prints the seed.
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
 

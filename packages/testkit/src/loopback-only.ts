@@ -2,8 +2,8 @@ import dgram from 'node:dgram';
 import dns from 'node:dns';
 import net from 'node:net';
 
-// Loaded before every test process and its children: a connection that would leave this machine fails at once and says
-// so. What a test needs from the world it brings along on loopback.
+// Loaded before every test process and its children: a connection that would leave this machine fails at once with an
+// error. Services that a test needs must run on loopback.
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3}|0\.0\.0\.0|::)$/i;
 
@@ -27,7 +27,7 @@ net.Socket.prototype.connect = function (this: net.Socket, ...args: unknown[]): 
 
 const isList = (value: unknown): value is unknown[] => Array.isArray(value);
 
-// net.connect hands its arguments on as one array; everybody else passes them plainly.
+// net.connect passes its arguments as one array; other callers pass them individually.
 function hostOf(args: unknown[]): unknown {
   const [inner] = args;
   const [first, second] = isList(inner) ? inner : args;
@@ -35,7 +35,7 @@ function hostOf(args: unknown[]): unknown {
   return typeof first === 'number' || /^\d+$/.test(String(first)) ? second : undefined;
 }
 
-/** Who brings a resolver of its own is judged by the addresses that it answers. */
+/** If the caller has its own resolver, the addresses that it returns are checked instead. */
 function checkLookup(args: unknown[]): boolean {
   const [inner] = args;
   const [options] = isList(inner) ? inner : args;

@@ -1,4 +1,4 @@
-/** Tests never skip for a missing service: they fail and say how to get one. */
+/** Tests are never skipped because a service is missing: they fail and explain how to get one. */
 export function requireEnv(name: string): string {
   const value = process.env[name];
   if (!value)

@@ -10,8 +10,8 @@ import type { RequirementRow } from './requirements/row.ts';
 import { RULES } from './requirements/rules.ts';
 import { STATES } from './requirements/states.ts';
 
-// Every promise of the specification, and of the decisions that complete it, is a row here. Tests cite the ids in
-// their titles; test/requirements.test.ts refuses an id that is not here and lists the rows that no test cites.
+// Every promise of the specification, and of the decisions that complete it, is a row here. Tests cite the ids in their
+// titles. test/requirements.test.ts refuses unknown ids and lists rows that no test cites.
 
 /** All requirements, in the order of the specification. */
 export const REQUIREMENTS: readonly RequirementRow[] = [

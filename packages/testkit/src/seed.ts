@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
-// Randomised tests do the same in every run of the gate, so that a failure belongs to the change that is tested.
-// TEST_SEED=random finds new cases (long runs), TEST_SEED=NUMBER repeats one that failed.
+// Randomised tests do the same in every run of the gate, so that a failure is caused by the change under test.
+// TEST_SEED=random finds new cases (in long runs), TEST_SEED=NUMBER repeats a failed one.
 
 const GATE_SEED = 20_260;
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-// A certificate for servers of tests, made in memory: X.509 in DER, ECDSA on P-256, signed by itself and so its own
-// authority.
+// A certificate for test servers, made in memory: X.509 in DER, ECDSA on P-256. It is self-signed and therefore its own
+// certificate authority.
 
 export interface TestCertificate {
   cert: string;

@@ -1,10 +1,10 @@
-/** Time that passes only when nothing else is left to do: hours of polls in milliseconds, the same on every run. */
+/** Time that advances only when nothing else can run: hours of polls take milliseconds, the same in every run. */
 export interface VirtualClock {
   now(): number;
   after(ms: number, callback: () => void): () => void;
-  /** Lets time pass until the promise settles; rejects when it never would. */
+  /** Advances time until the promise settles; rejects if it never can. */
   run<T>(promise: Promise<T>): Promise<T>;
-  /** Timers that are still set: a poll that ended leaves none. */
+  /** Timers that are still set; after a poll has ended there must be none. */
   pending(): number;
 }
 
@@ -34,7 +34,7 @@ export function virtualClock(): VirtualClock {
       };
       promise.then(watch, watch);
       for (;;) {
-        // Everything that can happen at this moment happens before time moves on.
+        // Everything that can happen at this time happens before time advances.
         await new Promise((resolve) => setImmediate(resolve));
         if (settled) return promise;
         const id = earliest();

@@ -6,12 +6,12 @@ import { azure, openai } from './vendors/openai.ts';
 import * as strict from './vendors/strict.ts';
 import type { AskedVote, ErrorAnswer, Json, Outcome, Vendor } from './vendors/vendor.ts';
 
-// One server per dialect that is as strict as the vendor: it looks at the key, knows its models, turns away what the
-// vendor turns away, and votes in the channel that was asked for.
+// One server per dialect, as strict as the vendor: it checks the key, knows its models, rejects what the vendor
+// rejects, and returns votes in the requested format.
 
 const VENDORS: Record<string, Omit<Vendor, 'models'>> = { ...lenient, ...strict, openai, azure, anthropic };
 
-/** What the next calls get; after the last one, votes. */
+/** What the next calls get; later calls get votes. */
 export type VendorMood = 'vote' | 'refusal' | 'rate_limited' | 'spent' | 'overloaded' | 'cut' | 'no_usage' | 'prose';
 
 export interface VendorCall {
@@ -72,7 +72,7 @@ export async function fakeVendor(
   return { url: `${origin}/v1`, key, calls, next };
 }
 
-/** OpenAI and xAI show the beginning of the key that they refuse. */
+/** OpenAI and xAI include the beginning of a rejected key in the error. */
 const repeating = ({ status, body }: ErrorAnswer, key: string): ErrorAnswer => ({
   status,
   body: JSON.parse(JSON.stringify(body).replace('***', `${key.slice(0, 12)}***`)),
@@ -93,7 +93,7 @@ function errorFor(vendor: Vendor, mood: VendorMood): ErrorAnswer | null {
   }
 }
 
-/** Labels stand alone on their lines: `[QJ] "an option"`. */
+/** Finds labels in the request: `[QJ] "an option"`. */
 const labelsIn = (text: string): string[] => [...text.matchAll(/\[([A-Z]{2})\] \\"/g)].map(([, label]) => label!);
 
 function outcomeOf(asked: AskedVote, mood: VendorMood): Outcome {

@@ -1,5 +1,5 @@
-// Bytes that two servers in a row may read differently: each begins with a request that is in doubt, and ends with one that
-// no server may run.
+// Requests that two servers in a row may parse differently: each begins with an ambiguous request, and ends with one
+// that no server may execute.
 
 export function requestsWithinRequests(hidden: string): Record<string, string> {
   const head = (...lines: string[]) =>

@@ -1,6 +1,6 @@
 import type { AskedVote, ErrorAnswer, Json, Outcome, Vendor } from './vendor.ts';
 
-// What vendors that speak Chat Completions have in common; each fake says what it does otherwise.
+// What vendors with the Chat Completions API have in common; each fake defines its differences.
 
 export const openaiError = (
   status: number,
@@ -11,7 +11,7 @@ export const openaiError = (
   body: { error: { message, type: 'invalid_request_error', param: null, code: null, ...rest } },
 });
 
-/** As Mistral turns a field away, also at Azure. */
+/** How Mistral rejects a field, also on Azure. */
 export const forbidden = (name: string, value: unknown) => ({
   status: 422,
   body: {
@@ -66,7 +66,7 @@ export function chatCompletion({ body, model }: AskedVote, outcome: Outcome): Js
 
 const FINISH = { done: 'stop', refused: 'content_filter', cut: 'length' };
 
-/** Reasoning is part of the completion, as at OpenAI. */
+/** Reasoning tokens are part of the completion tokens, as for OpenAI. */
 function usageWithReasoning({ inputTokens, outputTokens, reasoningTokens }: Outcome): Json {
   const completion = outputTokens + reasoningTokens;
   return {
@@ -77,7 +77,7 @@ function usageWithReasoning({ inputTokens, outputTokens, reasoningTokens }: Outc
   };
 }
 
-/** Reasoning is in the total alone, as at Gemini and xAI. */
+/** Reasoning tokens are only in the total, as for Gemini and xAI. */
 export const usageBesideReasoning = ({ inputTokens, outputTokens, reasoningTokens }: Outcome): Json => ({
   prompt_tokens: inputTokens,
   completion_tokens: outputTokens,

@@ -1,7 +1,7 @@
 import { CHAT, chatCompletion, openaiError, usageBesideReasoning } from './chat.ts';
 import { formatOf, hasTwoUserTurns, type Vendor } from './vendor.ts';
 
-// Vendors and servers of Chat Completions that pass over fields which they do not know, or of which nothing else is known.
+// Chat Completions vendors and servers that ignore unknown fields, or whose handling of them is not known.
 
 type Rules = Omit<Vendor, 'models'>;
 
@@ -77,7 +77,7 @@ export const openrouter: Rules = {
   overloaded: routed(502, 'Provider returned error'),
 };
 
-/** The chat templates of Gemma and Mistral. */
+/** The error of the chat templates of Gemma and Mistral. */
 const ALTERNATE = 'Conversation roles must alternate user/assistant/user/assistant/...';
 
 export const vllm: Rules = {

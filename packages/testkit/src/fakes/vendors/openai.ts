@@ -7,7 +7,7 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 const parameter = (message: string, param: string, code: string) => openaiError(400, message, { param, code });
 
-/** All properties required and nothing else allowed, or the schema is turned away. */
+/** A schema is rejected unless all properties are required and no others allowed. */
 export function isStrictSchema(format: unknown): boolean {
   const wrapped = isObject(format) && isObject(format.json_schema) ? format.json_schema : null;
   if (wrapped?.strict !== true) return true;

@@ -2,7 +2,7 @@ import { CHAT, CHAT_FIELDS, chatCompletion, forbidden, openaiError, usageBesideR
 import { isStrictSchema } from './openai.ts';
 import { type ErrorAnswer, formatOf, unknownFields, type Vendor } from './vendor.ts';
 
-// Vendors of Chat Completions that turn unknown fields away, each in its words.
+// Chat Completions vendors that reject unknown fields, each with its own error text.
 
 type Rules = Omit<Vendor, 'models'>;
 

@@ -1,4 +1,4 @@
-// What a fake of a model vendor knows of its original; docs/providers.md says where each of it was read.
+// What a fake model vendor knows of the real one; docs/providers.md gives the source of each rule.
 
 export type Json = Record<string, unknown>;
 
@@ -11,19 +11,19 @@ export interface ErrorAnswer {
 export interface AskedVote {
   body: Json;
   model: string;
-  /** The labels of the question in the order in which they were shown. */
+  /** The labels of the options, in the order shown. */
   labels: string[];
 }
 
-/** How a vote came out: its text, or what the filter or the token limit made of it. */
+/** The outcome of a vote: its text, or the effect of the content filter or token limit. */
 export interface Outcome {
   text: string | null;
   end: 'done' | 'refused' | 'cut';
   inputTokens: number;
-  /** Of the answer alone. */
+  /** Tokens of the answer alone. */
   outputTokens: number;
   reasoningTokens: number;
-  /** False: the reply counts no tokens. */
+  /** False: the reply contains no token counts. */
   counted: boolean;
 }
 
@@ -33,15 +33,15 @@ export interface Vendor {
   models: readonly string[];
   unauthorized: ErrorAnswer;
   unknownModel(model: string): ErrorAnswer;
-  /** What is wrong with the request; null where the vendor takes it. */
+  /** What is wrong with the request; null if the vendor accepts it. */
   complaint(asked: AskedVote): ErrorAnswer | null;
   completion(asked: AskedVote, outcome: Outcome): Json;
-  /** Null: the vendor refuses inside a completion. */
+  /** Null: the vendor refuses within a completion. */
   refusal: ErrorAnswer | null;
-  /** Where the vendor reads the answer itself, and turns away one without the form that was asked for. */
+  /** Only for vendors that parse the answer themselves and reject one without the requested format. */
   unreadable?: ErrorAnswer;
   rateLimited: ErrorAnswer;
-  /** No credit, or the spend limit, one after the other; empty where no such answer is documented. */
+  /** Answers for no credit and for the spend limit, used in turn; empty if no such answer is documented. */
   spent: readonly ErrorAnswer[];
   overloaded: ErrorAnswer;
 }
