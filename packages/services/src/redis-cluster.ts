@@ -35,7 +35,7 @@ export interface RedisCluster {
 export interface ClusterFront {
   port: number;
   busPort: number;
-  /** The source address of the proxy's own connections. */
+  /** The source address for the server's own connections. */
   from?: string;
   /** Sets the server to which connections are passed on. */
   lead(server: { port: number; busPort: number }): void;

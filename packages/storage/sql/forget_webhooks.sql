@@ -10,7 +10,7 @@ declare
   v_rows integer;
   v_done integer := 0;
 begin
-  -- What was removed before its account began to move does not move.
+  -- Endpoints that were removed before their account began to move are not moved, so they may be deleted.
   perform set_config('eloquentpoll.moving', 'on', true);
   -- A closed account may still have an endpoint, made by a request that was authenticated before.
   perform remove_webhook_endpoints(c.account_id, null) from (

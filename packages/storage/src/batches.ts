@@ -68,7 +68,7 @@ export async function findBatch(queries: Queries, accountId: string, batchId: st
 export interface BatchPageTerms {
   limit: number;
   status?: BatchStatus | undefined;
-  /** Start next to this batch of the account, without including it. */
+  /** Continues from this batch of the account, without including it. */
   from?: { batchId: string; direction: 'older' | 'newer' } | undefined;
 }
 

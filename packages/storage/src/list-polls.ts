@@ -10,7 +10,7 @@ import { type Month, type PollFilter, type Position, type Scan, type ScannedRow,
 
 export interface PollPageTerms {
   limit: number;
-  /** Start next to this poll of the account, without including it; null: start at the end of the list. */
+  /** Continues from this poll of the account, without including it; null: from the end of the list. */
   from?: { pollId: string | null; direction: 'older' | 'newer' } | undefined;
 }
 

@@ -54,7 +54,7 @@ export async function migrate(
   }
 }
 
-/** Polls for the lock: a waiting statement would be an open transaction, which a step may have to wait for. */
+/** Retries in a loop: waiting for the lock would keep a transaction open, which a step may have to wait for. */
 async function takeTurn(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [MIGRATION_LOCK]);

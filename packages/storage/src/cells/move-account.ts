@@ -88,7 +88,7 @@ export async function moveAccount(
   return { moveId: move.id, polls, ...(await whatMoved(from.storage, move.id)) };
 }
 
-/** The reasons that a move would be refused for; writes nothing. */
+/** The reasons to refuse a move; writes nothing. */
 export async function problemsWithMove({ accountId, from, to }: MoveTerms): Promise<string[]> {
   const [source] = await accountIn(from.storage, accountId);
   const [target] = await accountIn(to.storage, accountId);
@@ -215,7 +215,7 @@ const noteLeaving = ({ db }: Queries, pollIds: readonly string[]): Promise<unkno
   on conflict (poll_id) do update set account_id = excluded.account_id`.execute(db);
 
 /**
- * At the target these polls need no holds in its ledger, get labels, and have their receipts in the target's own tree.
+ * The target marks these polls as moved (their holds stay in the source's ledger), and adds their labels and receipts.
  */
 const noteComing = (to: Storage, accountId: string, pollIds: readonly string[]): Promise<unknown> =>
   to.db.transaction().execute(async (db) => {

@@ -148,7 +148,7 @@ export async function leaveCell({ db }: Queries, moveId: string, keepS: number):
   return rows[0]!.done;
 }
 
-/** The target's half of a move, or of the transfer of later money. */
+/** The target's half of a move, or of forwarding money that came after it. */
 export async function arriveInCell(from: Queries, to: Queries, moveId: string): Promise<boolean> {
   const { rows } = await sql<{ move: string }>`
     select row_to_json(m)::text as move from account_moves m where id = ${moveId}`.execute(from.db);

@@ -11,8 +11,8 @@ export interface Settled {
 }
 
 /**
- * Sends later money after the accounts that moved from `from` to `to`: a deposit that the chain confirmed late or, as a
- * negative amount, a reversed payment. Finishes what an earlier call left incomplete. Safe to repeat.
+ * Forwards money that reached accounts after they moved from `from` to `to`: a deposit that the chain confirmed late
+ * or, as a negative amount, a reversed payment. Finishes what an earlier call left incomplete. Safe to repeat.
  */
 export async function settleMoves(from: CellDatabase, to: CellDatabase): Promise<Settled[]> {
   const { rows } = await sql<{ id: string }>`
