@@ -78,7 +78,7 @@ export async function releaseHeldBack({ db }: Queries, limit = 500): Promise<num
        where held_back_u > 0 and settles_at <= now() order by id limit ${limit} for update skip locked),
     freed as (update checkouts c set held_back_u = 0 from due where c.id = due.id),
     sums as (select account_id, sum(held_back_u)::bigint as amount_u from due group by account_id),
-    -- The order in which polls of several accounts that end together lock them.
+    -- Locks in the same order as polls of several accounts that end together.
     locked as (
       select account_id from balances where account_id in (select account_id from sums)
        order by account_id for no key update),

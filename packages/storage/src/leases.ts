@@ -53,7 +53,7 @@ export async function renewLeases({ db }: Queries, worker: string, leases: reado
                 from polls join unnest(${ids}::text[], ${epochs}::int[]) as mine (id, epoch) on polls.id = mine.id
                where ${isInMonthsOf('polls.id', ids)} and polls.lease_epoch = mine.epoch and polls.lease_owner = ${worker}
                  and polls.status = 'running'
-               -- The order in which polls that end together lock them.
+               -- Locks in the same order as polls that end together.
                order by polls.account_id, polls.id for no key update of polls) as held
        where polls.id = held.id and ${isInMonthsOf('polls.id', ids)}
       returning polls.id, polls.canceled_at is not null as "isCanceled"`.execute(db),
