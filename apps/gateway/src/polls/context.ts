@@ -12,10 +12,10 @@ import { acceptQueue } from './run/accept-queue.ts';
 import { type PollRereads, pollRereads } from './run/poll-rereads.ts';
 import { type QueueOutlook, queueOutlook } from './run/queue-outlook.ts';
 
-/** What accepting a poll and reading it needs. */
+/** What is needed to accept polls and to read them. */
 export interface PollsContext extends AccountsContext {
   readonly panels: Panels;
-  /** How the models have done lately. */
+  /** How well each model answered recently. */
   readonly health: ModelHealth;
   /** Models that failed their test questions. */
   readonly modelsOut: ModelsOut;
@@ -23,15 +23,15 @@ export interface PollsContext extends AccountsContext {
   readonly trackRecords: TrackRecords;
   /** Reads runs from Redis, many at once. */
   readonly runBatch: RunBatch;
-  /** Runs as this process read them from Postgres. */
+  /** Cached run states that this process read from Postgres. */
   readonly runs: RunCache;
-  /** In the order in which polls of one payer come; those that wait are accepted together. */
+  /** Accepts polls in the order of each payer's queue; waiting polls of one account are accepted together. */
   readonly acceptPoll: (acceptance: Acceptance) => Promise<Accepted>;
-  /** When a poll that is accepted now would start. */
+  /** Estimates when a poll that is accepted now would start. */
   readonly outlook: QueueOutlook;
-  /** Reads followed polls from Postgres again. */
+  /** Rereads the followed polls from Postgres at an interval. */
   readonly rereads: PollRereads;
-  /** Signs receipts; null where none are given out. */
+  /** Signs receipts; null when this installation issues none. */
   readonly receipts: ReceiptSigner | null;
 }
 

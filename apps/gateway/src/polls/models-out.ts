@@ -1,7 +1,7 @@
 import { type FailedModel, readFailedModels, type Storage } from '@eloquentpoll/storage';
 
-// The models that failed their test questions, as this process has read them. A poll waits for the first reading only, and
-// what was read last counts while Postgres is away.
+// The models that failed their test questions, as this process last read them. Only the first poll waits for a read.
+// While Postgres is away the last list stays in use.
 
 const FRESH_MS = 5_000;
 
@@ -22,11 +22,11 @@ export function keepModelsOut({ storage, onError, clock = () => performance.now(
   let reading: Promise<void> | null = null;
 
   async function read(): Promise<void> {
-    // An outage is not asked about more often than a good answer would be.
+    // Set before the read, so that Postgres is not asked more often during an outage.
     readAt = clock();
     try {
       const failed = new Map((await readFailedModels(storage)).map((model) => [model.modelId, model]));
-      // The same map while nothing changes: panels without these models are kept by it.
+      // Keep the same Map object while nothing changes: `panelInService` compares it by identity.
       if (!sameModels(failed, out)) out = failed;
     } catch (error) {
       onError(error);

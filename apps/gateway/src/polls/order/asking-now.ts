@@ -6,29 +6,29 @@ import { hasAlarm, orderInEffect } from '@eloquentpoll/voting';
 import type { PollsContext } from '../context.ts';
 import { panelInService } from './panel-in-service.ts';
 
-/** How a poll that is accepted now is asked, and what may stop it: by its panel's file, and by the audits of that panel. */
+/** How a poll that is accepted now is asked and what may stop it, by its roster file and the audits of its panel. */
 export interface AskingNow {
   /** Without the models that failed their tests. */
   panel: Panel;
-  /** Null for a custom panel: there are too many of them for audits of their own. */
+  /** Null for a custom panel: there are too many different ones for each to collect enough audits. */
   roster: RosterVersion | null;
-  /** Of the panel's models in the file's order: what they are sorted by. */
+  /** Prices of the panel's models, in the order of the roster file. The cheapest-first order sorts by them. */
   pricesU: readonly bigint[];
-  /** Null where no track record has a say. */
+  /** Null when no track record applies. */
   trackRecord: NonNullable<PollSpec['track_record']> | null;
   /** Null when the roster version has no audits, or they cannot be read. */
   known: KnownTrackRecord | null;
 }
 
-/** A panel as polls may have it asked. */
+/** A panel, asked with or without web search. */
 export interface WayOfAsking {
   panel_name: RosterPanel;
   search: boolean;
-  /** What figures of it are called. */
+  /** Its name in published figures. */
   name: string;
 }
 
-/** Each has audits and an order of its own: free panels are made for one of the two. */
+/** Each of these has its own audits and order. A free panel exists only with or only without search. */
 export const WAYS_OF_ASKING: readonly WayOfAsking[] = ROSTER_PANELS.flatMap((panel_name) => {
   const plain = { panel_name, search: panel_name === 'free_search', name: panel_name };
   return isFree(panel_name) ? [plain] : [plain, { panel_name, search: true, name: `${panel_name}_search` }];
@@ -70,7 +70,7 @@ interface Roster extends Pick<AskingNow, 'pricesU'> {
 }
 const rosters = new WeakMap<Panel, Map<boolean, Roster>>();
 
-/** Worked out once for each panel of the file, with and without search. */
+/** Computed once for each panel of the roster file, with and without search. */
 function rosterOf(panel: Panel, search: boolean, simulated: boolean): Roster {
   const known = rosters.get(panel) ?? new Map<boolean, Roster>();
   rosters.set(panel, known);

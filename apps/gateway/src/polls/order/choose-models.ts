@@ -5,18 +5,18 @@ import { findSavedPanel } from '@eloquentpoll/storage';
 import { invalid } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
-// The models of a custom panel: those that the caller listed, or those that the account saved under the name it sent.
+// The models of a custom panel: those that the caller listed, or those of the saved panel that the caller named.
 
 type Sources = Pick<PollsContext, 'panels' | 'storage'>;
 
-/** The order with its models; a 400 for models that cannot be asked and for a panel that the account has not saved. */
+/** Adds the models to the order; answers 400 for models that cannot be asked and for an unknown saved panel. */
 export async function chooseModels(sources: Sources, order: PollOrder, accountId: string | null): Promise<PollOrder> {
   const { models, issues } = await modelsOf(sources, order, accountId);
   if (issues.length > 0) throw invalid(issues);
   return models === undefined ? order : { ...order, models };
 }
 
-/** What chooseModels would refuse. */
+/** The issues for which chooseModels would refuse the order. */
 export const chosenModelIssues = async (
   sources: Sources,
   order: PollOrder,
@@ -30,7 +30,7 @@ interface Chosen {
 
 async function modelsOf({ panels, storage }: Sources, order: PollOrder, accountId: string | null): Promise<Chosen> {
   const { models, saved_panel: name } = order;
-  // A row of a batch has both: they were chosen when it was uploaded.
+  // A batch row has both, because its models were chosen at upload.
   if (name === undefined || models !== undefined) return { models, issues: unknownModelIssues(panels, models ?? []) };
   if (accountId === null) return { issues: [NEEDS_ACCOUNT] };
   const saved = await findSavedPanel(storage, accountId, name);

@@ -6,7 +6,7 @@ import { isShorthand } from './any-order.ts';
 import { dryRun, dryRunResult } from './dry-run.ts';
 import { readShortOrder } from './short-order.ts';
 
-/** A dry run of any body of POST /api/poll; what is wrong with it is the answer and not an error. */
+/** A dry run of any body of POST /api/poll. Faults in the body are part of the answer, not an error. */
 export async function dryRunAny(context: PollsContext, accountId: string | null, body: unknown): Promise<DryRunResult> {
   if (!isShorthand(body)) return dryRun(context, accountId, body);
   const unclean = uncleanIn(body);

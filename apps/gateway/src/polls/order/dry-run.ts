@@ -11,15 +11,15 @@ import { freezeOrder } from './freeze-order.ts';
 import { panelIssues, pollIssues, profileIssues, type RunRequest } from './poll-order.ts';
 import { typicalOrder } from './typical-poll.ts';
 
-// What is wrong with a poll, what it would take and whether its caller can pay for it. Nothing is stored or held, and no
-// model is called.
+// A dry run lists the faults of a poll, its estimate, and whether the caller can pay. It stores and holds nothing and
+// calls no model.
 
 export async function dryRun(context: PollsContext, accountId: string | null, body: unknown): Promise<DryRunResult> {
   const issues = issuesIn(body);
   return dryRunResult(context, accountId, issues, orderOfRest(body, issues));
 }
 
-/** The issues of a request, and the estimates of its order where there is one. */
+/** The issues of a request, and the estimates if it can be read as an order. */
 export async function dryRunResult(
   context: PollsContext,
   accountId: string | null,
@@ -43,7 +43,7 @@ function issuesIn(body: unknown): Issue[] {
   return unclean ? [unclean] : pollIssues(body);
 }
 
-/** The order of the valid fields; null where the body as a whole, or the preset, is invalid. */
+/** An order from the fields that are valid; null when the body as a whole, or its panel, is invalid. */
 function orderOfRest(body: unknown, issues: readonly Issue[]): PollOrder | null {
   const wrong = new Set((issues.length > 0 ? everyIssue(body) : []).map(({ pointer }) => pointer.split('/')[1]));
   if (wrong.has(undefined) || PANEL_FIELDS.some((field) => wrong.has(field))) return null;
@@ -54,7 +54,7 @@ function orderOfRest(body: unknown, issues: readonly Issue[]): PollOrder | null 
 /** Without a panel there is nothing to estimate. */
 const PANEL_FIELDS = ['preset', 'models', 'panel'];
 
-/** A refusal stops at the first kind of issue; this is all of them. */
+/** A real request is refused at the first kind of issue; a dry run collects all kinds. */
 function everyIssue(body: unknown): Issue[] {
   const unclean = uncleanIn(body);
   return [
@@ -78,7 +78,7 @@ async function estimatesOf(
   const spendableU = balance ? balance.availableU - balance.heldBackU : 0n;
   const wholePanel = holdOf({ ...spec, max_cost_u: Number.POSITIVE_INFINITY });
   const free = isFree(order.panel_name);
-  // What a free poll costs its operator is not its caller's.
+  // The operator pays for a free poll, so the caller is shown no cost.
   const costUsd = free ? { min: 0, expected: 0, max: 0 } : estimate.cost_usd;
   return {
     ...estimate,

@@ -8,9 +8,9 @@ import { type AskingNow, askingNow } from './asking-now.ts';
 import { pollTextOf } from './freeze-order.ts';
 import { keptForecasts, type PollForecast } from './kept-forecasts.ts';
 
-// What an order will take, from the panel's prices and the models' records; no model is asked. The forecast is a pure
-// function of what enters it and takes milliseconds, so the latest ones are kept: callers ask for the same few polls
-// again and again, and records change every few seconds at most.
+// Estimates an order from the panel's prices and the models' records, without asking a model. A forecast takes
+// milliseconds and depends only on its inputs, so recent ones are cached: callers repeat the same few polls, and
+// records change every few seconds at most.
 
 const kept = keptForecasts();
 
@@ -19,7 +19,7 @@ type Needs = Pick<PollsContext, 'panels' | 'modelsOut' | 'health' | 'config' | '
 export const estimatePoll = async (context: Needs, order: PollOrder): Promise<Estimate> =>
   (await estimateWithWhole(context, order)).estimate;
 
-/** With what asking the whole panel typically costs, in US dollars. */
+/** The estimate, and the typical cost of asking the whole panel in US dollars. */
 export async function estimateWithWhole(
   context: Needs,
   order: PollOrder,
@@ -40,7 +40,7 @@ export async function estimateWithWhole(
   return { estimate: toEstimate(order, seats.length, forecast, sampleSize), wholeUsd: usd(forecast.wholeU) };
 }
 
-/** Of a free panel where no model is open-weight. */
+/** For a free panel without any open-weight model. */
 const NO_FORECAST: PollForecast = {
   calls: { min: 0, expected: 0, max: 0 },
   costU: { min: 0n, expected: 0n, max: 0n },
@@ -52,7 +52,7 @@ const NO_FORECAST: PollForecast = {
 function forecastOf(order: PollOrder, { trackRecord, known, pricesU }: AskingNow, inFile: readonly EstimateSeat[]) {
   if (inFile.length === 0) return NO_FORECAST;
   const priced = inFile.map(({ family }, i) => ({ family, typicalCostU: pricesU[i]! }));
-  // Which of two models at one price comes first makes no difference worth a second forecast.
+  // Models of equal price may come in any order: the difference is too small for a second forecast.
   const seats =
     trackRecord?.order === 'cheapest' ? askingOrder('cheapest', priced, '').map((seat) => inFile[seat]!) : inFile;
   const rules = rulesOf(order);
@@ -94,7 +94,7 @@ function toEstimate(order: PollOrder, panelSize: number, forecast: PollForecast,
   };
 }
 
-/** A guess deserves no more digits. */
+/** Four decimals: an estimate is no more exact than that. */
 const rounded = (value: number): number => Math.round(value * 10_000) / 10_000;
 
 const usd = (microUsd: bigint): number => Number(microUsd) / 1_000_000;

@@ -2,10 +2,10 @@ import type { Issue, ShortPollRequest } from '@eloquentpoll/contracts';
 import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
 import { invalid } from '../../http/api-error.ts';
 
-// One question and one list of options from `question`, `prompt`, `q` and `options`, `o`, or both in `poll`. Two aliases at
-// once have to agree: no caller pays for a guess.
+// Reads one question and one list of options from `question`, `prompt`, `q` and `options`, `o`, or both from `poll`.
+// Aliases that disagree are refused, so that no caller pays for a guess.
 
-/** A value with the field that it came in, for issues in the caller's own words. */
+/** A value and the field in which it was sent, so that issues can name the caller's own field. */
 export interface FromField<T> {
   value: T;
   field: 'question' | 'prompt' | 'q' | 'options' | 'o' | 'poll';
@@ -53,5 +53,5 @@ function agreeing<T>(aliases: readonly (FromField<T> | null)[]): FromField<T> | 
   throw invalid([{ pointer: `#/${different.field}`, detail }]);
 }
 
-/** An issue within `poll`, whose parts have no pointer: the words say which part it is. */
+/** An issue inside `poll`. Its parts have no JSON pointer of their own, so the text names the part. */
 export const withinPoll = ({ detail }: Issue): Issue => ({ pointer: '#/poll', detail: `poll: ${detail}` });

@@ -3,8 +3,8 @@ import { ApiError } from '../../http/api-error.ts';
 import { readShortOrder, type ShortOrder } from './short-order.ts';
 import { type CallerKind, wantsFree } from './themes.ts';
 
-// A free poll is read before its budget is known: one that is refused for its body draws from the budget of what is
-// computed and uses up no free poll.
+// A free poll is read before its rate-limit budget is chosen: a refused body draws from the budget for computed answers
+// and does not use up a free poll.
 
 /** Null for a poll that is not free. */
 export type FreeReading = { order: ShortOrder } | { refusal: ApiError } | null;

@@ -9,7 +9,7 @@ import type { AskingNow } from './asking-now.ts';
 const NO_MODELS = 'This service has no open-weight models and runs no free polls; polls with an API key are answered.';
 const NO_SEARCH = 'No model of this panel searches the web here; ask without a search theme, or another panel.';
 
-/** The spec of an order at this moment's prices and the models' newest health. */
+/** The spec of an order, with current prices and the models' latest health. */
 export async function freezeOrder(
   { panels, health, config }: Pick<PollsContext, 'panels' | 'health' | 'config'>,
   order: PollOrder,
@@ -18,7 +18,7 @@ export async function freezeOrder(
 ): Promise<PollSpec> {
   const { panel } = asking;
   if (panel.models.length === 0) throw new ApiError('not_configured', { detail: NO_MODELS });
-  // A poll that was to search the web and is asked from memory would be charged all the same.
+  // Without this check, a poll that asked for web search would be answered without it and charged all the same.
   if (order.search && panel.models.every(({ search }) => search === null))
     throw new ApiError('not_configured', { detail: NO_SEARCH });
   const records = await health.snapshot(panel.models.map((model) => model.id));
@@ -29,7 +29,7 @@ export async function freezeOrder(
   return specOf(order, { seats, simulated: panels.simulated, pricePpm, caller, expiresAt, asking });
 }
 
-/** The part of an order that the models will read. */
+/** The part of an order that models read. */
 export const pollTextOf = (order: PollOrder): PollText => ({
   question: order.question,
   options: order.options,

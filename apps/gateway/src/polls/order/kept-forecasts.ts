@@ -1,23 +1,23 @@
 import type { estimate } from '@eloquentpoll/voting';
 
-// Forecasts by all that entered them. The models' records are part of it and change every few seconds, after which
-// nothing asks for a forecast of before: it leaves when it was not used for a minute.
+// Forecasts, keyed by all their inputs. These include the models' records, which change every few seconds and make
+// older forecasts useless: one that was not used for a minute is dropped.
 
 export type PollForecast = ReturnType<typeof estimate>;
 
-/** Enough for every page of prices at once, and as many other polls. */
+/** Enough for every page of prices at once, plus as many other polls. */
 export const MAX_FORECASTS = 1_200;
 export const UNUSED_MS = 60_000;
 
 export interface KeptForecasts {
   get(key: string): PollForecast | undefined;
-  /** Also drops what was not used lately. */
+  /** Also drops forecasts that were not used recently. */
   set(key: string, forecast: PollForecast): void;
   size(): number;
 }
 
 export function keptForecasts(now: () => number = () => performance.now()): KeptForecasts {
-  /** The one used last is at the end. */
+  /** In order of use, the most recent last. */
   const kept = new Map<string, { forecast: PollForecast; usedAt: number }>();
 
   function use(key: string, forecast: PollForecast): void {

@@ -5,7 +5,7 @@ import type { PollsContext } from '../context.ts';
 
 type Needs = Pick<PollsContext, 'panels' | 'modelsOut'>;
 
-/** The panel that a poll is asked of now. What callers choose themselves they get, also models that failed their tests. */
+/** The panel without models that failed their tests. A custom panel keeps them, because the caller chose them. */
 export async function panelInService(
   { panels, modelsOut }: Needs,
   order: Pick<PollOrder, 'panel_name' | 'models'>,
@@ -17,7 +17,7 @@ export async function panelInService(
 type Out = ReadonlyMap<string, FailedModel>;
 const kept = new WeakMap<Panel, { out: Out; panel: Panel }>();
 
-/** One object while the same models are out: roster versions are kept by it. */
+/** Returns the same object while the same models are out, because roster versions are cached per panel object. */
 function reduced(panel: Panel, out: Out): Panel {
   const known = kept.get(panel);
   if (known?.out === out) return known.panel;

@@ -13,12 +13,12 @@ import { DEFAULT_PROFILE, PROFILES, profileNamed } from './profiles.ts';
 import { LONG_FORM_ONLY, unsupportedIssues } from './unsupported-fields.ts';
 import { refuseDryRun } from './wants-dry-run.ts';
 
-// From the long form of a request to an order, for every entry point (REST, streams, MCP, A2A). Fields that the request
-// schema does not name never get into the order.
+// Turns the long form of a request into an order, for every entry point (REST, streams, MCP, A2A). Fields that the
+// request schema does not name never reach the order.
 
 export const readPollOrder = (body: unknown): PollOrder => readOrder(body, 'awaited');
 
-/** Whether the caller waits for the end of the poll. It may be late where none does: `service_tier` has a meaning. */
+/** Whether the caller waits for the poll to end. Only polls without a waiting caller may be flex: these may end late. */
 export type AskingCaller = 'awaited' | 'not_awaited';
 
 export function readOrder(body: unknown, caller: AskingCaller): PollOrder {
@@ -28,7 +28,7 @@ export function readOrder(body: unknown, caller: AskingCaller): PollOrder {
   return toOrder(body as RunRequest);
 }
 
-/** Everything that is wrong with a request for a poll, in the words of its 400. */
+/** Everything that is wrong with a request for a poll, as its 400 says it. */
 export function pollIssues(body: unknown, caller: AskingCaller = 'not_awaited'): Issue[] {
   const shape = [...issuesOf(PollRequest, body), ...tierIssues(body, caller)];
   const unsupported = unsupportedIssues(body, LONG_FORM_ONLY);
@@ -46,7 +46,7 @@ export function pollIssues(body: unknown, caller: AskingCaller = 'not_awaited'):
 const FLEX_HERE =
   'service_tier is standard where the answer is waited for; POST /api/polls and POST /api/batches take flex';
 
-/** A caller who sends `flex` relies on its price. */
+/** An unusable `service_tier` is refused: a caller who sends `flex` counts on its price. */
 export function tierIssues(body: unknown, caller: 'awaited' | 'not_awaited'): Issue[] {
   const tier = isJsonObject(body) ? body.service_tier : undefined;
   const [pointer, known] = ['#/service_tier', SERVICE_TIERS.some((each) => each === tier)];
@@ -60,7 +60,7 @@ export function profileIssues({ profile }: Terms): Issue[] {
   return [{ pointer: '#/profile', detail: `profile must be one of ${names}` }];
 }
 
-/** One of three ways to name a panel; a profile's preset gives way to each of them. */
+/** A panel may be named in one of three ways only. Each of them overrides the preset of a profile. */
 export function panelIssues({ preset, models, panel }: Terms): Issue[] {
   const named = Object.entries({ preset, models, panel }).flatMap(([field, value]) =>
     value === undefined ? [] : [field],
@@ -78,7 +78,7 @@ function whichQuestion(question: string | undefined, prompt: string | undefined)
   return text === undefined ? missingQuestion({}) : questionIssues(text);
 }
 
-/** The schema cannot express it: one of two names is required. */
+/** One of two names is required, which the schema cannot express. */
 const missingQuestion = (body: object): Issue[] =>
   'question' in body || 'prompt' in body ? [] : [{ pointer: '#/question', detail: 'question is required' }];
 
@@ -99,7 +99,7 @@ export function toOrder(request: RunRequest): PollOrder {
   };
 }
 
-/** An empty one is none: both are the same request to an Idempotency-Key. */
+/** Empty metadata counts as none, so that both requests match under one Idempotency-Key. */
 export const metadataOf = ({ metadata }: Pick<PollRequest, 'metadata'>): Pick<PollOrder, 'metadata'> =>
   metadata && Object.keys(metadata).length > 0 ? { metadata } : {};
 
@@ -113,7 +113,7 @@ type OrderTerms = Pick<
   'panel_name' | 'models' | 'saved_panel' | 'confidence_threshold' | 'max_cost_u' | 'max_cost_usd'
 >;
 
-/** Panel, threshold and maximum cost: as the request says, else its profile, else the default profile. */
+/** Panel, threshold and maximum cost: from the request, else from its profile, else from the default profile. */
 export function termsOf(request: Terms): OrderTerms {
   const profile = profileNamed(request.profile ?? DEFAULT_PROFILE)!;
   const maxCostUsd = request.max_cost_usd ?? profile.max_cost_usd;
@@ -132,5 +132,5 @@ function panelTermsOf({ preset, models, panel }: Terms, otherwise: Preset) {
   return { panel_name: preset ?? otherwise };
 }
 
-/** Rounds down, so that a poll never costs more than was allowed; the digits below come from binary fractions. */
+/** Rounds down, so that a poll never costs more than allowed. `toFixed` first removes binary rounding errors. */
 export const microUsdOf = (usd: number): number => Math.floor(Number((usd * 1_000_000).toFixed(3)));

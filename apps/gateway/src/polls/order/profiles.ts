@@ -1,7 +1,7 @@
 import { LIMITS, type Preset } from '@eloquentpoll/contracts';
 
-// Named bundles of a preset, a threshold and a cost, for callers who do not want to choose three values. Fields of the
-// poll itself override its profile.
+// Named bundles of a preset, a threshold and a maximum cost, for callers who do not want to choose three values. Fields
+// of the poll itself override its profile.
 
 export interface Profile {
   name: string;

@@ -9,15 +9,15 @@ import { suppliedOptions } from './supplied-options.ts';
 import { type CallerKind, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
 import { unsupportedIssues } from './unsupported-fields.ts';
 
-// Reads a poll in shorthand into the same order as the long form, or a 400 about the fields that the caller wrote.
-// Missing options are supplied. A poll without an account is free, and every free poll has the tighter limits.
+// Reads a poll in shorthand into the same order as the long form, or answers 400 about the fields that the caller
+// wrote. Missing options are filled in. A poll without an account is free; all free polls have tighter limits.
 
 export interface ShortOrder {
   order: PollOrder;
   optionsSource: 'caller' | 'server';
 }
 
-/** More than any free panel can cost, so that no free poll stops for its cost. */
+/** Above the cost of any free panel, so that no free poll stops because of its cost. */
 const FREE_MAX_COST_USD = 0.1;
 
 export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
@@ -47,7 +47,7 @@ export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
 const NO_QUESTION = { pointer: '#/question', detail: 'question is required' };
 const NO_QUESTION_IN_POLL = { pointer: '#/poll', detail: 'poll has no question: write it before the options' };
 
-/** Of a request that was checked. */
+/** For a request that has been checked. */
 export const shortOrder = (
   request: ShortPollRequest,
   text: Pick<PollOrder, 'question' | 'options'>,
@@ -67,7 +67,7 @@ function refuse(issues: readonly Issue[]): void {
   if (issues.length > 0) throw refusal(issues);
 }
 
-/** The schema measured the body's own fields; what came out of `poll` is measured here. */
+/** The schema limits only the fields of the body; the parts of `poll` are measured here. */
 function sizeIssues({ question, options }: Folded, shape: typeof FreePollRequest | typeof ShortPollRequest): Issue[] {
   const parts = {
     ...(question?.field === 'poll' && { question: question.value }),

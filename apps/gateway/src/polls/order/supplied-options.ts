@@ -1,16 +1,16 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 import { lookAlikes, optionIssues } from '../../http/validation/option-rules.ts';
 
-// Options for a question without any, by the form of its words: no model is called, and equal questions get equal options.
-// Linear in the length of the question.
+// Supplies options for a question that has none, by its wording. No model is called, and equal questions get equal
+// options. The time is linear in the length of the question.
 
 const YES_NO =
   /^(?:is|are|am|was|were|do|does|did|can|could|should|shall|would|will|has|have|had|may|might|must)(?:n't)? /i;
 const SCALE =
   /\b(?:how (?:likely|probable|confident|important|good|bad|risky|safe|hard|difficult|easy)|rate|rating)\b/i;
-/** A first clause that asks, before the choices are listed: "Which is better, A or B?" */
+/** An asking clause before the choices: "Which is better, A or B?" */
 const ASKS = /^(?:which|what|who|whom|where|when|how|why)\b/i;
-/** What follows the last choice: "Which of A or B is faster?", "Is it A or B that we need?", "Is A or B better for us?" */
+/** Text after the last choice: "Which of A or B is faster?", "Is it A or B that we need?", "Is A or B better?" */
 const PREDICATE =
   / (?:is|are|was|were|would|will|should|could|can|does|do|has|have|that|which|who|(?:better|best|easier|faster|cheaper|safer) (?:for|at|in|to|with)) .*$/i;
 
@@ -23,7 +23,7 @@ export function suppliedOptions(question: string): string[] {
   );
 }
 
-/** "Should we use A, B or C?", "A vs B", "between A and B": the phrases that the question itself offers. */
+/** The choices in the question itself: "Should we use A, B or C?", "A vs B", "between A and B". */
 export function namedChoices(question: string): string[] | null {
   const text = withoutEndMarks(question);
   const phrases = between(text) ?? alternatives(text);
@@ -51,12 +51,12 @@ function between(text: string): string[] | null {
 
 function alternatives(text: string): string[] | null {
   const [first = '', ...rest] = text.split(/,? (?:or|vs\.?|versus) /i);
-  // "Is it ready or not?" offers nothing but yes and no.
+  // "Is it ready or not?" offers only yes and no.
   if (rest.length === 0 || /^not?\b/i.test(rest.at(-1)!)) return null;
   return [...firstChoices(first), ...rest.slice(0, -1), rest.at(-1)!.replace(PREDICATE, '')];
 }
 
-/** What stands before the choices belongs to the question: up to a colon, an asking clause, or all but one word. */
+/** Removes the part of the question before the choices: up to a colon, an asking clause, or all but the last word. */
 function firstChoices(text: string): string[] {
   const colon = text.lastIndexOf(':');
   if (colon >= 0) return [text.slice(colon + 1)];

@@ -4,8 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import { invalid } from '../../http/api-error.ts';
 import { termsOf } from './poll-order.ts';
 
-// The panel of a theme, and whether its models search the web. Without an account there are only the free themes; a
-// request for another, or for a preset, is refused and not turned into a free poll.
+// The panel of a theme, and whether its models search the web. Callers without an account have the free themes only; a
+// request for another theme, or for a preset, is refused and never turned into a free poll.
 
 export type CallerKind = 'known' | 'anonymous';
 
@@ -14,7 +14,7 @@ export const callerOf = ({ principal }: Pick<FastifyRequest, 'principal'>): Call
 
 const FREE_THEMES: readonly unknown[] = FREE_PRESETS;
 
-/** Whether the operator would pay. For any body, valid or not: it decides which limits apply to it. */
+/** Whether the operator would pay. Takes any body, valid or not, because the answer decides which limits apply. */
 export function wantsFree(body: unknown, caller: CallerKind): boolean {
   return caller === 'anonymous' || FREE_THEMES.includes(fieldsOf(body).theme);
 }
@@ -30,11 +30,11 @@ export function panelOfTheme(request: ShortPollRequest, caller: CallerKind): { p
   return { panel: theme, search: theme === 'free_search' };
 }
 
-/** For a caller without an account; before any other check of the body. */
+/** For callers without an account; checked before the rest of the body. */
 export function refusePaid(body: unknown): void {
   const { theme, preset, models, panel, profile, metadata } = fieldsOf(body);
   const paid = { theme: FREE_THEMES.includes(theme) ? undefined : theme, preset, models, panel, profile };
-  // What has the wrong type is wrong with a key too, and the shape says so.
+  // Values of the wrong type are left to the schema: they would be wrong with a key too.
   const sent = Object.entries(paid).filter(([, value]) => typeof value === 'string' || Array.isArray(value));
   refuse(
     Object.fromEntries(sent),

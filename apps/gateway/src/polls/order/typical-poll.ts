@@ -4,7 +4,7 @@ import { type RunRequest, toOrder } from './poll-order.ts';
 const QUESTION_LENGTH = 120;
 const OPTION_LENGTH = 24;
 
-/** An incomplete order, completed with texts of usual length: only their length enters an estimate. */
+/** Completes an incomplete order with texts of usual length; an estimate depends on their length only. */
 export const typicalOrder = ({ options, ...named }: Partial<RunRequest>, optionCount = 2): PollOrder =>
   toOrder({
     ...named,

@@ -1,19 +1,19 @@
 import { type Issue, isJsonObject } from '@eloquentpoll/contracts';
 
-// Fields that other services or tools have and that would change what a poll costs or where its end is reported. A caller
-// who sends one relies on it, so it is refused by name before anything is charged; every other unknown field is ignored.
+// Fields known from other services or tools that would change what a poll costs or where its end is reported. A caller
+// who sends one counts on it, so it is refused by name before anything is charged. Other unknown fields are ignored.
 
 const NOWHERE: Readonly<Record<string, string>> = {
   webhook_url: 'webhook_url is not known here; ask status_url with Prefer: wait=30, or POST /api/poll/stream',
   idempotency_key: 'idempotency_key is not known here; send the header Idempotency-Key',
 };
 
-/** What the long form of a poll refuses besides. */
+/** Refused in the long form only. */
 export const LONG_FORM_ONLY: Readonly<Record<string, string>> = {
   theme: 'theme is not known here; POST /api/quick-poll and POST /api/poll take it',
 };
 
-/** For any body, valid or not. */
+/** Takes any body, valid or not. */
 export function unsupportedIssues(body: unknown, here: Readonly<Record<string, string>> = {}): Issue[] {
   if (!isJsonObject(body)) return [];
   return Object.entries({ ...NOWHERE, ...here }).flatMap(([field, detail]) =>

@@ -1,10 +1,10 @@
 import { invalid } from '../../http/api-error.ts';
 
-/** For any body, valid or not. */
+/** Takes any body, valid or not. */
 export const wantsDryRun = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'dry_run' in body && body.dry_run === true;
 
-/** Rejected, not ignored: a caller who sets it must never be billed. */
+/** Refused rather than ignored: a caller who asks for a dry run must never be billed. */
 export function refuseDryRun(body: unknown): void {
   if (wantsDryRun(body)) throw invalid([NO_DRY_RUN]);
 }

@@ -10,8 +10,8 @@ import type { PollsContext } from '../context.ts';
 import { runFromRedis } from './read-run.ts';
 import { type RunView, viewOfBrief } from './run-view.ts';
 
-// Operations with the budget `session` authenticate and count here instead of in hooks: together with the read itself
-// that is one round trip to Redis, and what is missing there comes from Postgres.
+// Operations with the budget `session` authenticate and count here, not in hooks: with the read of the run this is one
+// round trip to Redis. What Redis lacks is read from Postgres.
 
 export interface AuthorizedRead {
   accountId: string;
@@ -21,7 +21,7 @@ export interface AuthorizedRead {
   inRedis: RunView | null;
 }
 
-/** Refuses an unknown caller before an unknown run. Calls count by key: the account is known too late. */
+/** Refuses an unknown caller before an unknown run. Calls count per key: the account is not known in time. */
 export async function authorizeRun(
   context: PollsContext,
   request: FastifyRequest,
@@ -43,7 +43,7 @@ export async function authorizeRun(
   return { accountId: caller.accountId, pollId, inRedis: brief && viewOfBrief(id, brief) };
 }
 
-/** An access token of the identity provider is verified by its signature, so there is nothing to batch. */
+/** An access token is verified by its signature, so there is no key to look up in the batch. */
 async function authorizeToken(
   context: PollsContext,
   request: FastifyRequest,

@@ -18,15 +18,15 @@ import { jsonLine } from '../../http/json-line.ts';
 import type { LaggingReads } from '../../http/lagging-reads.ts';
 import { toListedPoll } from './listed-poll.ts';
 
-// An account in parts, each read in pages. A cursor names the part and the place after which it goes on; nothing is kept
-// between requests, so any gateway goes on with it.
+// An export consists of parts, each read page by page. A cursor names the part and the position to continue from.
+// Nothing is kept between requests, so any gateway can continue an export.
 
-/** Polls of a page: with their results about half a megabyte. */
+/** Polls per page; with their results about half a megabyte. */
 const PAGE = 100;
 
 interface Page {
   lines: ExportLine[];
-  /** Where the next page of this part begins; null after its last one. */
+  /** Where the next page of this part begins; null after the last page. */
   next: string | null;
 }
 
@@ -115,7 +115,7 @@ const PARTS: Readonly<Record<string, Part>> = {
 };
 const NAMES = Object.keys(PARTS);
 
-/** Chunks of lines; the parts after the cursor, and that part from its place on. Ends early when `stop` is aborted. */
+/** Yields chunks of lines, from the cursor's position to the end. Stops early when `stop` is aborted. */
 export async function* exportLines(
   lists: LaggingReads,
   accountId: string,
@@ -150,7 +150,7 @@ const followingPart = (part: string): ExportCursor | null => {
 const cursorText = ({ part, after }: ExportCursor): string =>
   Buffer.from(after === null ? part : `${part}:${after}`).toString('base64url');
 
-/** What a place in each part looks like; a cursor that anyone made up is not asked of Postgres. */
+/** The format of a position in each part. A made-up cursor is refused here and does not reach Postgres. */
 const PLACES: Readonly<Record<string, RegExp>> = {
   keys: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   feedback: /^ps_[0-9a-z]{1,40}$/,
@@ -158,7 +158,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   transfers: /^\d{1,18}$/,
 };
 
-/** Null for a text that is no cursor. */
+/** Null for text that is not a cursor. */
 export function readExportCursor(text: string): ExportCursor | null {
   const [, part = '', after = null] = /^([a-z]+)(?::(.+))?$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (!NAMES.includes(part)) return null;
@@ -185,7 +185,7 @@ async function pollLines(storage: Queries, accountId: string, places: readonly P
   });
 }
 
-/** A part that is read at once: it has at most some dozens of lines. */
+/** A part that is read in one go, because it has a few dozen lines at most. */
 function whole(read: (storage: Queries, accountId: string) => Promise<ExportLine[]>): Part {
   return async (storage, accountId) => ({ lines: await read(storage, accountId), next: null });
 }

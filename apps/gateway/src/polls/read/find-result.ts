@@ -3,7 +3,7 @@ import { findResult, type Result, refuseMovedResult } from '@eloquentpoll/storag
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
-/** The id is the permission to read. Malformed, unknown and still running are one answer. */
+/** Anyone who knows the id may read the result. Malformed, unknown and still running ids get the same answer. */
 export async function resultWithId(
   { storage }: PollsContext,
   id: string,
@@ -16,8 +16,8 @@ export async function resultWithId(
 }
 
 /**
- * A result never changes until it is deleted: caches may keep it and have to ask each time whether it is still there.
- * Search engines must not index what only its id opens.
+ * A result never changes until it is deleted: caches may keep it, but must check each time that it still exists. Search
+ * engines must not index pages that are protected only by their id.
  */
 export const RESULT_HEADERS = {
   'cache-control': 'public, no-cache',

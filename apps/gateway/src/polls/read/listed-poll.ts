@@ -1,7 +1,7 @@
 import type { ListedPoll } from '@eloquentpoll/contracts';
 import type { PollLine } from '@eloquentpoll/storage';
 
-/** For the account that asked it alone. */
+/** Shown only to the account that asked the poll. */
 export const toListedPoll = (line: PollLine): ListedPoll => ({
   session_id: line.pollId,
   status: line.status,

@@ -3,7 +3,7 @@ interface Page {
   goOn: string | null;
 }
 
-/** The pages beside one, for lines in the order in which they are shown. Back leads to where one came from. */
+/** Cursors of the next and the previous page. Lines are in display order; the cursor back leads to the page before. */
 export function cursorsOf(
   { lines, goOn }: Page,
   after?: string,

@@ -13,8 +13,8 @@ import { verdictOf } from '@eloquentpoll/polls';
 import type { Result, ResultLine } from '@eloquentpoll/storage';
 import { decimalUsd } from '../order/decimal-usd.ts';
 
-// Stored results as anyone with the id reads them, and in the lists of their owner. The public form is written out field
-// by field, so that no private field can be among them.
+// Stored results, in the public form for anyone with the id and in the form for their owner's lists. The public form is
+// written out field by field, so that no private field can slip in.
 
 export function toResultDetail(result: Result): ResultDetail {
   const response: PollResponse = result.detail;

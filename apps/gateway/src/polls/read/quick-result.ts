@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import type { ShortOrder } from '../order/short-order.ts';
 import { pageUrl, publicResultUrl } from './to-wire.ts';
 
-/** The short answer to a poll in shorthand, with the address of its public result. */
+/** The short answer to a poll in shorthand, with the URL of its public result. */
 export function toQuickResult(
   { baseUrl }: Pick<Config, 'baseUrl'>,
   result: PollResponse,

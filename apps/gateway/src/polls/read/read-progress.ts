@@ -5,7 +5,7 @@ export interface RunProgress {
   total: number;
 }
 
-/** How running polls stand, by their ids. One of which nothing is known, or while Redis is away, is left out. */
+/** The progress of running polls, by id. Polls without a record are left out; while Redis is away, all are. */
 export async function readProgress(
   { bus }: PollsContext,
   pollIds: readonly string[],

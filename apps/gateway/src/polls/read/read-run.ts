@@ -4,7 +4,7 @@ import type { PollsContext } from '../context.ts';
 import type { AuthorizedRead } from './authorize-run.ts';
 import { type RunView, viewOfBrief } from './run-view.ts';
 
-/** The run that an authorized request names. Another account's run does not exist for its caller. */
+/** The run that an authorized request names. Another account's run is reported as not found. */
 export async function readOwnRun(
   context: PollsContext,
   { accountId, pollId, inRedis }: AuthorizedRead,
@@ -13,15 +13,15 @@ export async function readOwnRun(
   const ended = pollId === null ? undefined : runs.ended(pollId);
   const run = ended ?? inRedis ?? (pollId === null ? null : await runFromPostgres(context, pollId));
   if (run?.owner !== accountId) throw new ApiError('session_not_found');
-  // Of a run that seems to go on Postgres is asked too: the announcement of its end may be lost.
+  // A running poll is also reread from Postgres soon, because the announcement of its end may have been lost.
   if (run.status === 'running') rereads.schedule(run.pollId);
   else if (!ended) runs.storeEnd(run);
   return run;
 }
 
 /**
- * The same, and of a run that seems to go on what Postgres says now: the end is stored before it is announced, and another
- * gateway may have said already that the run has ended.
+ * As above, but a run that seems to be running is read from Postgres first: an end is stored before it is announced, so
+ * another gateway may already have reported it.
  */
 export async function readOwnRunNow(context: PollsContext, authorized: AuthorizedRead): Promise<RunView> {
   const run = await readOwnRun(context, authorized);
@@ -36,13 +36,13 @@ export async function readOwnRunNow(context: PollsContext, authorized: Authorize
 export const readRun = async (context: PollsContext, pollId: string): Promise<RunView | null> =>
   (await runFromRedis(context, pollId)) ?? (await runFromPostgres(context, pollId));
 
-/** What the run record says; null without one, and while Redis is away. */
+/** The run as recorded in Redis; null without a record, and while Redis is away. */
 export async function runFromRedis({ bus }: PollsContext, pollId: string): Promise<RunView | null> {
   const [brief] = await bus.runs.briefs([pollId]).catch(() => []);
   return brief ? viewOfBrief(pollId, brief) : null;
 }
 
-/** What Postgres says, or said a moment ago; null when there is no such poll. */
+/** The run from Postgres, or from a recent read of it; null when there is no such poll. */
 export async function runFromPostgres({ storage, runs }: PollsContext, pollId: string): Promise<RunView | null> {
   const known = runs.ended(pollId) ?? runs.running(pollId);
   if (known) return known;

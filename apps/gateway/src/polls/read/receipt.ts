@@ -4,7 +4,7 @@ import { findReceiptProof, findReceiptSource, refuseMovedResult, type StoredProo
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
-/** The receipt of a result, made anew from what is stored; with its price for the account that paid. */
+/** The receipt of a result, rebuilt from stored data; it includes the price for the account that paid. */
 export async function receiptOf(
   { storage, receipts, log }: PollsContext,
   resultId: string,

@@ -4,15 +4,15 @@ import type { HashedKey } from '../../accounts/keys/hashed-key.ts';
 import type { KeyCache } from '../../accounts/keys/key-cache.ts';
 import type { BudgetState, RateLimiter } from '../../http/rate-limits/rate-limiter.ts';
 
-// Key, budget and run of every status request that arrived in one turn of the event loop, in one write to Redis.
-// Requests with the same key share its look-up and its counter. Nothing is kept between turns, so revocation holds.
+// Reads key, budget and run of all status requests that arrive in one turn of the event loop, in one write to Redis.
+// Requests with the same key share a look-up and a counter. Nothing outlives the turn, so a revocation works at once.
 
 export interface RunReply {
-  /** Null when the key is not cached: then Postgres decides. */
+  /** Null when the key is not cached; then Postgres decides. */
   owner: KeyOwner | null;
-  /** Null when the call could not be counted. */
+  /** Null when Redis could not count the call. */
   budget: BudgetState | null;
-  /** Null when there is no record, or none was asked for. */
+  /** Null when there is no record, or when none was requested. */
   brief: Brief | null;
 }
 
@@ -59,7 +59,7 @@ export function runBatch({ bus, keys, limiter }: Parts): RunBatch {
   };
 }
 
-/** Counted for the key, because its account is known only afterwards. */
+/** Counted for the key, because the account is known only afterwards. */
 const callerOf = (key: HashedKey, reads: QueuedRead[]) => ({ key, reads, principal: key.name, calls: reads.length });
 
 interface Parts {

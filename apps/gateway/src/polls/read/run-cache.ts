@@ -1,27 +1,27 @@
 import type { StoredRun } from '@eloquentpoll/storage';
 import { type RunView, viewOfStored } from './run-view.ts';
 
-// What this process has read of runs from Postgres. An end changes only when its poll is deleted, of which other gateways
-// hear by Redis, and without it from here on by its age.
+// Runs that this process has read from Postgres. An end changes only when its poll is deleted. Other gateways learn of
+// a deletion from Redis; without that message they drop the entry when it expires.
 
-/** "Still running" holds this long: longer than a round of rereads takes. */
+/** How long "still running" is trusted: longer than one round of rereads takes. */
 const FRESH_MS = 5_000;
-/** So long does a deleted poll seem to be there while Redis is away. */
+/** How long a deleted poll may still be served by other gateways while Redis is away. */
 const END_FRESH_MS = 60_000;
 const ENDED = { forMs: END_FRESH_MS, entries: 50_000 };
 const RUNNING = { forMs: FRESH_MS, entries: 20_000 };
 
 export interface RunCache {
   ended(pollId: string): RunView | undefined;
-  /** Running, as Postgres said a moment ago. */
+  /** The run, if Postgres recently said that it was running. */
   running(pollId: string): RunView | undefined;
-  /** Keeps what Postgres says. */
+  /** Stores a state read from Postgres. */
   store(run: StoredRun): RunView;
-  /** Keeps an end that another source gave. */
+  /** Stores an end learned from another source. */
   storeEnd(run: RunView): void;
-  /** The poll was deleted: from now on it has no owner, whatever look-ups in flight bring. */
+  /** The poll was deleted: from here on it has no owner, even if a look-up in flight still finds it. */
   forget(pollId: string): void;
-  /** What is out of date leaves with the next one that is kept. */
+  /** Includes expired entries; they are dropped when the next one is stored. */
   size(): number;
 }
 
@@ -37,7 +37,7 @@ export function runCache(now: () => number = () => performance.now()): RunCache 
 
   const fresh = (kept: Kept | undefined, forMs: number) => (kept && now() - kept.readAt < forMs ? kept : undefined);
 
-  /** The newest at the end, so that what is out of date or too many is at the beginning. */
+  /** Keeps the newest entries at the end of the map, so that expired or excess ones are found at its start. */
   function keep(
     map: Map<string, Kept>,
     run: RunView,

@@ -1,9 +1,9 @@
 import type { PollResponse, PublicVote } from '@eloquentpoll/contracts';
 
-// A result as a Mermaid flowchart. All but letters, digits and spaces of a label are character codes, so that no text of a
-// caller becomes syntax, a directive, markup or a formula.
+// A result as a Mermaid flowchart. In labels everything but letters, digits and spaces is written as character codes,
+// so that a caller's text cannot become syntax, a directive, markup or a formula.
 
-/** Mermaid refuses diagrams above 50,000 characters; options are short by rule, a question need not be. */
+/** Mermaid refuses diagrams above 50,000 characters. Options are short by rule; a question may be long. */
 const MAX_QUESTION_LENGTH = 200;
 
 type Drawn = Pick<PollResponse, 'question' | 'options' | 'tally' | 'winning_option' | 'is_tie'> & {
@@ -32,11 +32,11 @@ export function toMermaid({ question, options, tally, votes, winning_option, is_
   return `${lines.join('\n')}\n`;
 }
 
-/** An option may be named like a member of every object. */
+/** An option may have the name of an inherited property, such as `constructor`. */
 const tallied = (tally: Record<string, number>, option: string): number =>
   Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0;
 
-/** An empty label is no label to Mermaid. */
+/** Mermaid treats an empty label as no label. */
 const node = (id: string, label: string): string => `  ${id}["${encoded(label) || BLANK}"]`;
 
 const BLANK = '#160;';

@@ -14,6 +14,6 @@ export const statusUrl = ({ baseUrl }: Config, pollId: string): string => `${bas
 export const resultUrl = ({ baseUrl }: Config, pollId: string): string => `${baseUrl}/api/polls/${pollId}/result`;
 export const publicResultUrl = ({ baseUrl }: Pick<Config, 'baseUrl'>, resultId: string): string =>
   `${baseUrl}/api/results/${resultId}`;
-/** For people, from the first second: while the poll runs it shows how it stands. */
+/** The result page, for people. It works from the first second and shows the progress of a running poll. */
 export const pageUrl = ({ baseUrl }: Pick<Config, 'baseUrl'>, resultId: string): string =>
   `${baseUrl}/result/${resultId}`;

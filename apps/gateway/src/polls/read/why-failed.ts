@@ -4,12 +4,12 @@ import type { PollsContext } from '../context.ts';
 
 export interface PollFailure {
   code: ErrorCode;
-  /** A sentence about this poll; the catalogue's without it. */
+  /** A sentence about this poll; without it the catalogue's text is used. */
   detail?: string;
   members?: { min_cost_usd: number };
 }
 
-/** The error of a poll without a vote: a retry may bring one, unless the maximum cost pays for no call at all. */
+/** The error of a poll without a vote. A retry may succeed, unless the maximum cost does not cover a single call. */
 export function whyFailed(
   result: Pick<PollResponse, 'votes' | 'termination_reason' | 'max_cost_usd' | 'min_cost_usd' | 'code'> | null,
 ): PollFailure {
@@ -21,10 +21,10 @@ export function whyFailed(
   return { code: 'budget_too_small', detail, members: { min_cost_usd } };
 }
 
-/** Every digit: a rounded limit may be too small again. */
+/** All digits: a rounded limit could again be too low. */
 const decimal = (usd: number): string => usd.toFixed(6).replace(/\.?0+$/, '');
 
-/** The error of a poll that ended without a result: canceled before a worker had it, or given up. */
+/** The error of a poll that ended without a result: canceled before a worker claimed it, or given up. */
 export const whyWithoutResult = async (
   { storage }: Pick<PollsContext, 'storage'>,
   pollId: string,

@@ -10,7 +10,7 @@ import { toSession } from '../read/to-wire.ts';
 import { cancelRun } from '../run/cancel-run.ts';
 import { RunPath } from './run-path.ts';
 
-/** POST /api/polls/{id}/cancel: asks no further model. */
+/** POST /api/polls/{id}/cancel: stops a run; no further model is asked. */
 export function cancelRunRoute(app: FastifyInstance, context: PollsContext): void {
   app.post<{ Params: RunPath }>(
     '/api/polls/:id/cancel',

@@ -19,7 +19,7 @@ import { runAndWait } from '../run/run-and-wait.ts';
 import { streamPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
 
-/** What a request asks for, decided once: by its body, unchecked, and by whether its caller is known. */
+/** What a request asks for. Decided once, from the unchecked body and whether the caller is known. */
 type Kind = 'poll' | 'free_poll' | 'dry_run' | 'credentials_missing';
 
 const BUDGETS: Readonly<Record<Kind, BudgetName>> = {
@@ -95,14 +95,14 @@ const ANSWER = {
   content: { ...content, ...textAnswer('', 'text/event-stream').content },
 };
 
-/** Without credentials only a free poll runs, and no other request is turned into one. */
+/** Callers without credentials get free polls only; no other request is turned into a free poll. */
 function classify(body: unknown, caller: CallerKind): Kind {
   if (caller === 'anonymous' && !isShorthand(body)) return 'credentials_missing';
   if (wantsDryRun(body)) return 'dry_run';
   return wantsFree(body, caller) ? 'free_poll' : 'poll';
 }
 
-/** Runs before the handler, which then knows the kind. */
+/** Runs before the handler and stores the kind for it. */
 function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
   request.pollKind = classify(request.body, caller);
   if (request.pollKind === 'free_poll') request.freeReading = readFree(request.body, caller);

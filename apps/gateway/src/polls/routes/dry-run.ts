@@ -8,7 +8,7 @@ import { isShorthand } from '../order/any-order.ts';
 import { dryRun } from '../order/dry-run.ts';
 import { dryRunAny } from '../order/dry-run-any.ts';
 
-/** POST /api/poll/dry-run: takes any JSON; what is wrong with it is the answer and not an error. */
+/** POST /api/poll/dry-run: takes any JSON; faults are part of the answer, not an error. */
 export function dryRunRoute(app: FastifyInstance, context: PollsContext): void {
   app.post(
     '/api/poll/dry-run',

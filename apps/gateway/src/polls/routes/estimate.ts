@@ -10,7 +10,7 @@ import { estimatePoll } from '../order/estimate-poll.ts';
 import { panelIssues } from '../order/poll-order.ts';
 import { typicalOrder } from '../order/typical-poll.ts';
 
-/** GET /api/poll/estimate: what a poll of this kind takes, whatever its texts. */
+/** GET /api/poll/estimate: cost and duration of such a poll, whatever its texts. */
 export function estimateRoute(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Querystring: EstimateQuery }>(
     '/api/poll/estimate',
@@ -40,11 +40,11 @@ export function estimateRoute(app: FastifyInstance, context: PollsContext): void
   );
 }
 
-/** A query may have other parameters, of which nothing was checked. */
+/** Keeps only declared parameters: others were not checked. */
 const declared = (query: EstimateQuery): EstimateQuery =>
   Object.fromEntries(Object.entries(query).filter(([name]) => name in EstimateQuery.properties));
 
-/** A list in a query, by the rules of the same list in a body. */
+/** Checks a list in the query by the rules for the same list in a body. */
 function modelList(text: string): string[] {
   const models = text.split(',').map((id) => id.trim());
   const issues = issuesOf(SavedPanelRequest, { models });

@@ -8,7 +8,7 @@ import { goneSignal } from '../../http/gone-signal.ts';
 import type { PollsContext } from '../context.ts';
 import { EXPORT_START, exportLines, readExportCursor } from '../read/export-lines.ts';
 
-/** GET /api/export: everything of an account, as JSON lines. */
+/** GET /api/export: all data of an account, as JSON lines. */
 export function exportRoute(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Querystring: ExportQuery }>(
     '/api/export',
@@ -35,7 +35,7 @@ export function exportRoute(app: FastifyInstance, context: PollsContext): void {
       const stop = AbortSignal.any([goneSignal(reply), context.shutdown.closing]);
       const giveBack = await context.streamSlots.take(request);
       reply.raw.once('close', giveBack);
-      // The caller left while Redis was asked: `close` was before.
+      // The caller disconnected while the slot was taken, before the `close` listener was added.
       if (reply.raw.destroyed) giveBack();
       const lines = exportLines(context.lists, accountOf(request), from, stop);
       reply

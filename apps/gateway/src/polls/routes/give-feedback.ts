@@ -8,7 +8,7 @@ import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
-/** POST /api/feedback: one opinion per account and poll, of which the latest counts. */
+/** POST /api/feedback: one opinion per account and poll; the latest counts. */
 export function giveFeedbackRoute(app: FastifyInstance, { storage }: PollsContext): void {
   app.post<{ Body: FeedbackRequest }>(
     '/api/feedback',

@@ -31,7 +31,7 @@ export function historyRoute(app: FastifyInstance, { lists }: PollsContext): voi
     },
     async (request, reply): Promise<HistoryResult[]> => {
       const { limit = LIMITS.history.default, offset = 0 } = request.query;
-      // Postgres counts to 2^63, an offset of the wire may be larger.
+      // An offset of the API can exceed 2^63, the limit in Postgres.
       const skipped = Math.min(offset, Number.MAX_SAFE_INTEGER);
       const accountId = accountOf(request);
       const read = (queries: Queries) => readHistory(queries, accountId, limit, skipped);

@@ -10,7 +10,7 @@ import type { PollsContext } from '../context.ts';
 import { toListedPoll } from '../read/listed-poll.ts';
 import { cursorsOf } from '../read/page-cursors.ts';
 
-/** GET /api/polls: the account's polls, newest first, by cursor. */
+/** GET /api/polls: the account's polls, newest first, with cursors. */
 export function listPollsRoute(app: FastifyInstance, { lists, config }: PollsContext): void {
   app.get<{ Querystring: PollListQuery }>(
     '/api/polls',
@@ -72,7 +72,7 @@ export function listPollsRoute(app: FastifyInstance, { lists, config }: PollsCon
 
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text));
 
-/** `metadata[customer]=42` as members of one object. */
+/** Turns `metadata[customer]=42` into a member of one `metadata` object. */
 async function foldMetadata(request: FastifyRequest): Promise<void> {
   const folded: Record<string, unknown> = {};
   const pairs: [string, unknown][] = [];

@@ -6,7 +6,7 @@ import { sendTagged } from '../../http/send-tagged.ts';
 import type { PollsContext } from '../context.ts';
 import { requireSigner } from '../read/receipt.ts';
 
-/** GET /.well-known/jwks.json: the public keys of receipts. Those of the identity provider are at its own `jwks_uri`. */
+/** GET /.well-known/jwks.json: the public keys of receipts. The identity provider's keys are at its own `jwks_uri`. */
 export function receiptKeysRoute(app: FastifyInstance, { receipts }: PollsContext): void {
   app.get(
     '/.well-known/jwks.json',

@@ -44,7 +44,7 @@ export function runResultRoute(app: FastifyInstance, context: PollsContext): voi
           : await whyWithoutResult(context, pollId, 'poll_failed');
         throw new ApiError(code, why);
       }
-      // Deleted a moment ago, and this process has not heard of it.
+      // The poll was just deleted, and this process has not been informed yet.
       if (!result) throw new ApiError('session_not_found');
       return result.detail;
     },

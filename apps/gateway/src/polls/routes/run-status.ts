@@ -31,8 +31,8 @@ const INCLUDE = Type.Object({
 });
 
 /**
- * GET /api/polls/{id}/status: how a run stands, at once or as a long poll. A caller that sends no tag waits for the end;
- * one that sends the tag of its last answer waits for any change.
+ * GET /api/polls/{id}/status: the state of a run, at once or as a long poll. A caller that sends no ETag waits for the
+ * end; a caller that sends the ETag of its last answer waits for any change.
  */
 export function runStatusRoute(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Params: RunPath; Querystring: Static<typeof INCLUDE>; Headers: { prefer?: string } }>(
@@ -83,7 +83,7 @@ export function runStatusRoute(app: FastifyInstance, context: PollsContext): voi
   );
 }
 
-/** The status and what `/result` would answer. */
+/** The status, and what `/result` would answer. */
 async function endOf(context: PollsContext, { pollId, status, resultId }: RunView): Promise<SessionStatusBody> {
   const run = { session_id: pollId, status, result_id: resultId };
   const stored = await findResultOfPoll(context.storage, pollId);

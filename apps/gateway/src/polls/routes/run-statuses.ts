@@ -7,7 +7,7 @@ import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
-/** GET /api/polls/status: how many runs stand, in one request. */
+/** GET /api/polls/status: the state of many runs in one request. */
 export function runStatusesRoute(app: FastifyInstance, { storage }: PollsContext): void {
   app.get<{ Querystring: StatusesQuery }>(
     '/api/polls/status',

@@ -28,7 +28,7 @@ const config = { operation: 'account' } as const;
 const shared = { tags: ['Polling'], security: access.sessionOrBearer };
 const missing = ['panel_not_found'] as const;
 
-/** GET /api/panels, and GET, PUT and DELETE of the panels that an account saved. */
+/** GET /api/panels, and GET, PUT and DELETE for the saved panels of an account. */
 export function savedPanelRoutes(app: FastifyInstance, { storage, panels }: Parts): void {
   const shown = (found: StoredPanel): SavedPanel => toSavedPanel(panels, found);
 

@@ -32,8 +32,8 @@ const StreamHeaders = Type.Object({
 const lastEventIdOf = ({ headers }: FastifyRequest): string => String(headers['last-event-id'] ?? '').trim();
 
 /**
- * POST /api/poll/stream: runs a poll and answers with its events. A caller that reconnects with Last-Event-ID, or with
- * the same Idempotency-Key, follows the same poll and pays nothing.
+ * POST /api/poll/stream: runs a poll and sends its events. A caller that reconnects with Last-Event-ID, or with the
+ * same Idempotency-Key, follows the same poll and pays nothing.
  */
 export function streamPollRoute(app: FastifyInstance, context: PollsContext): void {
   app.addHook('preClose', () => context.streams.close());
@@ -41,7 +41,7 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
   app.post<{ Querystring: Static<typeof StreamQuery> }>(
     '/api/poll/stream',
     {
-      // A stream that is followed on needs no body.
+      // A request that resumes a stream needs no body.
       attachValidation: true,
       config: {
         operation: (request) => (lastEventIdOf(request) ? 'session' : 'poll'),

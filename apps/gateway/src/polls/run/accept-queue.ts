@@ -1,18 +1,18 @@
 import { type Acceptance, type Accepted, pollAccepter, type Storage } from '@eloquentpoll/storage';
 import { acceptSlots } from './accept-slots.ts';
 
-/** Of one account: those that are being accepted, and those that go with the next call. */
+/** Limit per account: polls that are being accepted, plus those that go with the next call. */
 const MAX_ON_THE_WAY = 32;
 
 interface Turns {
   connections: number;
-  /** From then on only what was begun goes on. */
+  /** Once aborted, only what has begun is completed. */
   ending: AbortSignal;
-  /** Of several polls that were sent together it is not known whether they were made; each is tried by itself. */
+  /** A call for several polls failed and it is unknown whether they were made; each is retried separately. */
   onLost(error: unknown): void;
 }
 
-/** Accepts polls; one payer has at most `connections` of the pool, and a poll waits so long for its turn as a slot may take. */
+/** Accepts polls. One payer uses at most `connections` of the pool; a poll waits for its turn as `acceptSlots` allows. */
 export function acceptQueue(
   storage: Storage,
   { connections, ending, onLost }: Turns,
@@ -22,7 +22,7 @@ export function acceptQueue(
   const accept = pollAccepter(storage, calls.run, onLost);
   return (acceptance) => {
     const { accountId } = acceptance.poll;
-    // Free polls are never accepted together: their turn is a call.
+    // Free polls are never accepted together, so each takes a slot for a call of its own.
     if (acceptance.free || accountId === null) return accept(acceptance);
     return polls.run(accountId, () => accept(acceptance));
   };

@@ -1,12 +1,12 @@
 import { ApiError } from '../../http/api-error.ts';
 
-// How many polls of one payer this process accepts at once. They wait for each other's locks in Postgres anyway, and each
-// that waits there has a connection: without a bound the burst of one account takes the whole pool.
+// Limits how many polls of one payer this process accepts at once. They would wait for each other's locks in Postgres,
+// each with a connection: without a limit, a burst from one account takes the whole pool.
 
 export interface AcceptSlots {
   /**
-   * First come, first served; a 429 when the queue is full or the turn does not come in time, a 503 when the process ends.
-   * Both say that no poll was made: `lost` is thrown in their place where an earlier try may have made it.
+   * First come, first served. Throws a 429 when the queue is full or the turn comes too late, a 503 when the process
+   * ends. Both say that no poll was made; if an earlier try may have made one, `lost` is thrown instead.
    */
   run<T>(payer: string, accept: () => Promise<T>, lost?: unknown): Promise<T>;
 }
@@ -20,7 +20,7 @@ interface Limits {
   running: number;
   waiting?: number;
   waitMs?: number;
-  /** From then on only what was begun goes on. */
+  /** Once aborted, only what has begun is completed. */
   ending?: AbortSignal;
 }
 
@@ -36,7 +36,7 @@ export function acceptSlots({ running, waiting = MAX_WAITING, waitMs = MAX_WAIT_
       return;
     }
     if (queue.waiting.size >= waiting) throw tooManyAtOnce();
-    // The one that leaves passes its slot on, so the count of running ones stays.
+    // A finishing call passes its slot to the next one, so `running` stays the same.
     await new Promise<void>((resolve, reject) => {
       const settle = (): void => {
         queue.waiting.delete(turn);

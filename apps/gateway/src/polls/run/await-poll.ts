@@ -17,9 +17,9 @@ export interface EndedPoll {
 }
 
 interface Waiting {
-  /** Hears the progress until the end, or until the caller is gone. */
+  /** Receives the progress until the poll ends or the caller leaves. */
   onSnapshot?: (snapshot: ProgressSnapshot) => void;
-  /** A caller who leaves cancels the poll, unless a repeat of the request would find it by its key. */
+  /** When the caller leaves, cancel the poll, unless a repeated request would find it by its Idempotency-Key. */
   cancelsWhenGone?: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function awaitPoll(
   follower.follow(pollId, { onSnapshot, onEnd }, { catchUp: joined !== null });
   const made = { pollId, accountId: submission.accountId };
   const heard = await settleWithin(ended, deadlineMs + END_GRACE_MS, gone, context.shutdown.ending);
-  // A gateway that ends is no caller that leaves.
+  // When the gateway shuts down, the caller has not left.
   if (heard === 'aborted' && cancelsWhenGone && !context.shutdown.ending.aborted)
     await cancelUnkeyed(context, { pollId, accountId: submission.accountId, isKeyed: Boolean(submission.idempotency) });
   if (heard === 'aborted') throw outcomeUnknown(made, { detail: RESTARTING, retryAfterSeconds: 1 });

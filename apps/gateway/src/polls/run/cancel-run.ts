@@ -5,12 +5,12 @@ import { readRun } from '../read/read-run.ts';
 import { type RunView, viewOfStored } from '../read/run-view.ts';
 import { waitForChange } from './wait-for-change.ts';
 
-// Postgres ends the poll whatever happens here: a worker that did not hear of it finds out with its next renewal.
+// Postgres ends the poll whatever happens here: a worker that misses the message learns of it when it renews its lease.
 
-/** How long the answer waits for the worker that has the poll. */
+/** How long the caller waits for the worker that runs the poll. */
 const MAX_WAIT_MS = 5_000;
 
-/** The run as it ended, or as it stands where its worker takes longer; null when the account has no such poll. */
+/** The ended run, or the run as it is if its worker takes longer; null when the account has no such poll. */
 export async function cancelRun(
   context: PollsContext,
   accountId: string,
@@ -23,7 +23,7 @@ export async function cancelRun(
   return run && waitForChange(context, run, ({ status }) => status !== 'running', MAX_WAIT_MS, stop);
 }
 
-/** Without waiting for its worker: the run as it ended where none has it, and null when the account has no such poll. */
+/** As above without waiting: the ended run, `ending` while a worker has to end it; null when there is no such poll. */
 export async function requestCancel(
   context: PollsContext,
   accountId: string,
@@ -42,11 +42,11 @@ async function announceEnd(context: PollsContext, accountId: string, pollId: str
   try {
     const { spec, createdAt } = (await findPoll(context.storage, pollId))!;
     const elapsedMs = Math.max(0, Date.now() - createdAt.getTime());
-    // Numbered as if a worker had begun with it: no snapshot comes before that of the first claim.
+    // Epoch 1, as if a worker had claimed it, because no earlier snapshot can exist.
     const end = { pollId, epoch: 1, spec, state: pollState(spec), received: 0, vote: null, elapsedMs };
     await context.bus.runs.end(pollId, 0, accountId, finalSnapshot(end, null));
   } catch (error) {
-    // Followers read Postgres every 2 s as well.
+    // Followers also read Postgres every 2 s.
     context.log.warn({ poll_id: pollId, err: error }, 'poll.end_not_announced');
   }
   return run;

@@ -4,11 +4,11 @@ import { requestCancel } from './cancel-run.ts';
 interface LeftPoll {
   pollId: string;
   accountId: string | null;
-  /** A repeat of the request would find it. */
+  /** A repeated request would find the poll. */
   isKeyed: boolean;
 }
 
-/** Its caller has left, and cannot find it. */
+/** Cancels a poll whose caller has left and has no means to find it again. */
 export async function cancelUnkeyed(context: PollsContext, { pollId, accountId, isKeyed }: LeftPoll): Promise<void> {
   if (accountId === null || isKeyed) return;
   try {

@@ -6,13 +6,13 @@ import { decimalUsd } from '../order/decimal-usd.ts';
 
 type Parts = Pick<PollsContext, 'config' | 'panels'>;
 
-/** Free polls stop first. For flex polls nothing is set aside while they wait: their ceiling is that of the worker that claims them. */
+/** Free polls reach the ceiling first. Waiting flex polls set nothing aside; their ceiling is checked at the claim. */
 export const ceilingFor = ({ config, panels }: Parts, spec: Pick<PollSpec, 'panel_name' | 'service_tier'>) =>
   laneOf(spec) === 'flex'
     ? undefined
     : spendCeiling(config.providerSpend, panels.simulated, isFree(spec.panel_name) ? 'free' : 'all');
 
-/** A flex poll that alone is beyond what all of them may cost would wait for a day, and then end without a vote. */
+/** A flex poll that costs more than the ceiling of all flex polls would wait for a day and end without a vote. */
 export function refuseBeyondFlex(
   { config, panels }: Parts,
   spec: Pick<PollSpec, 'panel_name' | 'service_tier'>,

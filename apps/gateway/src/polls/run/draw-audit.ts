@@ -3,13 +3,13 @@ import { noteRosterVersion } from '@eloquentpoll/storage';
 import type { PollsContext } from '../context.ts';
 import type { AskingNow } from '../order/asking-now.ts';
 
-// Which polls are audited is decided when they are accepted, by a keyed hash of their id: neither a caller nor what became
-// of the poll has a part in it.
+// Whether a poll is audited is decided when it is accepted, by a keyed hash of its id. Neither the caller nor the
+// poll's result can influence it.
 
-/** Of this process; each is stored before the first poll that names it. */
+/** Versions noted by this process. Each is stored before the first poll that names it. */
 const noted = new Set<string>();
 
-/** The roster version that the poll is audited for; undefined for most polls. */
+/** The roster version under which the poll is audited; undefined for most polls, which are not audited. */
 export async function drawAudit(
   { config, storage, log }: Pick<PollsContext, 'config' | 'storage' | 'log'>,
   pollId: string,
@@ -31,6 +31,6 @@ export async function drawAudit(
   return roster.version;
 }
 
-/** In [0, 1), evenly. */
+/** Evenly distributed in [0, 1). */
 const drawOf = (secret: string, pollId: string): number =>
   createHmac('sha256', secret).update(`audit of ${pollId}`).digest().readUInt32BE() / 2 ** 32;

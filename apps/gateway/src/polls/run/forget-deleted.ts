@@ -1,6 +1,6 @@
 import type { PollsContext } from '../context.ts';
 
-/** After polls were deleted in Postgres: here at once, in other gateways as soon as they hear of it. */
+/** Called after polls were deleted in Postgres: this gateway forgets them at once, others when they get the message. */
 export async function forgetDeleted(
   { bus, runs, log }: Pick<PollsContext, 'bus' | 'runs' | 'log'>,
   pollIds: readonly string[],
@@ -10,7 +10,7 @@ export async function forgetDeleted(
   try {
     await bus.forgetPolls(pollIds);
   } catch (error) {
-    // A worker repeats it.
+    // A worker repeats the deletion.
     log.warn({ err: error, polls: pollIds.length }, 'polls.deletion_not_announced');
   }
 }

@@ -5,11 +5,11 @@ import { decimalUsd } from '../order/decimal-usd.ts';
 interface Funds {
   holdU: bigint;
   availableU: bigint;
-  /** Paid by a card, and held back until that has settled. */
+  /** Paid by card and held back until the payment has settled. */
   settlingU: bigint;
 }
 
-/** Why a poll cannot be paid. */
+/** The error that says why the balance does not cover a poll. */
 export function insufficientFunds(
   { cardHoldBack }: Pick<Config, 'cardHoldBack'>,
   { holdU, availableU, settlingU }: Funds,

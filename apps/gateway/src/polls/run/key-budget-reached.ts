@@ -5,7 +5,7 @@ import { decimalUsd } from '../order/decimal-usd.ts';
 
 const PERIODS = { never: 'in all', daily: 'per UTC day', monthly: 'per month' } as const;
 
-/** Why the limit of a key leaves too little for a poll. */
+/** The error that says why a key's limit leaves too little for a poll. */
 export async function keyBudgetReached(
   { storage }: PollsContext,
   keyId: string,
@@ -13,7 +13,7 @@ export async function keyBudgetReached(
   what: 'poll' | 'batch' = 'poll',
 ): Promise<ApiError> {
   const limit = await findKeyLimit(storage, keyId);
-  // Its owner has just taken the limit away.
+  // The owner has just removed the limit.
   if (!limit) return new ApiError('key_budget_reached');
   const { limitU, spentU, heldU, reset, resetsAt } = limit;
   const renewal = resetsAt ? ` It starts again at ${resetsAt.toISOString()}.` : '';

@@ -1,12 +1,12 @@
 import { mayBeDone, StorageBusy, StorageUnavailable } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 
-// A poll that was made, or may have been, may have ended and been billed where its caller cannot hear how: it is a 503 then,
-// which says where the poll is found, and never an error that says that it failed.
+// A poll that was made, or may have been, can end and be billed although its caller does not learn how. The caller gets
+// a 503 that says where to find the poll, and never an error that claims it failed.
 
 interface PollOfRequest {
   pollId: string;
-  /** Null for a caller who could not read it by its id. */
+  /** Null for a caller who could not read the poll by its id. */
   accountId: string | null;
 }
 
@@ -35,7 +35,7 @@ const MADE_UNKNOWN =
 const NONE_MADE =
   'The database is out of reach for a moment; no poll was made of this request and nothing was charged.';
 
-/** Why a poll could not be accepted: a caller without a key may then repeat what made none, and only that. */
+/** Why a poll could not be accepted. Without an Idempotency-Key, only a request that made no poll may be repeated. */
 export function acceptFailure(error: unknown, poll: PollOfRequest): unknown {
   if (!isAway(error)) return error;
   if (mayBeDone(error)) return outcomeUnknown(poll, { detail: MADE_UNKNOWN, cause: error });
@@ -46,7 +46,7 @@ export function acceptFailure(error: unknown, poll: PollOfRequest): unknown {
   });
 }
 
-/** What the storage says of a poll that was made; where it is away that is unknown. */
+/** Reads the state of a poll that was made. While the database is away, the answer is "outcome unknown". */
 export async function knownOf<T>(poll: PollOfRequest, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

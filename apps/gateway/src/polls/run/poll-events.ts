@@ -13,18 +13,18 @@ import { completeEvent, errorEvent, progressEvent, watchedEndEvent } from './str
 interface Streamed {
   pollId: string;
   options: readonly string[];
-  /** False: silence between the first event and the last. */
+  /** False: send nothing between the first event and the last. */
   progress: boolean;
   requestId: string;
   key: IdempotencyKey | undefined;
-  /** For who has only the poll's address: no costs, and the end without the result. */
+  /** For people who have only the poll's address: no costs, and an end without the result. */
   isWatched: boolean;
-  /** What it costs the operator is not its caller's. */
+  /** Only the operator pays, so the caller is shown no cost. */
   isFree: boolean;
   quickResultOf: ShortOrder['optionsSource'] | undefined;
 }
 
-/** Writes what a follower hears to an event stream; the follower is closed with the stream. */
+/** Writes what a follower receives to an event stream. The follower is closed with the stream. */
 export class PollEvents implements PollListener, StreamSource {
   readonly #context: PollsContext;
   readonly #stream: EventStream;
@@ -58,14 +58,14 @@ export class PollEvents implements PollListener, StreamSource {
   }
 
   async #giveUp(): Promise<void> {
-    // As below: an error would say that the poll failed, which may still end well, and be billed.
+    // No error event: it would claim that the poll failed, but it may still end well and be billed.
     if (!(await this.#follower.readLast())) this.#stream.end();
   }
 
   async #finish(end: PollEnd): Promise<void> {
     const { pollId, key } = this.#poll;
     const result = await readOutcomeUntil(this.#context, pollId, end, key, () => this.#stream.closed);
-    // The client comes back with Last-Event-ID and finds the end once Postgres is there again.
+    // The client reconnects with Last-Event-ID and gets the end once Postgres is back.
     if (result === undefined) return this.#stream.end();
     if (!result) return this.#fail(await whyWithoutResult(this.#context, pollId, 'poll_execution_failed'), end.seq);
     if (this.#poll.isWatched) return this.#stream.end(watchedEndEvent(pollId, end.seq, result.poll_id));

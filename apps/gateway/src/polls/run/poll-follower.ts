@@ -6,16 +6,16 @@ import { runFromPostgres } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
 import type { EndListener } from './poll-rereads.ts';
 
-// Follows one poll to its end: subscribe, read, forward what is newer. Pub/sub loses messages, so Postgres is read
-// again beside it. A class with callbacks, because thousands of these wait at a time: each is one object.
+// Follows one poll to its end: subscribe, read, forward what is newer. Pub/sub loses messages, so Postgres is reread as
+// well. A class with callbacks instead of promises: thousands of followers wait at a time, and each costs one object.
 
-/** How late after its deadline a poll's end may still be stored. */
+/** How long after its deadline the end of a poll may still be stored. */
 export const END_GRACE_MS = 8_000;
 
 export interface PollListener {
-  /** A snapshot of the running poll, newer than every one before it. */
+  /** A snapshot of the running poll, newer than all snapshots before it. */
   onSnapshot?: ((snapshot: ProgressSnapshot) => void) | undefined;
-  /** Called once, and nothing after it. */
+  /** Called once, as the last call. */
   onEnd(end: PollEnd): void;
 }
 
@@ -25,14 +25,14 @@ export interface PollEnd {
   resultId: string | null;
   /** Higher than the number of every snapshot before it. */
   seq: number;
-  /** The result, where it was announced with the end; otherwise it is in Postgres. */
+  /** The result, if it was announced with the end; otherwise it is in Postgres. */
   result: PollResponse | null;
 }
 
 interface FollowFrom {
-  /** Number of the newest snapshot that the listener has. */
+  /** Number of the newest snapshot that the listener already has. */
   after?: number;
-  /** The poll may have begun before the subscription, so it is read once. */
+  /** The poll may have begun before the subscription: read its state once. */
   catchUp: boolean;
 }
 
@@ -43,25 +43,25 @@ export class PollFollower implements Disposable, EndListener {
   #subscription: Watch | null = null;
   #listener: PollListener | null = null;
   #seq = -1;
-  /** The newest message from before there was a listener. */
+  /** The newest message that arrived before there was a listener. */
   #early: ProgressSnapshot | null | undefined;
   #reading = false;
   #closed = false;
 
-  /** A follower of the end alone is not woken by each vote. */
+  /** With `end` the follower is not woken by each vote. */
   constructor(context: PollsContext, channel: 'snapshots' | 'end' = 'snapshots') {
     this.#context = context;
     this.#channel = channel;
   }
 
-  /** To be called before the poll can begin, unless it did before. Without Redis only the reads of Postgres are left. */
+  /** Call it before the poll can begin, unless it began earlier. Without Redis only the reads of Postgres remain. */
   async subscribe(pollId: string, { isNew = false } = {}): Promise<void> {
     this.#subscription?.close();
     this.#subscription = null;
     this.#pollId = pollId;
     const { bus, log } = this.#context;
     try {
-      // Another process may wait for the end of a poll that began before.
+      // `watchEnd` works for new polls only: the end of an older poll may be sent to another process.
       const subscription = await (isNew && this.#channel === 'end'
         ? bus.watchEnd(pollId, this.#hear)
         : bus.watchPoll(pollId, this.#hear));
@@ -72,7 +72,7 @@ export class PollFollower implements Disposable, EndListener {
     }
   }
 
-  /** What was heard since the subscription comes first. */
+  /** Messages since the subscription are delivered first. */
   follow(pollId: string, listener: PollListener, { after = -1, catchUp }: FollowFrom): void {
     this.#pollId = pollId;
     this.#listener = listener;
@@ -89,8 +89,8 @@ export class PollFollower implements Disposable, EndListener {
   }
 
   /**
-   * Reads the poll a last time, when its end is overdue. True: the listener has heard the end, or hears it now, or left.
-   * False: it hears nothing more, because the poll still runs, or Postgres does not say. Its worker may store the end yet.
+   * Reads the poll once more when its end is overdue. True: the listener got the end, is about to, or has left. False:
+   * it gets nothing more, because the poll still runs or Postgres does not answer. Its worker may still store the end.
    */
   async readLast(): Promise<boolean> {
     const { storage, runs, log } = this.#context;
@@ -105,7 +105,7 @@ export class PollFollower implements Disposable, EndListener {
     return false;
   }
 
-  /** Stops at once; the listener hears nothing more. */
+  /** Stops at once; the listener gets nothing more. */
   [Symbol.dispose](): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -113,7 +113,7 @@ export class PollFollower implements Disposable, EndListener {
     if (this.#listener) this.#context.rereads.remove(this.#pollId, this);
   }
 
-  /** Null stands for messages that may have been lost. */
+  /** Null means that messages may have been lost. */
   readonly #hear = (snapshot: ProgressSnapshot | null): void => {
     if (this.#closed) return;
     if (!this.#listener) this.#early = snapshot;
@@ -139,7 +139,7 @@ export class PollFollower implements Disposable, EndListener {
         if (run) this.endedInPostgres(run);
       }
     } catch (error) {
-      // Postgres is read again in two seconds.
+      // Postgres is read again within two seconds.
       log.warn({ poll_id: this.#pollId, err: error }, 'poll.read_failed');
     } finally {
       this.#reading = false;

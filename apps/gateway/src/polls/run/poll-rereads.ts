@@ -3,8 +3,8 @@ import type { Logger } from '../../config/log.ts';
 import type { RunCache } from '../read/run-cache.ts';
 import type { RunView } from '../read/run-view.ts';
 
-// Every two seconds one query reads all polls that are followed or were asked about: so an end is noticed whose
-// announcement was lost, at a cost that does not grow with the number of requests.
+// Every two seconds one query reads all polls that are followed or were asked about. This finds ends whose announcement
+// was lost, at a cost that does not grow with the number of requests.
 
 export const REREAD_MS = 2_000;
 const MAX_SCHEDULED = 20_000;
@@ -15,12 +15,12 @@ export interface EndListener {
 }
 
 export interface PollRereads extends Disposable {
-  /** Reads the poll until the listener is removed; its end is passed on. */
+  /** Rereads the poll until the listener is removed; its end is passed to the listener. */
   add(pollId: string, listener: EndListener): void;
   remove(pollId: string, listener: EndListener): void;
-  /** Reads the poll once, for the cache. */
+  /** Reads the poll once and stores it in the cache. */
   schedule(pollId: string): void;
-  /** Polls that are followed, for leak checks. */
+  /** Number of polls that are followed, to detect leaks. */
   followed(): number;
 }
 
@@ -55,7 +55,7 @@ export function pollRereads({ storage, runs, log }: Parts, everyMs = REREAD_MS):
   }
 
   function notify(run: RunView): void {
-    // A listener removes itself when it hears the end.
+    // Copied, because a listener removes itself when it gets the end.
     for (const listener of [...(followed.get(run.pollId) ?? [])]) listener.endedInPostgres(run);
   }
 

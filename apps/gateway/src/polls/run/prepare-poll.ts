@@ -9,14 +9,14 @@ import { freezeOrder } from '../order/freeze-order.ts';
 import { refuseBeyondFlex } from './ceiling-for.ts';
 import { drawAudit } from './draw-audit.ts';
 
-/** All of a poll that its order and this moment decide, however it comes in. */
+/** Everything about a poll that follows from its order and the current moment, whichever way it was submitted. */
 export interface PreparedPoll {
   id: string;
   resultId: string;
   spec: PollSpec;
   metadata: PollOrder['metadata'];
   holdU: bigint;
-  /** The most that providers can charge for it. */
+  /** The maximum that providers can charge for the poll. */
   providerMaxU: number;
   deadlineMs: number;
   auditVersion: string | undefined;
@@ -29,7 +29,7 @@ interface Asked {
   pollId?: string;
 }
 
-/** At this moment's prices and the models' newest health; nothing is stored. */
+/** Uses current prices and the models' latest health; stores nothing. */
 export async function preparePoll(
   context: PollsContext,
   { order: asked, accountId, tenant, pollId = newPollId(context.config.cell) }: Asked,
@@ -52,8 +52,8 @@ export async function preparePoll(
 }
 
 /**
- * Who asks, as providers hear it: the same for all polls of an account or network, and nothing that leads to it. They can
- * so stop one caller instead of all of ours.
+ * The caller's pseudonym at providers: the same for all polls of an account or network, and not traceable to it.
+ * Providers can use it to block one caller instead of all our traffic.
  */
 const callerOf = ({ config }: PollsContext, tenant: string): string =>
   createHmac('sha256', config.keyPepper).update(`provider user ${tenant}`).digest('base64url').slice(0, 32);

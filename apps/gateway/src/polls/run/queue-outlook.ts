@@ -1,18 +1,18 @@
 import type { Bus } from '@eloquentpoll/bus';
 import type { Logger } from '../../config/log.ts';
 
-// When a poll that is accepted now would start: the jobs before it, by its rank among its tenant's waiting polls, at the
-// rate at which the fleet ends polls. A poll that could not start in time is refused, not accepted and starved.
+// Estimates when a poll that is accepted now would start: the jobs ahead of it, by its rank among its tenant's waiting
+// polls, divided by the rate at which the fleet ends polls. A poll that could not start in time is refused.
 
 export interface QueueOutlook {
-  /** How many of a tenant's polls may wait before one that has to start within this time; undefined: any number. */
+  /** How many polls of the tenant may wait ahead of one that must start within this time; undefined: any number. */
   maxWaiting(startWithinMs: number): number | undefined;
-  /** How long one behind so many of them would wait. */
+  /** How long a poll behind that many waiting polls of its tenant would wait. */
   waitMs(waiting: number): number;
 }
 
 interface Look {
-  /** By RANKS, in milliseconds. */
+  /** Waiting times in milliseconds, one per entry of RANKS. */
   waits: number[];
   active: number;
   at: number;
@@ -20,14 +20,14 @@ interface Look {
 
 const RANKS = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024] as const;
 const LOOK_EVERY_MS = 250;
-/** An older look says nothing. */
+/** An older measurement is ignored. */
 const MAX_AGE_MS = 5_000;
-/** While more and more polls run, the rate of a moment ago is too low to refuse anything by it. */
+/** While the number of running polls grows faster than this, the measured rate is too low to refuse polls by it. */
 const STARTING = 1.2;
 
 interface Sources {
   bus: Pick<Bus, 'queueBacklog'>;
-  /** How long polls run at present; null where that is not known. */
+  /** The mean duration of polls at present; null when unknown. */
   meanMs: () => Promise<number | null>;
   log: Pick<Logger, 'warn'>;
   now?: () => number;
@@ -46,7 +46,7 @@ export function queueOutlook({ bus, meanMs, log, now = () => performance.now() }
     newest = { waits: before.map((jobs) => (mean === null ? 0 : (jobs * mean) / active)), active, at };
   }
 
-  /** Nothing waits for a look: the one before it answers. */
+  /** Answers from the last measurement and starts a new one in the background. */
   function waits(): readonly number[] {
     if (now() - askedAt >= LOOK_EVERY_MS) {
       askedAt = now();

@@ -8,8 +8,8 @@ import { REREAD_MS } from './poll-rereads.ts';
 const MAX_READS = 15;
 
 /**
- * The result of a poll that has ended; null when it was given up. Such a poll cost nothing, so its key no longer stands
- * for it: a retry makes a new one.
+ * The result of a poll that has ended; null when it was given up. Such a poll cost nothing, so its Idempotency-Key is
+ * released and a retry makes a new poll.
  */
 export async function readOutcome(
   { storage }: Pick<PollsContext, 'storage'>,
@@ -24,7 +24,7 @@ export async function readOutcome(
   return null;
 }
 
-/** The same for a stream: read again while Postgres is away, as long as there is a reader. Undefined if it stays away. */
+/** The same for a stream: retries while Postgres is away and the stream is open. Undefined if Postgres stays away. */
 export async function readOutcomeUntil(
   context: Pick<PollsContext, 'storage' | 'log'>,
   pollId: string,
@@ -43,7 +43,7 @@ export async function readOutcomeUntil(
   return undefined;
 }
 
-/** Runs what ends a stream. Where that fails the stream ends without a last event, and its reader may come back for it. */
+/** Runs the last step of a stream. If it fails, the stream ends without a last event, and the client can reconnect. */
 export function endStream(
   { log }: Pick<PollsContext, 'log'>,
   stream: { end(): void },

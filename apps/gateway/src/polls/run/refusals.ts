@@ -1,7 +1,7 @@
 import type { Accepted } from '@eloquentpoll/storage';
 
-// Why polls are not accepted, as eloquentpoll_polls_refused_total counts it. What the free pool lacks is not what an account
-// lacks: its budget is spent, only held by running polls, or nothing on purpose.
+// Why polls are refused, as counted by eloquentpoll_polls_refused_total. For the free pool, "not enough money" has
+// causes that accounts do not have: the daily cap is spent, is only held by running polls, or is zero on purpose.
 
 export const REFUSALS = [
   ...(['too_many', 'too_many_of_key', 'too_late', 'over_ceiling', 'insufficient', 'key_limit'] as const),
@@ -10,7 +10,7 @@ export const REFUSALS = [
 
 type Refusal = (typeof REFUSALS)[number];
 
-/** A pool that is only held answers at most this; see accept_poll.sql. */
+/** When the pool is only held by running polls, Retry-After is at most this; see accept_poll.sql. */
 export const MAX_HELD_RETRY_S = 5;
 
 export function reasonOfRefusal(refused: Exclude<Accepted, { pollId: string }>, freeDailyCapU: bigint): Refusal {

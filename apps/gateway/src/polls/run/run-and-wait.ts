@@ -6,7 +6,7 @@ import type { PollsContext } from '../context.ts';
 import { awaitPoll } from './await-poll.ts';
 import type { Submission } from './submit-poll.ts';
 
-/** Answers a request with its poll's result, made now or by an earlier request with the same Idempotency-Key. */
+/** Answers with the poll's result. An earlier request with the same Idempotency-Key may have made the poll. */
 export async function runAndWait(
   context: PollsContext,
   reply: FastifyReply,

@@ -1,6 +1,6 @@
 /**
- * What the promise comes to, unless the time is over or one of the signals aborts before it. A timer and listeners of its
- * own: AbortSignal.any and an aborted sleep would cost more than the rest of a request's wait.
+ * The promise's value, unless the time runs out or a signal aborts first. It uses a plain timer and listeners, because
+ * AbortSignal.any and an abortable sleep would cost more than the rest of a waiting request.
  */
 export function settleWithin<T>(
   promise: Promise<T>,

@@ -15,17 +15,17 @@ import { jsonLine } from '../../http/json-line.ts';
 import { pageUrl, publicResultUrl, resultUrl, statusUrl } from '../read/to-wire.ts';
 import type { PollFailure } from '../read/why-failed.ts';
 
-// The three kinds of event on the wire. `started` repeats with every vote, each time whole, so that a reader may keep
-// only the first or the last. Exactly one `complete` or `error` ends a stream.
+// The three kinds of event on the wire. `started` is sent again with every vote, each time complete, so that a reader
+// may use only the first or the last. Exactly one `complete` or `error` ends a stream.
 
-/** What a stream says of its poll before the first vote. */
+/** What the first event of a stream says about its poll. */
 export interface StreamedPoll {
   pollId: string;
   resultId: string;
   /** Null for a caller without an account, who cannot read a session. */
   accountId: string | null;
   spec: PollSpec;
-  /** What it costs the operator is not its caller's. */
+  /** Only the operator pays, so the caller is shown no cost. */
   isFree: boolean;
   startedAt: Date;
 }
@@ -35,7 +35,7 @@ type SnapshotView = Pick<
   'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'chances' | 'track_record' | 'asking' | 'vote' | 'elapsed_ms'
 >;
 
-/** A poll before its first snapshot. */
+/** The state of a poll before its first snapshot. */
 export const initialSnapshot = ({ spec }: Pick<StreamedPoll, 'spec'>): SnapshotView => ({
   seq: 0,
   progress: { received: 0, succeeded: 0, failed: 0, total: spec.seats.length },
@@ -47,7 +47,7 @@ export const initialSnapshot = ({ spec }: Pick<StreamedPoll, 'spec'>): SnapshotV
   elapsed_ms: 0,
 });
 
-/** The first event of a connection: the question, where to look, and when to reconnect. */
+/** The first event of a connection: the question, the URLs to read, and the reconnection time. */
 export function firstEvent(config: Config, poll: StreamedPoll, snapshot: SnapshotView): string {
   const { pollId, resultId, accountId, spec, startedAt } = poll;
   const data: StreamStarted = {
@@ -72,7 +72,7 @@ export const progressEvent = (pollId: string, options: readonly string[], snapsh
 
 const RETRY_MS = 3_000;
 
-/** For a connection that begins without an event: the caller has the newest. */
+/** Starts a connection without an event, for a caller that already has the newest one. */
 export const RETRY_ONLY = `retry: ${RETRY_MS}\n\n`;
 
 function progressOf(pollId: string, options: readonly string[], snapshot: SnapshotView): StreamStarted {
@@ -93,13 +93,13 @@ function progressOf(pollId: string, options: readonly string[], snapshot: Snapsh
   };
 }
 
-/** The result, with `session_id` and the event's number beside its fields. */
+/** The result, with `session_id` and the event number added to its fields. */
 export function completeEvent(pollId: string, seq: number, result: Omit<StreamComplete, 'seq' | 'session_id'>): string {
   const data: StreamComplete = { seq, session_id: pollId, ...result };
   return event('complete', pollId, data, { id: LAST });
 }
 
-/** The end for people who watch: the page of the result has the rest. */
+/** The end for people who watch; the result page shows the rest. */
 export const watchedEndEvent = (pollId: string, seq: number, resultId: string): string =>
   event('complete', pollId, { seq, poll_id: resultId }, { id: LAST });
 
@@ -121,7 +121,7 @@ export function errorEvent(
   return event('error', pollId, data, { id: LAST });
 }
 
-/** In place of the number in the id of a last event: a client that reconnects with it has seen the end. */
+/** Replaces the number in the id of a last event. A client that reconnects with it has seen the end. */
 export const LAST = 'end';
 
 function event(

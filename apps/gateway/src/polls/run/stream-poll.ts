@@ -11,14 +11,14 @@ import { END_GRACE_MS, PollFollower } from './poll-follower.ts';
 import { firstEvent, initialSnapshot, LAST, RETRY_ONLY, type StreamedPoll } from './stream-events.ts';
 import { type Submission, submitPoll } from './submit-poll.ts';
 
-// A request whose answer is the event stream of a poll, new or running. What can be refused is refused before the first
-// byte. A caller who disconnects does not end the poll.
+// Answers a request with the event stream of a new or running poll. Everything that can be refused is refused before
+// the first byte. A caller who disconnects does not end the poll.
 
 interface StreamOptions {
   /** False: one `started`, then nothing until the end. */
   progress?: boolean;
   isWatched?: boolean;
-  /** The end has the fields of a quick poll too, for an order whose options came from here. */
+  /** The source of the options that we supplied; the end then also has the fields of a quick poll. */
   quickResultOf?: ShortOrder['optionsSource'] | undefined;
 }
 
@@ -26,11 +26,11 @@ interface StreamStart {
   poll: StreamedPoll;
   /** The first bytes of the stream. */
   opening: string;
-  /** Number of the newest snapshot that the caller then has. */
+  /** Number of the newest snapshot that the caller has after the opening. */
   seq: number;
-  /** Until the poll's deadline. */
+  /** Time left until the poll's deadline. */
   leftMs: number;
-  /** There may be newer snapshots already. */
+  /** Newer snapshots may exist already. */
   catchUp: boolean;
 }
 
@@ -62,8 +62,8 @@ export async function streamPoll(
 }
 
 /**
- * Continues a stream of the caller's own poll after the event that `lastEventId` names, after its last with a 204; the id
- * of a poll alone begins one.
+ * Continues a stream of the caller's own poll after the event that `lastEventId` names; answers 204 after the last
+ * event. The id of a poll without an event number starts a stream from the beginning.
  */
 export async function resumeStream(
   context: PollsContext,
@@ -77,7 +77,7 @@ export async function resumeStream(
   const [pollId = '', seq = ''] = lastEventId.split(':');
   const poll = isPollId(pollId) && /^(\d{0,9}|end)$/.test(seq) ? await findPoll(context.storage, pollId) : null;
   if (!poll || poll.accountId !== accountId) throw new ApiError('session_not_found');
-  // HTML's EventSource reconnects until it is answered with this.
+  // A browser's EventSource keeps reconnecting until it gets a 204.
   if (seq === LAST) return reply.code(204).send();
   const follower = opened.use(new PollFollower(context));
   if (poll.status === 'running') await follower.subscribe(pollId);
@@ -85,7 +85,7 @@ export async function resumeStream(
   send(context, request, reply, opened.move(), follower, start, options);
 }
 
-/** For people who hold the address of a running poll: what it costs is not among the events. */
+/** For people who have the address of a running poll; the events do not show its cost. */
 export async function watchPoll(
   context: PollsContext,
   request: FastifyRequest,
@@ -116,7 +116,7 @@ function startOfNew({ config }: PollsContext, poll: StreamedPoll, deadlineMs: nu
   return { poll, opening, seq: 0, leftMs: deadlineMs, catchUp: false };
 }
 
-/** The newest snapshot comes first, unless the caller has it. */
+/** The opening has the newest snapshot, unless the caller has it already. */
 async function startOfRunning(
   { bus, config }: PollsContext,
   found: Poll,

@@ -7,7 +7,7 @@ import type { PollsContext } from '../context.ts';
 import type { ShortOrder } from '../order/short-order.ts';
 import type { Submission } from './submit-poll.ts';
 
-/** A validated request for a poll. Requests with equal fingerprints get equal answers. */
+/** Makes a submission from a validated request. Requests with equal fingerprints get equal answers. */
 export function submissionOf(
   context: PollsContext,
   request: FastifyRequest,
@@ -35,7 +35,7 @@ export function submissionOf(
   };
 }
 
-/** An account, or the network of an anonymous caller: keyed, so that the address is recognised and not stored. */
+/** The account, or a keyed hash of an anonymous caller's network: recognisable, without storing the address. */
 function tenantOf({ config }: PollsContext, request: FastifyRequest): string {
   if (request.principal) return request.principal.accountId;
   return `network:${createHmac('sha256', config.keyPepper).update(principalOf(request)).digest('base64url')}`;

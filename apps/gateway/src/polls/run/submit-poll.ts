@@ -21,42 +21,42 @@ import { preparePoll } from './prepare-poll.ts';
 import { reasonOfRefusal } from './refusals.ts';
 import { whyRefused } from './why-refused.ts';
 
-// Hold and poll are stored in one transaction; from then on the poll ends, whatever happens to this process. The queue
-// only makes it soon: the workers' sweep finds a poll that was not queued.
+// Hold and poll are stored in one transaction; after that the poll ends, whatever happens to this process. The queue
+// only makes it start sooner: the workers' sweep finds a poll that was not queued.
 
 export interface Submission {
   order: PollOrder;
-  /** Null for a caller without an account, whose poll has to be free. */
+  /** Null for a caller without an account, who may run free polls only. */
   accountId: string | null;
-  /** Whose running polls are counted together: the account, or an anonymous caller's network. */
+  /** Running polls are counted per tenant: an account, or an anonymous caller's network. */
   tenant: string;
-  /** The API key that asked; its running polls have a limit too. */
+  /** The API key of the request; it has its own limit of running polls. */
   keyId: string | undefined;
-  /** The operation that the poll came in by; namespaces idempotency keys. */
+  /** The operation that submitted the poll; idempotency keys are scoped to it. */
   entryPoint: string;
   requestId: string;
   traceparent?: string | undefined;
   idempotency?: IdempotencyKey | undefined;
-  /** A poll of the account, of the same order, whose caller has no answer yet. */
+  /** Id of an earlier poll of the same account and order whose caller has not received an answer; it is joined. */
   joins?: string | undefined;
-  /** What its caller calls the key, where it is not the header. */
+  /** The caller's name for the idempotency key, if it is not sent in the header. */
   keyName?: string | undefined;
-  /** What the caller of an agent's task groups it by. */
+  /** An agent's context id, which groups its tasks. */
   contextId?: string | undefined;
 }
 
 export interface Submitted {
   pollId: string;
-  /** Of this request, as the next two; a poll that it joined has its own. */
+  /** `resultId`, `spec` and `deadlineMs` belong to this request; a joined poll has its own. */
   resultId: string;
-  /** How the run stands that an earlier request with the same Idempotency-Key made; null for a new poll. */
+  /** The run of an earlier request with the same Idempotency-Key; null for a new poll. */
   joined: RunView | null;
   spec: PollSpec;
-  /** From now until the poll has to have ended. */
+  /** Time from now until the poll must have ended. */
   deadlineMs: number;
 }
 
-/** Makes a poll, or joins the one that is to be joined or that its Idempotency-Key stands for. The follower misses nothing of it. */
+/** Makes a poll, or joins the one named by `joins` or by its Idempotency-Key. The follower misses no message of it. */
 export async function submitPoll(
   context: PollsContext,
   submission: Submission,
@@ -67,12 +67,12 @@ export async function submitPoll(
   const submitted = await submitOnce(context, submission, follower);
   const { joined, pollId } = submitted;
   if (joined?.status !== 'failed' || joined.resultId !== null || !submission.idempotency) return submitted;
-  // A poll that was given up cost nothing: its key is free again, and the retry makes a new poll.
+  // A poll that was given up cost nothing: release its key and make a new poll.
   await forgetPollKey(context.storage, submission.idempotency, pollId);
   return submitOnce(context, submission, follower);
 }
 
-/** Null without such a poll, or where it ended without a result. */
+/** Null when there is no such poll, or when it ended without a result. */
 async function joinLeft(
   context: PollsContext,
   { accountId, joins }: Submission,
@@ -90,13 +90,13 @@ async function joinLeft(
 
 async function submitOnce(context: PollsContext, submission: Submission, follower?: PollFollower): Promise<Submitted> {
   const newId = newPollId(context.config.cell);
-  // Beside the transaction: the new id is nearly always the poll's.
+  // In parallel with the transaction, because the poll nearly always gets the new id.
   const subscribed = follower?.subscribe(newId, { isNew: true });
   const isAwaited = follower !== undefined;
   const { pollId, isNew, rank, ...prepared } = await accept(context, submission, { newId, isAwaited });
   await (pollId === newId ? subscribed : follower?.subscribe(pollId));
   if (isNew) {
-    // Not awaited: the poll is accepted, and its end is noticed in any case.
+    // Not awaited: the poll is accepted, and its end will be noticed in any case.
     const { tenant, requestId } = submission;
     const lane = laneOf(prepared.spec);
     void enqueueIfPossible(context, pollId, requestId, { lane, tenant, place: { rank, isAwaited } });
@@ -135,7 +135,7 @@ async function accept(
       contextId,
       metadata,
       webhookUrl: order.webhook_url,
-      // The worker's spans continue this one.
+      // The worker's spans are children of this span.
       traceparent: span?.traceparent ?? traceparent,
       auditVersion,
     },
@@ -170,7 +170,7 @@ interface Limited {
   startWithinMs: number;
 }
 
-/** Flex polls are made to wait: they use up nothing of what standard polls may, and none of them starts too late. */
+/** Flex polls are meant to wait: they do not count towards the limits of standard polls, and none starts too late. */
 function tenantLimits({ config, outlook }: PollsContext, { accountId, lane, startWithinMs }: Limited): TenantLimits {
   if (lane === 'flex') return { running: config.maxRunningFlexPolls };
   const { account, key, network } = config.maxRunningPolls;

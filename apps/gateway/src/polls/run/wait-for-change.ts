@@ -3,7 +3,7 @@ import { type RunView, viewOfSnapshot, viewOfStored } from '../read/run-view.ts'
 import { PollFollower } from './poll-follower.ts';
 import { settleWithin } from './settle-within.ts';
 
-/** A long poll: the run as soon as `isNews` accepts it, or as it is when the time is over or the signal aborts. */
+/** A long poll: the run as soon as `isNews` accepts it, or as it is when time runs out or the signal aborts. */
 export async function waitForChange(
   context: PollsContext,
   run: RunView,

@@ -8,16 +8,16 @@ import { insufficientFunds } from './insufficient-funds.ts';
 import { keyBudgetReached } from './key-budget-reached.ts';
 import { MAX_HELD_RETRY_S } from './refusals.ts';
 
-// The error for a poll that was not accepted: what is in the way, and when to ask again.
+// The error for a poll that was refused: the reason, and when to retry.
 
-/** A poll takes seconds; a caller at the limit has many of them ending. */
+/** A poll takes seconds, and a caller at the limit has many that will end soon. */
 const RUNNING_RETRY_S = 2;
 
 interface RefusedPoll {
   spec: Pick<PollSpec, 'panel_name'>;
   holdU: bigint;
   keyId: string | undefined;
-  /** What its caller calls the Idempotency-Key, where it is not the header. */
+  /** The caller's name for the idempotency key, if it is not sent in the header. */
   keyName: string | undefined;
   startWithinMs: number;
 }
@@ -63,14 +63,14 @@ const keyReused = (name?: string): ApiError =>
     detail: `This ${name ?? 'Idempotency-Key'} came with another body before: send that body again, or another ${name ?? 'key'}.`,
   });
 
-/** The queue in front of the poll has to become shorter by what it is too long. */
+/** Retry once the queue ahead has shrunk enough for a start in time. */
 const cannotStart = (waitMs: number, startWithinMs: number): ApiError =>
   new ApiError('rate_limited', {
     detail: `The poll would wait about ${Math.ceil(waitMs / 1_000)} s for models, too long for its deadline.`,
     retryAfterSeconds: Math.max(1, Math.ceil((waitMs - startWithinMs) / 1_000)),
   });
 
-/** Stopping is for minutes, and ends for the whole fleet at once: spread, so that callers do not come back together. */
+/** Polls resume for the whole fleet at once, after minutes; random delays keep callers from returning together. */
 const pollsStopped = (): ApiError =>
   new ApiError('polls_stopped', { retryAfterSeconds: 30 + Math.floor(Math.random() * 30) });
 
