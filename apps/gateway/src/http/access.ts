@@ -4,21 +4,21 @@ import type { BudgetName } from '../config/rate-limit-policies.ts';
 import { ApiError } from './api-error.ts';
 import type { HttpContext } from './context.ts';
 
-/** What an access token of the identity provider can be granted. Keys and logins may do everything. */
+/** Scopes that the identity provider can grant to an access token. Keys and logins may do everything. */
 export const SCOPES = ['polls:run', 'results:read', 'account'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** On whose behalf a request acts, and how it proved that. */
+/** The account that a request acts for, and how the request proved it. */
 export interface Principal {
   accountId: string;
   via: 'api_key' | 'access_token' | 'login' | 'user_id';
-  /** What an access token was granted; absent where everything is allowed. */
+  /** Scopes granted to an access token; absent when everything is allowed. */
   scopes?: readonly Scope[];
   /** The id of the API key that was presented. */
   keyId?: string;
-  /** Of a key that may only read. */
+  /** Set for read-only keys. */
   isReadOnly?: boolean;
-  /** Of a key that has a limit, expires or may only read. */
+  /** Set for keys that have a limit, expire or are read-only. */
   isRestricted?: boolean;
   /** The login behind the cookie. */
   loginId?: string;
@@ -28,13 +28,13 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the deprecated bearer, a user id, is accepted. */
     takesUserId?: boolean;
-    /** An operation with an unsafe method that a read-only key may call: it changes nothing, or says itself what does. */
+    /** Allows read-only keys although the method is unsafe: the operation changes nothing, or checks the key itself. */
     readsOnly?: boolean;
-    /** A safe operation that answers anyone: it opens no account, and a caller whose account is not in this cell is a stranger. */
+    /** A safe operation for anyone. It opens no account; callers of another cell count as anonymous. */
     isPublic?: boolean;
   }
   interface FastifyRequest {
-    /** null on operations that take no credentials, and for anonymous callers where those are allowed. */
+    /** Null on operations that take no credentials, and for anonymous callers where these are allowed. */
     principal: Principal | null;
   }
 }
@@ -52,17 +52,17 @@ export const access = {
   sessionOrBearerOptional: [{ session: [] }, { apiKey: [] }, {}],
 } as const satisfies Record<string, Access>;
 
-/** How a program can get a key without a human. */
+/** Ways for a program to get a key without a human. */
 export const keyRecoveryActions = ({ takesDeposits }: Pick<HttpContext, 'takesDeposits'>): RecoveryAction[] =>
   takesDeposits ? ['open_account'] : [];
 
-/** The token of a bearer; another scheme counts as no credentials. */
+/** The bearer token; any other scheme counts as no credentials. */
 export function bearerOf(header: string | undefined): string | null {
   const [, token] = /^bearer(?: +([^ ].*)?)?$/i.exec(header ?? '') ?? [null, null];
   return token === null ? null : (token ?? '');
 }
 
-/** For handlers of operations that require a principal. */
+/** For operations that require a principal. */
 export function accountOf(request: FastifyRequest): string {
   if (!request.principal) throw new ApiError('authentication_required');
   return request.principal.accountId;
@@ -73,7 +73,7 @@ export function requireWriting(principal: Principal | null): void {
   if (principal?.isReadOnly) throw new ApiError('read_only_key', { detail: ERRORS.read_only_key.description });
 }
 
-/** Refuses a key that could give itself more than its owner gave it. */
+/** Refuses a restricted key, which could otherwise give itself more than its owner allowed. */
 export function requireUnrestricted(principal: Principal | null): void {
   if (principal?.isRestricted) throw new ApiError('restricted_key', { detail: ERRORS.restricted_key.description });
 }
@@ -93,7 +93,7 @@ const SCOPE_OF: Partial<Record<BudgetName, Scope>> = {
   checkout: 'account',
 };
 
-/** Refuses an access token that was not granted what the operation needs. */
+/** Refuses an access token without the scope that the operation needs. */
 export function requireScope(principal: Principal | null, operation: BudgetName): void {
   const scope = SCOPE_OF[operation];
   if (!scope || !principal?.scopes || principal.scopes.includes(scope)) return;

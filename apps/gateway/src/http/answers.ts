@@ -1,14 +1,14 @@
 import { ERRORS, ErrorBody, type ErrorCode, Problem } from '@eloquentpoll/contracts';
 import { type TSchema, Type } from '@sinclair/typebox';
 
-// The answers of an operation in its schema: the successful ones one by one, the errors by their codes.
+// The answers in an operation's schema: each success on its own, errors by their codes.
 
 export interface AnswerSchema {
   description: string;
   content: Record<string, { schema: TSchema }>;
-  /** What the API document shows of an answer that has other forms too. */
+  /** The schema shown in the API document, when the answer also has other forms. */
   documented?: TSchema;
-  /** The errors that come with this status. */
+  /** The error codes that have this status. */
   codes?: readonly ErrorCode[];
 }
 
@@ -22,12 +22,12 @@ export const textAnswer = (description: string, mediaType: string): AnswerSchema
   content: { [mediaType]: { schema: Type.String() } },
 });
 
-/** What an operation answers whose callers may already have the answer; see send-tagged.ts. */
+/** For operations whose callers may already have the answer; see send-tagged.ts. */
 export const NOT_MODIFIED = {
   304: { description: 'The copy that If-None-Match names is still good.', type: 'null' },
 } as const;
 
-/** What reading a JSON body can end in. */
+/** Errors of reading a JSON body. */
 export const READS_BODY = [
   'validation_error',
   'malformed_json',
@@ -35,14 +35,14 @@ export const READS_BODY = [
   'unsupported_media_type',
 ] as const satisfies ErrorCode[];
 
-/** What a missing or wrong bearer can end in. */
+/** Errors of a missing or wrong bearer. */
 export const NEEDS_KEY = [
   'authentication_required',
   'invalid_api_key',
   'insufficient_scope',
 ] as const satisfies ErrorCode[];
 
-/** What any operation can end in: bad syntax, malformed text, too many requests, a bug, a store that is away. */
+/** Errors of any operation: bad syntax, malformed text, too many requests, a bug, a store that is away. */
 const ALWAYS = [
   'bad_request',
   'validation_error',
@@ -51,27 +51,27 @@ const ALWAYS = [
   'service_unavailable',
 ] as const satisfies ErrorCode[];
 
-/** A caller with credentials may be one of an account that an operator froze, or moves to another cell. */
+/** With these errors an operation has callers with accounts, which an operator may have frozen or be moving. */
 const FOR_ACCOUNTS: ReadonlySet<ErrorCode> = new Set([
   'authentication_required',
   'invalid_api_key',
   'invalid_wallet_signature',
 ]);
 
-/** What an id opens may be moved with the account that it belongs to. */
+/** With these errors an operation reads by id, and the account that owns the id may be moving. */
 const OF_ACCOUNTS: ReadonlySet<ErrorCode> = new Set(['result_not_found', 'poll_not_found', 'invalid_wallet_address']);
 
 const added = (codes: readonly ErrorCode[]): ErrorCode[] => [
   ...(codes.some((code) => FOR_ACCOUNTS.has(code)) ? (['account_frozen'] as const) : []),
   ...(codes.some((code) => FOR_ACCOUNTS.has(code) || OF_ACCOUNTS.has(code)) ? (['account_moving'] as const) : []),
-  // Only operations that write read bodies, and only keys can be read-only or have a limit.
+  // Only operations that write read a body, and only keys can be read-only or have a limit.
   ...(codes.includes('invalid_api_key') && codes.includes('payload_too_large') ? (['read_only_key'] as const) : []),
   ...(codes.includes('invalid_api_key') && codes.includes('insufficient_balance')
     ? (['key_budget_reached'] as const)
     : []),
 ];
 
-/** One answer per status, whose description lists the codes that come with it. */
+/** One answer per status; its description lists the codes with that status. */
 export function errors(...codes: readonly ErrorCode[]): Record<number, AnswerSchema> {
   const byStatus = Map.groupBy(new Set([...codes, ...added(codes), ...ALWAYS]), (code) => ERRORS[code].status);
   return Object.fromEntries(
@@ -84,7 +84,7 @@ const errorContent = {
   'application/problem+json': { schema: Type.Ref(Problem) },
 };
 
-/** The same errors, of an operation that shows them on a page too. */
+/** The same errors for an operation that can also show them as a page. */
 export const orPage = (answers: Record<number, AnswerSchema>): Record<number, AnswerSchema> =>
   Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => [
@@ -95,11 +95,11 @@ export const orPage = (answers: Record<number, AnswerSchema>): Record<number, An
 
 const described = (codes: readonly ErrorCode[]): string => codes.map((code) => `\`${code}\``).join(', ');
 
-/** A redirect of a browser. */
+/** Redirects a browser. */
 export const redirect = (description: string) =>
   ({ description, type: 'null', headers: { location: { type: 'string', format: 'uri' } } }) as const;
 
-/** The same errors, where those of one status have a shape of their own. */
+/** The same errors, with another body for those of one status. */
 export function withContent(
   answers: Record<number, AnswerSchema>,
   status: number,

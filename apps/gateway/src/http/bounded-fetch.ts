@@ -1,7 +1,7 @@
 import type { CustomFetchOptions } from 'openid-client';
 
-// fetch for documents of other servers that are held in memory: an answer beyond the limit is an error, whatever its
-// headers say.
+// Fetches documents of other servers into memory. An answer larger than the limit is an error, whatever its headers
+// say.
 
 const MAX_BYTES = 512 * 1_024;
 

@@ -1,16 +1,16 @@
 import { withTimeout } from '@eloquentpoll/ops';
 import { ApiError } from './api-error.ts';
 
-// A least-recently-used cache of loaded values: one load per key at a time, however many callers wait. An expired entry
-// still serves, up to an age, while its reload fails or takes long. A failure is never cached.
+// A least-recently-used cache of loaded values with one load per key at a time, however many callers wait. An expired
+// entry is still served, up to a maximum age, while its reload fails or is slow. Failures are never cached.
 
 export interface MemoizeOptions<T> {
-  /** Must settle. What it returns is called with the times of the entry. */
+  /** Must settle. The function that it returns makes the value, given the times of the entry. */
   load(key: string): Promise<(lifetime: Lifetime) => T>;
   freshMs: number;
-  /** Up to this age an entry serves while it cannot be reloaded. */
+  /** Maximum age at which an entry is served while it cannot be reloaded. */
   staleMs: number;
-  /** In bytes. */
+  /** Size in bytes. */
   sizeOf?(value: T): number;
   maxEntries?: number;
   maxBytes?: number;
@@ -33,7 +33,7 @@ export interface Entry<T> {
 
 interface StoredEntry<T> extends Entry<T> {
   bytes: number;
-  /** After a failure no reload before this. */
+  /** After a failed reload, the earliest time of the next. */
   retryAt: number;
 }
 
@@ -83,7 +83,7 @@ export function memoize<T>(options: MemoizeOptions<T>): (key: string) => Promise
   return async (key) => {
     const known = entries.get(key);
     if (known && now() < known.expiresAt) {
-      // Moved to the end: the first entries are evicted.
+      // Move the entry to the end, because entries at the start are evicted.
       entries.delete(key);
       entries.set(key, known);
       return known;
@@ -98,7 +98,7 @@ export function memoize<T>(options: MemoizeOptions<T>): (key: string) => Promise
   };
 }
 
-/** The fallback where the promise fails or takes longer. */
+/** The value of the promise, or the fallback if the promise fails or is too slow. */
 async function withFallback<T>(promise: Promise<T>, timeoutMs: number, fallback: T): Promise<T> {
   try {
     return await withTimeout(promise, timeoutMs);

@@ -3,12 +3,12 @@ import { Type } from '@sinclair/typebox';
 import { type AnswerSchema, errors } from './answers.ts';
 import type { ApiError } from './api-error.ts';
 
-// Under /v1 every error has the form that clients of the OpenAI API read, whatever they accept.
+// Under /v1 every error has the format of the OpenAI API, whatever the request accepts.
 
-/** For any path, with or without a route. */
+/** For any path, whether or not a route exists. */
 export const isChatPath = (url: string): boolean => /^\/v1(?:[/?]|$)/.test(url);
 
-/** As `errors`, for operations under /v1. */
+/** Like `errors`, for operations under /v1. */
 export const chatErrors = (...codes: readonly ErrorCode[]): Record<number, AnswerSchema> =>
   Object.fromEntries(
     Object.entries(errors(...codes)).map(([status, answer]) => [
@@ -17,6 +17,6 @@ export const chatErrors = (...codes: readonly ErrorCode[]): Record<number, Answe
     ]),
   );
 
-/** These clients repeat a 5xx by themselves. Without a key that may be a second poll beside one that goes on. */
+/** OpenAI clients retry after a 5xx. Without an Idempotency-Key, a retry may start a second poll beside the first. */
 export const isRetriedAtACost = ({ code, circumstances }: ApiError, idempotencyKey: string | null): boolean =>
   (code === 'poll_execution_failed' || circumstances.leavesPoll !== undefined) && idempotencyKey === null;

@@ -1,25 +1,25 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-// Compressed forms of public texts, each made once and kept while there is space. Never for a text that carries a
-// secret: its compressed length would say something about it.
+// Compressed forms of public texts, each made once and kept while there is space. Never use it for text that contains a
+// secret, because the compressed length would reveal something about it.
 
 export type Coding = 'br' | 'gzip';
 
-/** Below this the headers weigh more than what is saved. */
+/** Below this size the extra headers outweigh the saving. */
 const MIN_BYTES = 1_024;
-/** Documents and pages that everybody reads, and results that are read often. */
+/** Enough for the public documents and pages, and for results that are read often. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
-/** What keeping one takes beside its bytes. */
+/** Memory per kept entry in addition to its bytes. */
 const ENTRY_BYTES = 1_024;
-/** A good part of the best rate, at a tenth of its time. */
+/** Compresses nearly as well as the best quality, in a tenth of the time. */
 const BROTLI_QUALITY = 5;
 
 const kept = new Map<string, Promise<Buffer>>();
 const sizes = new Map<string, number>();
 let keptBytes = 0;
 
-/** What the caller accepts of what we have; null for the text as it is. */
+/** The best coding that the caller accepts; null to send the text uncompressed. */
 export function codingFor(acceptEncoding: string | undefined, bytes: number): Coding | null {
   if (acceptEncoding === undefined || bytes < MIN_BYTES) return null;
   const accepted = new Map(acceptEncoding.toLowerCase().split(',').map(weighed));
@@ -35,12 +35,12 @@ function weighed(part: string): [coding: string, weight: number] {
   return [coding, Number.isNaN(weight) ? 0 : Math.max(0, weight)];
 }
 
-/** `tag` names the text: the same tag is the same text. */
+/** Equal tags mean equal texts. */
 export function compressed(tag: string, text: string, coding: Coding): Promise<Buffer> {
   const key = `${tag} ${coding}`;
   const known = kept.get(key);
   if (known) {
-    // Moved to the end: the first are dropped.
+    // Move it to the end, because entries at the start are dropped first.
     kept.delete(key);
     kept.set(key, known);
     return known;
@@ -65,7 +65,7 @@ function grown(key: string, bytes: number): void {
   }
 }
 
-/** zlib answers with a view of a block of many kB, which stays in memory as long as the view does. */
+/** Copies the data: zlib returns a view of a block of many kB, which stays in memory as long as the view does. */
 function inItsOwnMemory(view: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(view.length);
   view.copy(own);

@@ -7,16 +7,16 @@ import { Shutdown } from './shutdown.ts';
 import { type StreamSlots, streamSlots } from './sse/stream-slots.ts';
 import { type StreamWheel, streamWheel } from './sse/stream-wheel.ts';
 
-/** What serving requests needs, whatever they are about. */
+/** Everything that request handling needs, whatever the requests are about. */
 export interface HttpContext extends ProcessContext {
   readonly storage: Storage;
   readonly bus: Bus;
   /** For lists, usage and figures; see lagging-reads.ts. */
   readonly lists: LaggingReads;
-  /** A deposit opens an account here, so refusals may name it as the way to a key. */
+  /** Whether a deposit can open an account here, so that refusals may name it as a way to a key. */
   readonly takesDeposits: boolean;
   readonly limiter: RateLimiter;
-  /** The event streams that are open. */
+  /** The open event streams. */
   readonly streams: StreamWheel;
   readonly streamSlots: StreamSlots;
   readonly shutdown: Shutdown;

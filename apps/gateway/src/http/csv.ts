@@ -1,8 +1,8 @@
 type Cell = string | number | boolean | null;
 
 /**
- * One line of a table (RFC 4180). Programs that take semicolons and tabs for separators as well, as LibreOffice does, keep
- * a cell with them whole because it is quoted: the rest of it would be a cell of its own, and may be a formula.
+ * One line of a table (RFC 4180). A cell with a semicolon or a tab is quoted, because programs such as LibreOffice
+ * treat these as separators too: the rest of the cell would become a new cell, and may be a formula.
  */
 export const csvLine = (cells: readonly Cell[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
@@ -11,5 +11,5 @@ function csvCell(cell: Cell): string {
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** What a spreadsheet would compute. Cells hold texts of callers; an apostrophe before them keeps them texts. */
+/** Text that a spreadsheet would compute. Cells contain callers' text; a leading apostrophe keeps it text. */
 const FORMULA = /^[=+\-@\t\r]/;

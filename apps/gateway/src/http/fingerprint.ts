@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isJsonObject } from '@eloquentpoll/contracts';
 
-/** SHA-256 over a value in canonical form: the order of its members does not matter. */
+/** SHA-256 of a value in canonical form, in which the order of members does not matter. */
 export function fingerprintOf(value: unknown): string {
   return hash('sha256', canonical(value), 'hex');
 }

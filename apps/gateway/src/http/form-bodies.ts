@@ -29,11 +29,11 @@ function readForm(bytes: Buffer): FormBody {
   return form;
 }
 
-/** Forms send line breaks as CRLF. */
+/** Converts line breaks: forms send them as CRLF. */
 export const valuesOf = (form: FormBody | undefined, name: string): string[] =>
   (form?.get(name) ?? []).map((value) => value.replaceAll('\r\n', '\n'));
 
-/** Whether a page may have given it to a form, to be known by. */
+/** Whether the text looks like an id that a page put into a form to identify it. */
 export const isFormId = (id: string): boolean => /^[\w-]{20,64}$/.test(id);
 
 export const formIdOf = (form: FormBody | undefined): string | undefined => valuesOf(form, 'form').find(isFormId);

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Aborts when the caller disconnects before all of the answer was given to the connection. */
+/** Aborts when the caller disconnects before the whole answer was handed to the connection. */
 export function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => {

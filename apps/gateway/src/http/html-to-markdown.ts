@@ -1,8 +1,8 @@
 import { markdownTable } from './markdown.ts';
 
-// The main part of our own pages as markdown: well-formed, quoted attributes, no text outside of elements that matters.
-// What only a browser can use (forms, drawings, scripts) is left out. Text stays text: a question cannot become a heading
-// or a link.
+// Converts the main part of our own pages to markdown. The pages are well-formed, quote attributes and have no
+// important text outside elements. Parts that only a browser can use (forms, drawings, scripts) are left out. Text
+// stays text: a question cannot become a heading or a link.
 
 interface Element {
   tag: string;
@@ -48,7 +48,7 @@ const TOKEN = /(<!--[\s\S]*?-->)|<(\/?)([a-z][a-z0-9-]*)((?:"[^"]*"|[^">])*)>|([
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
 const textOf = (text: string): string => text.replace(/&(#?\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole);
 
-/** What only small screens show repeats what the wide ones have elsewhere. */
+/** Parts for small screens only repeat what wide screens show elsewhere. */
 const HIDDEN = /\s(hidden|aria-hidden="true"|class="([^"]* )?narrow-only( [^"]*)?")(\s|$|\/)/;
 
 const isShown = (node: Element | string): boolean =>
@@ -114,7 +114,7 @@ function itemsOf(list: Element, baseUrl: string): string[] {
   });
 }
 
-/** Terms and what they mean, each pair in one line. */
+/** Terms and their meanings, one pair per line. */
 function termsOf(list: Element, baseUrl: string): string[] {
   const lines: string[] = [];
   for (const entry of elementsOf(list).flatMap((child) => (child.tag === 'div' ? elementsOf(child) : [child]))) {
@@ -129,7 +129,7 @@ function tableOf(table: Element, baseUrl: string): string {
   const rows = rowsOf(table).map((row) => elementsOf(row).map(({ children }) => lineOf(children, baseUrl)));
   const [head = [], ...body] = rows.filter((cells) => cells.length > 0);
   if (head.length === 0) return '';
-  // A column of pictures has nothing to say here.
+  // A column of pictures has no text.
   const isWhole = body.length > 0 && body.every((cells) => cells.length === head.length);
   const says = (_: string, column: number) => !isWhole || body.some((cells) => cells[column] !== '');
   return markdownTable(
@@ -141,7 +141,7 @@ function tableOf(table: Element, baseUrl: string): string {
 const rowsOf = (element: Element): Element[] =>
   elementsOf(element).flatMap((child) => (child.tag === 'tr' ? [child] : rowsOf(child)));
 
-/** Everything inside as one line. */
+/** The whole content on one line. */
 function lineOf(nodes: readonly (Element | string)[], baseUrl: string): string {
   const shown = nodes.filter(isShown);
   return shown
@@ -155,7 +155,7 @@ function lineOf(nodes: readonly (Element | string)[], baseUrl: string): string {
     .trim();
 }
 
-/** Elements without a blank between them: on the page their style sets them apart. */
+/** Elements without a space between them that the page's style sets apart. */
 const standApart = (before: Element | string | undefined, node: Element | string): boolean =>
   typeof before === 'object' &&
   typeof node === 'object' &&
@@ -177,7 +177,7 @@ function inlineOf(node: Element | string, baseUrl: string): string {
   return BLOCKS.has(tag) ? ` ${text} ` : `${before}${text}${after}`;
 }
 
-/** A blank at the edge of an element belongs to the sentence around it. */
+/** A space at the edge of an element belongs to the surrounding sentence. */
 const edge = (child: Element | string | undefined, blank: RegExp): string =>
   typeof child === 'string' && blank.test(child) ? ' ' : '';
 
@@ -197,7 +197,7 @@ const addressOf = (href: string, baseUrl: string): string =>
 
 const escaped = (text: string): string => text.replace(/[\\`*[\]<>#]/g, '\\$&');
 
-/** In one more backtick than it contains. */
+/** Encloses the text in one more backtick than it contains in a row. */
 function coded(text: string): string {
   const ticks = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)));
   const padded = text.startsWith('`') || text.endsWith('`') ? ` ${text} ` : text;

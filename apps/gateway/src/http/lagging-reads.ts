@@ -3,10 +3,10 @@ import type { Metrics } from '@eloquentpoll/ops';
 import type { PrimaryReason, Queries, Replica } from '@eloquentpoll/storage';
 import type { FastifyReply } from 'fastify';
 
-// Reads that bear a little lag: lists, usage, exports, figures of everybody. With a replica they go there, unless the account
-// has just written something that is not there yet; the answer then says how old it may be.
+// Reads that tolerate a short lag: lists, usage, exports, public figures. If there is a replica they go there, unless
+// the account's latest writes may be missing from it; the answer then states its possible lag.
 
-/** Without it an answer is of this moment. */
+/** Without this header an answer is up to date. */
 export const LAG_HEADER = {
   'replica-lag': {
     type: 'number',
@@ -14,7 +14,7 @@ export const LAG_HEADER = {
   },
 };
 
-/** What may have answered: the replica, or the primary and why. */
+/** What answered: the replica, or the primary and the reason. */
 export const READ_FROM = ['replica', 'lag', 'own_write', 'away', 'not_found'] as const satisfies readonly (
   | 'replica'
   | PrimaryReason
@@ -23,13 +23,15 @@ export const READ_FROM = ['replica', 'lag', 'own_write', 'away', 'not_found'] as
 type Read<T> = (queries: Queries) => Promise<T>;
 
 export interface LaggingReads {
-  /** Of the account's own data; null is asked of the primary again. The header is set where the replica answered. */
+  /**
+   * Reads an account's own data; asks the primary if the replica returns null. The replica's answer sets the header.
+   */
   ofAccount<T>(accountId: string, read: Read<T>, reply?: FastifyReply): Promise<T>;
-  /** Of what belongs to no account. */
+  /** Reads data that belongs to no account. */
   ofAll<T>(read: Read<T>): Promise<T>;
-  /** Every gateway's lists have what the account has written by now. */
+  /** From here on the lists of all gateways include what the account has written. */
   noteWrite(accountId: string): void;
-  /** Null where there is none. */
+  /** Null when there is no replica. */
   readonly replica: Replica | null;
 }
 
@@ -39,11 +41,11 @@ export interface LaggingReadsOptions {
   metrics: Metrics;
 }
 
-/** Longer than the replica may lag: another gateway may count from a moment later. */
+/** Added to the replica's maximum lag, because another gateway may start counting a little later. */
 const MARGIN_MS = 2_000;
 const MAX_KNOWN = 10_000;
 
-/** Where there is no replica. */
+/** For installations without a replica. */
 export const directReads = (storage: Queries): LaggingReads => ({
   ofAccount: (_accountId, read) => read(storage),
   ofAll: (read) => read(storage),
@@ -54,11 +56,11 @@ export const directReads = (storage: Queries): LaggingReads => ({
 export function laggingReads({ replica, bus, metrics }: LaggingReadsOptions): LaggingReads {
   const { redis, prefix } = bus;
   const keptMs = replica.maxLagMs + MARGIN_MS;
-  /** By account, of this gateway: true also while Redis is away. */
+  /** Writes by account at this gateway, which are also known while Redis is away. */
   const known = new Map<string, number>();
   const keyOf = (accountId: string) => `${prefix}:wrote:{${accountId}}`;
 
-  /** When the account last wrote, here or elsewhere; just now where that is not known. */
+  /** When the account last wrote, at any gateway; the current time while that is unknown. */
   async function lastWrite(accountId: string): Promise<number | undefined> {
     const here = known.get(accountId);
     const elsewhere = await redis.get(keyOf(accountId)).catch(() => String(Date.now()));

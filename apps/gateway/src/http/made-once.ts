@@ -1,4 +1,4 @@
-/** What `make` makes for the first call is kept for all; a failure is not: the next call tries again. */
+/** Keeps the first successful result of `make` for all later calls. After a failure the next call tries again. */
 export function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

@@ -1,4 +1,4 @@
-// Markdown documents carry an estimate of their token count.
+// Every markdown answer states an estimate of its token count.
 
 const BYTES_PER_TOKEN = 4;
 

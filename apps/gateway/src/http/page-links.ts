@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-// The pages beside one page of a list, as a Link header (RFC 8288) with the filters of the request.
+// Links to the neighbouring pages of a list, as a Link header (RFC 8288) that keeps the request's filters.
 
 export const LINK_HEADER = {
   link: { type: 'string', description: 'The pages beside this one, `rel="next"` and `rel="prev"`.' },

@@ -1,6 +1,6 @@
 /**
- * Whether an Accept header asks for markdown (RFC 9110, 12.5.1): it names it, and wants it at least as much as HTML.
- * A wildcard alone means HTML, which is what browsers and curl expect.
+ * Whether an Accept header asks for markdown (RFC 9110, 12.5.1): it names markdown with at least the weight of HTML. A
+ * wildcard alone means HTML, which browsers and curl expect.
  */
 export function prefersMarkdown(accept: string | undefined): boolean {
   const qualities = new Map((accept ?? '').split(',').map(readRange));

@@ -21,7 +21,7 @@ const SECURITY: Record<Callers, keyof typeof access> = {
   'login, key or none': 'sessionOrBearerOptional',
 };
 
-/** Returns a check that throws when the router and the table differ, so that the table can be trusted. */
+/** Returns a check that throws if the router and the table differ, so that the table can be trusted. */
 export function expectRoutes(app: FastifyInstance, table: readonly RouteRow[]): () => void {
   const expected = new Set(
     table.map(([method, path, operationId, callers]) => line(method, path, operationId, access[SECURITY[callers]])),

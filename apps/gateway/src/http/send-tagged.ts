@@ -4,14 +4,14 @@ import { type Coding, codingFor, compressed } from './compressed.ts';
 import { inAskedForm } from './hooks/page-markdown.ts';
 import { keptMarkdown } from './kept-markdown.ts';
 
-/** Sends a text with its ETag, or 304 to a caller that has it. To be called after all headers are set. */
+/** Sends a text with its ETag, or 304 if the caller already has it. Call it after all headers are set. */
 export function sendTagged(request: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
   const tag = tagOf(body);
   if (hasIt(request, reply, tag)) return notModified(reply);
   return reply.send(body);
 }
 
-/** The same for what is made from a text, and made only for callers that do not have it. */
+/** The same for a body that is made from a text, and only if the caller does not have it. */
 export async function sendMadeOf(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -22,7 +22,7 @@ export async function sendMadeOf(
   return reply.send(await make());
 }
 
-/** The same for a public text without any secret in it: compressed, where the caller takes that. */
+/** The same for a public text without any secret: compressed if the caller accepts that. */
 export async function sendPublicText(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -47,14 +47,14 @@ const notModified = (reply: FastifyReply): FastifyReply => reply.code(304).remov
 
 const tagOf = (body: string): string => `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 
-/** Each form of a text has a tag of its own (RFC 9110, 8.8.3.3). */
+/** Each form of a text has its own ETag (RFC 9110, 8.8.3.3). */
 const codedTag = (tag: string, coding: Coding): string => `${tag.slice(0, -1)}-${coding}"`;
 
 function varyWith(vary: unknown): string {
   return typeof vary === 'string' && vary !== '' ? `${vary}, Accept-Encoding` : 'Accept-Encoding';
 }
 
-/** Weak comparison (RFC 9110, 13.1.2): a proxy may have marked the tag as weak. */
+/** Weak comparison (RFC 9110, 13.1.2), because a proxy may have marked the tag as weak. */
 export function namesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const named: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];

@@ -1,17 +1,17 @@
 /**
- * Takes `/api/health/` as `/api/health`. Not where the path continues with an id: `DELETE /api/keys/` is a request whose id
- * was empty, and must not become `DELETE /api/keys`, which revokes every key.
+ * Treats `/api/health/` like `/api/health`, except where the path could continue with an id: `DELETE /api/keys/` has an
+ * empty id and must not become `DELETE /api/keys`, which revokes every key.
  */
 export class TrailingSlash {
   readonly #parents = new Set<string>();
 
-  /** To be called with the pattern of every route. */
+  /** Call it with the pattern of every route. */
   learn(pattern: string): void {
     const [, parent] = /^(.*)\/(?::[^/]+|\*)$/.exec(pattern) ?? [];
     if (parent !== undefined) this.#parents.add(parent);
   }
 
-  /** The address that the router is asked for. An escaped path is left as it is, because parents are compared literally. */
+  /** The address for the router. An escaped path stays as it is, because parents are compared literally. */
   rewrite(url: string): string {
     const end = url.indexOf('?');
     const path = end < 0 ? url : url.slice(0, end);

@@ -4,15 +4,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { HttpContext } from '../context.ts';
 
-// Counts, times and logs each answered request, by the route's pattern: a path or query may hold an id or a code. Of
-// successful requests the share LOG_SAMPLE is logged, and status requests only for debugging; of errors each one.
+// Counts, times and logs each answered request by its route pattern, because a path or query may contain an id or a
+// code. Errors are always logged, LOG_SAMPLE of the rest; successful status requests only for debugging.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     meter?: Meter;
   }
   interface FastifyInstance {
-    /** For requests without a route. */
+    /** Meter of requests without a route. */
     unmatchedMeter: Meter;
   }
 }
@@ -77,7 +77,7 @@ function byStatus(metrics: Metrics, operation: string): (status: number) => Coun
   };
 }
 
-/** True in this share of the calls, evenly. */
+/** True for this share of the calls, evenly spread. */
 function sampler(share: number): () => boolean {
   let due = 0;
   return () => {

@@ -3,12 +3,12 @@ import plugin from 'fastify-plugin';
 import { ApiError, invalid } from '../api-error.ts';
 import { uncleanIn } from '../validation/text-rules.ts';
 
-// One parser for JSON in UTF-8, so that no header selects a laxer one. What passes is well-formed text, nests no deeper
-// than allowed and cannot reach a prototype. Only a dry run, which lists what is wrong, sees other bodies.
+// One parser for JSON in UTF-8, so that no header can select a laxer one. Accepted bodies are well-formed text, nested
+// no deeper than allowed, and cannot reach a prototype. Only a dry run, which lists faults, receives other bodies.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler reports what is wrong with the text of a body. */
+    /** The handler itself reports faults in the text of a body. */
     reportsUncleanBody?: boolean;
   }
 }
@@ -24,7 +24,7 @@ export const bodyParsing = plugin(async (app: FastifyInstance) => {
   });
 });
 
-/** For operations that take JSON by another media type too. */
+/** For operations that also take JSON under another media type. */
 export async function parseJsonBody(request: FastifyRequest, bytes: Buffer): Promise<unknown> {
   const body = parseJson(bytes);
   const issue = request.routeOptions.config.reportsUncleanBody ? null : uncleanIn(body);
@@ -34,7 +34,7 @@ export async function parseJsonBody(request: FastifyRequest, bytes: Buffer): Pro
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** An empty body is no body: the operation decides whether it needs one. */
+/** An empty body counts as no body: the operation decides whether it needs one. */
 function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   try {

@@ -3,12 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import plugin from 'fastify-plugin';
 import { answerClientError } from './client-errors.ts';
 
-// A request has to arrive completely in time. Node has one limit for the whole server, which leaves time for uploads; every
-// other route keeps a shorter one.
+// A request must arrive completely within a time limit. Node's limit applies to the whole server and leaves time for
+// uploads; all other routes have this shorter one.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How long the body may take to arrive, where that is longer than usual. */
+    /** Time limit for the body to arrive, if longer than usual. */
     bodyTimeoutMs?: number;
   }
 }

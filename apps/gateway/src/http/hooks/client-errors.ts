@@ -4,7 +4,7 @@ import { chatErrorBody, ERRORS, type ErrorCode, errorBody } from '@eloquentpoll/
 import { isChatPath } from '../chat-errors.ts';
 import { requestId } from './request-ids.ts';
 
-// Bytes that never became a request: only the socket is there to answer, and of the path what its first line says.
+// Handles bytes that never became a request: only a socket is left to answer, and the path is in the first line.
 
 const CODES: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
@@ -24,7 +24,7 @@ export function answerClientError(
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
 }
 
-/** An `Expect` other than 100-continue, which Node answers before the framework hears of the request. */
+/** Answers an `Expect` other than 100-continue, which Node handles before the framework sees the request. */
 export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
   const { status, headers, body } = answerOf('expectation_failed', request.url ?? '');
   response.writeHead(status, headers).end(body);

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
 
-// CORS: any origin may call an operation that takes a bearer or nothing. Operations that accept only the login cookie
-// answer no other origin.
+// CORS: any origin may call an operation that takes a bearer or no credentials. Operations that accept only the login
+// cookie can be read by no other origin.
 
 const EXPOSED = [
   'Deprecation',
@@ -29,7 +29,7 @@ const EXPOSED = [
 const ACCEPTED = [
   'A2A-Version',
   'Accept',
-  // The x402 client sends the name of this header of answers with its payment.
+  // An answer header by definition, but the x402 client sends it along with its payment.
   'Access-Control-Expose-Headers',
   'Authorization',
   'Content-Type',
@@ -46,7 +46,7 @@ const ACCEPTED = [
   'X-Machine-Client',
   'X-Payment',
   'X-Request-Id',
-  // What the clients of the OpenAI API send from browsers.
+  // Headers that clients of the OpenAI API send from browsers.
   'OpenAI-Organization',
   'OpenAI-Project',
   'X-Stainless-Arch',
@@ -62,9 +62,9 @@ const ACCEPTED = [
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Derived once per route: no other origin may read its answers. */
+    /** Derived once per route: other origins may not read its answers. */
     cookieOnly?: boolean;
-    /** Of an operation that serves the pages of some origins only; its preflight says the same. */
+    /** For operations that only pages of certain origins may call; preflights follow it too. */
     allowsOrigin?: (origin: string) => boolean;
   }
 }
@@ -78,7 +78,7 @@ export const crossOrigin = plugin(async (app: FastifyInstance) => {
     if (allowsOrigin) {
       allowNamed(request, reply, allowsOrigin);
     } else if (cookieOnly !== true) {
-      // On every answer, so that a cached one serves browsers too; the long list only where a browser reads it.
+      // Sent always, so that a cached answer works for browsers too; the long list is sent only to browsers.
       reply.header('access-control-allow-origin', '*');
       if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED);
     }
@@ -86,7 +86,7 @@ export const crossOrigin = plugin(async (app: FastifyInstance) => {
   });
 });
 
-/** A page of another origin learns that it may not, from the preflight and from the answer. */
+/** Allows only the origins that `allows` accepts, in preflights and in answers. */
 export function allowNamed(
   { headers: { origin } }: FastifyRequest,
   reply: FastifyReply,
@@ -102,7 +102,7 @@ function isCookieOnly({ schema }: RouteOptions): boolean {
   return schemes.length > 0 && schemes.every((scheme) => scheme === 'session');
 }
 
-/** The answer to a preflight for a path with these methods. */
+/** Answers a preflight for a path with these methods. */
 export function answerPreflight(reply: FastifyReply, methods: string): FastifyReply {
   return reply
     .code(204)

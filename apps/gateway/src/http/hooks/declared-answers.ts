@@ -2,15 +2,15 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { AnswerSchema } from '../answers.ts';
 
-// For every route Fastify makes an array of serializers as long as the highest status that the route declares: two
-// megabytes in all, of which nothing is used, because a handler's body is sent as it is. So what routes declare as
-// `response` is kept where only the API document looks for it.
+// Hides a route's declared `response` from Fastify. For each route Fastify would build an array of serializers as long
+// as the highest status: two megabytes in all and never used, because bodies are sent as handlers return them. The API
+// document still finds the declaration.
 
 type Answers = Readonly<Record<string, AnswerSchema>>;
 
 const ANSWERS = Symbol('answers');
 
-/** Before all hooks that read what a route declares. */
+/** Register it before all hooks that read what a route declares. */
 export const declaredAnswers = plugin(async (app: FastifyInstance) => {
   app.addHook('onRoute', (route) => {
     if (route.schema?.response === undefined) return;

@@ -14,16 +14,16 @@ import type { ApiError } from '../api-error.ts';
 import { isChatPath, isRetriedAtACost } from '../chat-errors.ts';
 import { toApiError } from './to-api-error.ts';
 
-// Every error answer: a code of the closed catalogue, as a plain body, as Problem Details or as clients of the OpenAI API
-// read it, without internals.
+// Builds every error answer: a code of the closed catalogue as a plain body, as Problem Details or in the format of the
+// OpenAI API, without internals.
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** The code of the error catalogue, where the answer is an error. */
+    /** The catalogue code, if the answer is an error. */
     errorCode: ErrorCode | null;
   }
   interface FastifyContextConfig {
-    /** Where the route is a protected resource by itself (RFC 9728): its path, and the scopes that a client begins with. */
+    /** For a route that is a protected resource of its own (RFC 9728): its path, and the scopes to start with. */
     resource?: { path: string; scopes: readonly Scope[] };
   }
 }
@@ -49,7 +49,7 @@ export function sendError(config: Config, error: unknown, request: FastifyReques
   return reply.send(JSON.stringify(body));
 }
 
-/** What every error answer has, whatever the form of its body: status, headers, and the code that is counted and logged. */
+/** The parts that all error answers share, whatever the body: status, headers, and the code for metrics and logs. */
 export function beginErrorAnswer(
   config: Config,
   error: unknown,
@@ -78,7 +78,7 @@ function occurrenceOf({ code, circumstances }: ApiError, requestId: string): Occ
   return { code, requestId, detail, issues, retryAfterSeconds, recovery, members };
 }
 
-/** Problem Details are for callers that name them: a wildcard does not, and `q=0` refuses them. */
+/** Problem Details are only for callers that name them: a wildcard is not enough, and `q=0` refuses them. */
 export function wantsProblem({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   if (String(headers['x-machine-client']).toLowerCase() === 'true') return true;
   return (headers.accept ?? '').split(',').some((range) => {

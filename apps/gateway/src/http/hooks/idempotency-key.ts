@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { invalid } from '../api-error.ts';
 
-// Reads Idempotency-Key and repeats it on the answer, or refuses it; submitting acts on it. Double quotes, as
-// draft-ietf-httpapi-idempotency-key-header-07 has them, and the bare form of most clients are the same key.
+// Reads Idempotency-Key and repeats it in the answer, or refuses it; submitPoll acts on it. A key in double quotes, as
+// in draft-ietf-httpapi-idempotency-key-header-07, equals the same key without quotes, as most clients send it.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Whether a retry with the same Idempotency-Key gets the first result; `by nature`, where a retry repeats nothing
-     * anyway. A POST that says neither refuses the header.
+     * `true`: a retry with the same Idempotency-Key gets the first result. `by nature`: a retry does no harm, so keys
+     * are only read and repeated. A POST without either refuses the header.
      */
     idempotent?: true | 'by nature';
   }
@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/** `kept`: for how long a key is remembered. */
+/** `kept` says how long a key is remembered. */
 export const keyHeader = (kept: string) => ({
   'idempotency-key': Type.Optional(
     Type.String({
@@ -28,7 +28,7 @@ export const keyHeader = (kept: string) => ({
   ),
 });
 const USUAL = keyHeader('within 24 hours');
-/** A route may say by itself for how long it remembers keys. */
+/** A route's own header schema may say how long it remembers keys. */
 const keyHeaderOf = (own: TObject | undefined) => (own && 'idempotency-key' in own.properties ? {} : USUAL);
 
 export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
@@ -52,19 +52,19 @@ export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
   });
 });
 
-/** A caller who sends a key relies on it: what would be done twice is refused before it is done once. */
+/** A caller who sends a key relies on it. If the operation cannot honour it, the request is refused before it acts. */
 async function refuseKey({ headers, method, routeOptions }: FastifyRequest): Promise<void> {
   if (headers['idempotency-key'] === undefined) return;
   const detail = `Idempotency-Key is not honoured by ${method} ${routeOptions.url}; send the request without it`;
   throw invalid([{ pointer: '#/Idempotency-Key', detail }]);
 }
 
-/** For an answer that an earlier request with the same key had. */
+/** Marks an answer that an earlier request with the same key has produced. */
 export const markReplayed = (reply: FastifyReply): FastifyReply => reply.header('idempotent-replayed', 'true');
 
 const WRONG = 'Idempotency-Key must be 1 to 255 visible ASCII characters, bare or in double quotes';
 
-/** Null for what is no key, such as two headers: they arrive as one with a space. */
+/** Null for an invalid key, for example two headers, which arrive joined by a space. */
 export function keyOf(header: string): string | null {
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header);
   const key = quoted ? quoted[1]!.replace(/\\(.)/g, '$1') : header.startsWith('"') ? '' : header;

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { LaggingReads } from '../lagging-reads.ts';
 
-// What an account has changed it finds in its next list, also where lists are read from a replica. Noted before the answer
-// leaves; of a stream when it has ended.
+// Makes an account's changes visible in its next list, even when lists are read from a replica. A write is noted before
+// the answer is sent; for a stream, when it has ended.
 
 const noted = new WeakSet<FastifyRequest>();
 

@@ -6,12 +6,12 @@ import { markdownHeaders } from '../markdown.ts';
 import { prefersMarkdown } from '../prefers-markdown.ts';
 import { answersOf, withAnswers } from './declared-answers.ts';
 
-// A page that people read has a second form for agents: markdown, to an Accept header that asks for it, and always at the
-// same address with .md behind it.
+// Pages for people have a second form for agents: markdown, when the Accept header asks for it, and always at the same
+// address with .md appended.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The page has a markdown form; its links begin with this address. */
+    /** Set if the page has a markdown form; links in it start with this address. */
     markdownBase?: string;
     markdownOnly?: boolean;
   }
@@ -38,7 +38,7 @@ function withMarkdown(schema: RouteOptions['schema']): NonNullable<RouteOptions[
   return withAnswers(schema, { ...answers, 200: page });
 }
 
-/** A page in the form that its reader asked for; sets the headers that go with the form. */
+/** Sends the page in the form that its reader asked for, with the headers of that form. */
 export function inAskedForm(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -9,17 +9,17 @@ import type { HttpContext } from '../context.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { BudgetState } from '../rate-limits/rate-limiter.ts';
 
-// Every route names its operation, whose budget applies. The headers are those of
-// draft-ietf-httpapi-ratelimit-headers-06, the last draft with all four names.
+// Every route names its operation, whose budget applies. The headers follow draft-ietf-httpapi-ratelimit-headers-06,
+// the last draft with all four names.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * The budget that the route draws from; a route without one does not start. A function may read the body, which is
-     * parsed and not validated; a caller is `known` where only the principal's name is missing.
+     * The budget that the route draws from; without one the process does not start. A function may read the parsed,
+     * unvalidated body. It gets `known` when the caller has an account but `request.principal` is not set yet.
      */
     operation?: BudgetName | ((request: FastifyRequest, caller?: 'known') => BudgetName);
-    /** A function that reads no body, so that the call can be counted before there is one. */
+    /** The function reads no body, so the call can be counted before the body arrives. */
     budgetOfHeaders?: boolean;
   }
   interface FastifyRequest {
@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** A call that was counted while its key was looked up. */
+/** A call that was counted while its key was still being looked up. */
 interface CountedAhead {
   name: BudgetName;
   drawer: string;
@@ -39,9 +39,10 @@ type Caller = Pick<Principal, 'accountId' | 'keyId' | 'loginId' | 'isReadOnly' |
   Partial<Pick<Principal, 'via'>>;
 
 /**
- * Whose budget it is. Keys and logins have one of `account` each, so that no key uses up what its owner revokes it with. Nor
- * does one use up its owner's by calls that it is refused: one that only reads has all budgets for itself, and a restricted
- * one, which makes no keys, has that of `key_issue`. User ids are no secret, so their calls count for who sends them.
+ * The principal whose budget is used, normally the account. For `account`, each key and login has its own budget, so
+ * that no key can use up the calls that the owner needs to revoke it. A key must not use up its owner's budget by calls
+ * that are refused: a read-only key has its own budgets, a restricted key its own `key_issue`. User ids are not secret,
+ * so calls with a user id count for the caller's network.
  */
 function drawerOf(name: BudgetName, { ip }: FastifyRequest, caller: Caller | null): string {
   if (caller === null || caller.via === 'user_id') return clientNetwork(ip);
@@ -50,7 +51,7 @@ function drawerOf(name: BudgetName, { ip }: FastifyRequest, caller: Caller | nul
   return isOwn ? (keyId ?? loginId ?? accountId) : accountId;
 }
 
-/** Saves a trip to Redis where the owner is nearly certain. A key that opens nothing after all has cost its account a call. */
+/** Saves a round trip to Redis when the owner is nearly certain. A key that then proves invalid costs a call. */
 export function countAhead({ limiter }: Pick<HttpContext, 'limiter'>, request: FastifyRequest, owner: Caller): void {
   const { operation } = request.routeOptions.config;
   if (operation === undefined) return;
@@ -71,13 +72,13 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
     const limit = async (request: FastifyRequest) => {
       const ahead = aheadFor(request);
       const name = ahead?.name ?? (typeof operation === 'function' ? operation(request) : operation);
-      // A caller whose free polls of the hour are used up can continue with a key, without waiting.
+      // A caller who has used up the hour's free polls can continue with a key at once.
       const isAnonymous = name === 'free_poll' && request.principal === null;
       const recovery = isAnonymous ? (['re_authenticate', ...keyRecoveryActions(context)] as const) : [];
       requireScope(request.principal, name);
       spend(request, await budgetOf(context, request, name), recovery);
     };
-    // After authentication, which the route's own hooks begin with; a body has to be read first.
+    // Runs after the route's own hooks, which authenticate first; a function needs the body to be read as well.
     if (typeof operation === 'function') route.preValidation = [...[route.preValidation ?? []].flat(), limit];
     else route.onRequest = [...[route.onRequest ?? []].flat(), limit];
   });
@@ -102,7 +103,7 @@ function aheadFor(request: FastifyRequest): CountedAhead | null {
   return countedAhead.drawer === drawerOf(countedAhead.name, request, principal) ? countedAhead : null;
 }
 
-/** Accounts cost nothing to open, so what one may try without money also draws from the budget of its network. */
+/** Opening an account is free, so budgets that an account can use without money also draw from its network's budget. */
 async function budgetOf(
   { limiter, storage }: HttpContext,
   request: FastifyRequest,
@@ -124,7 +125,7 @@ async function hasPaid(storage: Storage, accountId: string): Promise<boolean> {
   return balance !== null && (balance.postedU > 0n || balance.usageU > 0n);
 }
 
-/** The account or network that a caller belongs to. */
+/** The caller's account, or the network of an anonymous caller. */
 export const principalOf = (request: FastifyRequest): string =>
   request.principal?.accountId ?? clientNetwork(request.ip);
 
@@ -143,7 +144,7 @@ export function spend(request: FastifyRequest, budget: BudgetState, recovery: re
   });
 }
 
-/** The four headers; also for event streams, which no hook sees. */
+/** Sets the four headers; called directly for event streams, which bypass hooks. */
 export function setBudgetHeaders(reply: FastifyReply, { window, remaining, resetSeconds, policy }: BudgetState): void {
   reply.headers({
     'ratelimit-limit': String(window.limit),

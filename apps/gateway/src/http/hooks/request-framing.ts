@@ -4,11 +4,11 @@ import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
 import { answerExpectation } from './client-errors.ts';
 
-// What HTTP itself demands of a request (RFC 9112, 3.2; RFC 9110, 8.4 and 10.1.1), answered with our error body: Node would
-// answer some of it without one, and let the rest pass.
+// Checks that HTTP requires of a request (RFC 9112, 3.2; RFC 9110, 8.4 and 10.1.1), with our error body. Node would
+// answer some of them without a body, and accept the rest.
 
 export const requestFraming = plugin(async (app: FastifyInstance) => {
-  /** What follows on such a connection may be part of the request before it. */
+  /** Connections that sent a malformed request: the bytes after it may still belong to it. */
   const distrusted = new WeakSet<Socket>();
   app.server.on('checkExpectation', answerExpectation);
   app.addHook('onRequest', (request, _reply, done) => {

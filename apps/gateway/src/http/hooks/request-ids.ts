@@ -1,8 +1,8 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-// Every request has an id, in X-Request-Id, errors and logs. A caller's own id is kept when it is short and plain, so
-// that one id follows a request through several services.
+// Every request has an id, shown in X-Request-Id, errors and logs. A caller's own id is kept if it is short and plain,
+// so that one id follows a request through several services.
 
 const PLAIN_ID = /^[\w.-]{8,64}$/;
 
@@ -11,7 +11,7 @@ export function requestId(request: Pick<IncomingMessage, 'headers'>): string {
   return typeof given === 'string' && PLAIN_ID.test(given) ? given : `req_${randomHex()}`;
 }
 
-// Random bytes for many requests at once: one draw each would be an eighth of the cost of a status request.
+// Random bytes are drawn for many requests at once: one draw per request would be an eighth of a status request's cost.
 const ID_BYTES = 12;
 const pool = Buffer.alloc(ID_BYTES * 256);
 let used = pool.length;
@@ -27,7 +27,7 @@ function randomHex(): string {
 
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The W3C traceparent of the request, where it is valid. */
+/** The request's W3C traceparent, if valid. */
 export function traceparentOf(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && TRACEPARENT.test(header) ? header : undefined;
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import plugin from 'fastify-plugin';
 import { traceparentOf } from './request-ids.ts';
 
-// One span per request, named by its operation. Status requests have none: they are so many that they would hide the
+// One span per request, named after its operation. Status requests get none, because their number would hide the
 // others.
 
 declare module 'fastify' {

@@ -3,7 +3,7 @@ import plugin from 'fastify-plugin';
 import type { Config } from '../../config/config.ts';
 import type { HttpContext } from '../context.ts';
 
-// The headers of every response. Pages and cacheable documents override single ones; the defaults are the strictest.
+// The headers of every response, by default the strictest. Pages and cacheable documents override some of them.
 
 export const responseHeaders = plugin(async (app: FastifyInstance, { context }: { context: HttpContext }) => {
   const headers = baseHeaders(context.config);
@@ -11,7 +11,7 @@ export const responseHeaders = plugin(async (app: FastifyInstance, { context }: 
     setBaseHeaders(reply, headers);
     done();
   });
-  // Connections that close while the process drains need not be cut at its end.
+  // Connections that close during the drain do not have to be cut at its end.
   const { draining } = context.shutdown;
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (draining.aborted) reply.header('connection', 'close');

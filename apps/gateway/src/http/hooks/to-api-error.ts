@@ -2,8 +2,8 @@ import { ERRORS, type ErrorCode } from '@eloquentpoll/contracts';
 import { AccountClosed, AccountMoving, isStorageError, StorageRefused } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 
-// The API error of any error: the framework's by code or status, a store that is away as 503. Everything else is a bug,
-// of which the caller learns only the request id.
+// Maps any error to an API error: the framework's errors by code or status, a store that is away to 503. Everything
+// else is a bug, of which the caller sees only the request id.
 
 const BY_FRAMEWORK_CODE: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
@@ -27,12 +27,12 @@ const RETRY_AFTER_SECONDS = 2;
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof AccountMoving) return accountMoving(error);
-  // As its next call: nothing opens it any more.
+  // The same answer as the account's next request will get, because its keys and logins no longer work.
   if (error instanceof AccountClosed) return new ApiError('authentication_required', { cause: error });
   if (isStorageError(error) && !(error instanceof StorageRefused)) return unavailable(error);
   const code = frameworkCode(error);
   if (code === 'service_unavailable') return unavailable(error);
-  // What curl without a content type gets: the description names the right one.
+  // Happens with curl without a content type: the description names the right one.
   if (code === 'unsupported_media_type') return new ApiError(code, { detail: ERRORS[code].description, cause: error });
   return new ApiError(code ?? 'internal_error', { cause: error });
 }
@@ -40,7 +40,7 @@ export function toApiError(error: unknown): ApiError {
 const unavailable = (cause: unknown): ApiError =>
   new ApiError('service_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
 
-/** A router sends the request on to the other cell; see infra/cells. Without one the caller repeats it. */
+/** A router sends the request on to the other cell (see infra/cells). Without a router the caller retries. */
 const accountMoving = (error: AccountMoving): ApiError =>
   new ApiError('account_moving', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,

@@ -5,16 +5,16 @@ import { isChatPath } from '../chat-errors.ts';
 import { allowNamed, answerPreflight } from './cross-origin.ts';
 import { wantsProblem } from './errors.ts';
 
-// What no route answers: a preflight of a path that we have, a method that the path does not know, or a path that is
-// not ours. Only such requests pay for the search.
+// Requests that match no route: a preflight for one of our paths, a method that a path does not support, or an unknown
+// path. Only these requests pay for the search.
 
 interface Unmatched {
-  /** The page for a browser at an address that does not exist. */
+  /** The page that a browser gets at an unknown address. */
   sendMissingPage(request: FastifyRequest, reply: FastifyReply): FastifyReply;
 }
 
 interface KnownPath {
-  /** Made for the first path that no route matches. */
+  /** Compiled for the first path that matches no route. */
   pattern: RegExp | undefined;
   methods: Set<string>;
   allowsOrigin: ((origin: string) => boolean) | undefined;
@@ -50,7 +50,7 @@ export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }
   });
 });
 
-/** A browser that looks for a page. */
+/** Whether a browser is asking for a page. */
 export const isForPeople = ({ method, url, headers }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD') &&
   !url.startsWith('/api/') &&
@@ -58,7 +58,7 @@ export const isForPeople = ({ method, url, headers }: FastifyRequest): boolean =
   /text\/html/i.test(headers.accept ?? '') &&
   !wantsProblem({ headers });
 
-/** `/api/polls/:id/status` as a pattern; a parameter is one step of the path. */
+/** `/api/polls/:id/status` as a regular expression; a parameter matches one path segment. */
 function patternOf(url: string): RegExp {
   const steps = url.split('/').map((step) => {
     if (step === '*') return '.*';

@@ -2,20 +2,20 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import plugin from 'fastify-plugin';
 
-// An answer that is not read stays in memory, and Node waits for ever. A large one is dropped when no byte of it has moved
-// for a while; a slow reader stays. Small answers end with the connection's own time limit. A stream that answers a HEAD ends before
-// it is read: Fastify would read it to its end and drop it, after the answer.
+// An unread answer stays in memory, and Node would wait forever. A large one is dropped when none of its bytes moved
+// for a while; slow readers keep theirs. Small answers end with the connection's own time limit. A stream that answers
+// a HEAD is ended before it is read: Fastify would read all of it and discard it after the answer.
 
-/** About what the kernel buffers for a connection. */
+/** About as much as the kernel buffers per connection. */
 const SOCKET_BUFFER_BYTES = 64 * 1_024;
 const STALLED_MS = 30_000;
 
-/** For the whole connection: longer than any answer waits for its poll. */
+/** Limit for the whole connection: longer than any answer waits for its poll. */
 export const STANDSTILL_MS = 150_000;
 
 export const unreadAnswers = plugin(async (app: FastifyInstance, { afterMs = STALLED_MS }: { afterMs?: number }) => {
   app.addHook('onSend', ({ method }, { raw }, payload, done) => {
-    // The answer to a HEAD has the size of a GET's and none of its bytes.
+    // The answer to a HEAD has the size of a GET's answer but sends none of its bytes.
     if (method !== 'HEAD') {
       if (sizeOf(payload) > SOCKET_BUFFER_BYTES) raw.setTimeout(afterMs, () => raw.destroy());
     } else if (payload instanceof Readable) payload.destroy();

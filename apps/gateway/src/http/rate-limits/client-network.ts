@@ -1,8 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The principal of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, because one customer has
- * all of it. IPv4-mapped IPv6 addresses count as IPv4. A caller who has left has no address any more, whatever the types say.
+ * The principal of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, because one customer
+ * has all of it. IPv4-mapped IPv6 addresses count as IPv4. The address is missing once the caller has disconnected,
+ * despite the types.
  */
 export function clientNetwork(address: string | undefined): string {
   if (address === undefined) return '';

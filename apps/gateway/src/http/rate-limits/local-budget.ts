@@ -1,7 +1,7 @@
 import type { Window, WindowState } from '../../config/rate-limit-policies.ts';
 
-// The budget of one process while Redis is away: a share, because other replicas grant theirs. Beyond its bound it
-// forgets all counters, so a caller gains at most one window.
+// The budget of one process while Redis is away. It is a share, because other gateways grant theirs too. When there are
+// too many counters all are dropped, which gives a caller one extra window at most.
 
 const SHARE = 0.5;
 const MAX_COUNTERS = 10_000;

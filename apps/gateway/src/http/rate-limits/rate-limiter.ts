@@ -3,12 +3,12 @@ import type { Result } from 'ioredis';
 import type { BudgetName, Policies, Policy, Window, WindowState } from '../../config/rate-limit-policies.ts';
 import { localBudget } from './local-budget.ts';
 
-// Fixed windows in Redis, counted in one atomic script for all replicas. While Redis is away paid operations fall back to
-// a budget of this process, and free ones close, because nothing else bounds their cost.
+// Fixed windows in Redis, counted in one atomic script for all gateways. While Redis is away, paid operations fall back
+// to a budget of this process, and free ones are refused, because nothing else limits their cost.
 
 export interface BudgetState {
   allowed: boolean;
-  /** Refused because Redis is away, and not because a limit was reached. */
+  /** Refused because Redis is away, not because a limit was reached. */
   isClosed?: true;
   /** The window with the fewest calls left. */
   window: Window;
@@ -22,14 +22,14 @@ export interface Caller {
   calls: number;
 }
 
-/** Of each window of an operation: calls so far, and milliseconds until it begins anew. */
+/** For each window of an operation: the calls so far, and the milliseconds until it starts again. */
 export type Counted = readonly (readonly [count: number, leftMs: number])[];
 
 export interface RateLimiter {
   take(operation: BudgetName, principal: string): Promise<BudgetState>;
-  /** Counts the calls of several callers, in their order; null for one that could not be counted. */
+  /** Counts the calls of several callers, in order; null for a caller that could not be counted. */
   count(operation: BudgetName, callers: readonly Caller[]): Promise<(Counted | null)[]>;
-  /** The budget of a call that was counted with `callsAfter` after it. */
+  /** The budget of a counted call, when `callsAfter` calls were counted after it. */
   budgetOf(operation: BudgetName, counted: Counted, callsAfter: number): BudgetState;
   /** The budget of a call that could not be counted in Redis. */
   withoutRedis(operation: BudgetName, principal: string): BudgetState;

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 
-// A response that carries events. While its socket is full only the newest event waits: each is a whole snapshot, so it
-// replaces the one before. Not @fastify/sse, which holds 23-28 kB for an idle stream where this holds 17-19 kB.
+// A response that carries events. While its socket is full only the newest event waits: each is a complete snapshot and
+// replaces the one before. @fastify/sse is not used: it takes 23-28 kB per idle stream, this takes 17-19 kB.
 
-/** More than the last event of the largest poll: a reader with this much unread is not reading. */
+/** More than the last event of the largest poll: a reader with this much unread data has stopped reading. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
 
-/** For a planned end: sooner than after a connection that broke. */
+/** For a planned end; shorter than the delay after a broken connection. */
 const RECONNECT_SOON = 'retry: 500\n\n';
 
-/** Hears of a stream whose socket is full, or drained again, or closed. */
+/** Is notified when a stream's socket is full, has drained, or is closed. */
 export interface StreamObserver {
   blocked(stream: EventStream): void;
   flowing(stream: EventStream): void;
@@ -18,19 +18,19 @@ export interface StreamObserver {
 
 /** The source of a stream's events. */
 export interface StreamSource {
-  /** No event can be sent any more. */
+  /** No further event can be sent. */
   onClose(): void;
-  /** The stream is open for longer than its source can take. */
+  /** The stream is open for longer than its source can last. */
   onOverdue(): void;
 }
 
 export class EventStream {
-  /** Its place on the wheel. */
+  /** Its slot on the timer wheel. */
   readonly slot: number;
-  /** Since when the reader does not read, by the clock of the wheel; null while it reads. */
+  /** When the reader stopped reading, by the wheel's clock; null while it reads. */
   blockedAt: number | null = null;
   source: StreamSource | null = null;
-  /** By the clock of the wheel. */
+  /** By the wheel's clock. */
   readonly overdueAt: number;
   #closed = false;
   #waiting: string | null = null;
@@ -46,19 +46,19 @@ export class EventStream {
     raw.on('error', ignore);
   }
 
-  /** No event can be sent any more: the reader left, or was sent the last one. */
+  /** No further event can be sent: the reader has left, or the last event was sent. */
   get closed(): boolean {
     return this.#closed || this.#raw.writableEnded;
   }
 
-  /** An event that a later one may replace before it is sent. */
+  /** Sends an event, which a later one may replace before it is written. */
   send(event: string): void {
     if (this.closed) return;
     if (this.blockedAt !== null) this.#waiting = event;
     else this.#write(event);
   }
 
-  /** An SSE comment as keep-alive. */
+  /** Sends an SSE comment as keep-alive. */
   keepAlive(): void {
     if (!this.closed && this.blockedAt === null) this.#write(': alive\n\n');
   }
@@ -66,7 +66,7 @@ export class EventStream {
   /** Sends the last event, if there is one, and ends the stream. */
   end(event?: string): void {
     if (this.closed) return;
-    // Node loses the chunk that ends a response whose head is still corked.
+    // Node loses the last chunk if the head is still corked when the response ends.
     if (this.#raw.writableCorked > 0) {
       process.nextTick(() => this.end(event));
       return;
@@ -76,14 +76,14 @@ export class EventStream {
     this.#watchBuffer();
   }
 
-  /** Ends the connection too, for a process that closes: the reader reconnects to another one soon. */
+  /** Also ends the connection, for a process that closes: the reader soon reconnects to another one. */
   endConnection(): void {
     const { socket } = this.#raw;
     if (!this.#raw.writableEnded) this.#raw.end(this.blockedAt === null ? RECONNECT_SOON : undefined);
     this.#raw.once('finish', () => socket?.destroySoon());
   }
 
-  /** Drops a reader that does not read. */
+  /** Disconnects a reader that does not read. */
   cut(): void {
     this.#raw.destroy();
   }
@@ -117,5 +117,5 @@ export class EventStream {
   }
 }
 
-/** A connection that breaks during a write is usual; `close` follows. */
+/** Connections often break during a write; `close` follows. */
 const ignore = (): void => undefined;

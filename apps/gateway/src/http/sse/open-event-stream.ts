@@ -8,12 +8,12 @@ import type { StreamWheel } from './stream-wheel.ts';
 
 const HEADERS = {
   'content-type': 'text/event-stream',
-  // No proxy may cache, compress or buffer it.
+  // Keeps proxies from caching, compressing or buffering the stream.
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
 
-/** Refuses a caller whose Accept excludes a stream; a media type of errors alone does not exclude it. */
+/** Refuses a caller whose Accept header excludes a stream. Naming an error type alone does not exclude it. */
 export function requireEventStream({ headers }: FastifyRequest): void {
   const ranges = (headers.accept ?? '')
     .split(',')
@@ -25,13 +25,13 @@ export function requireEventStream({ headers }: FastifyRequest): void {
   }
 }
 
-/** For operations with both: the caller names event streams and not JSON. */
+/** For operations with both forms: the caller names event streams and not JSON. */
 export const prefersEventStream = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   /(^|,)\s*text\/event-stream\s*(,|$)/i.test(accept) && !/application\/json/i.test(accept);
 
 const ADMITS = /^(text\/event-stream|text\/\*|\*\/\*)\s*(;|$)/;
 
-/** Takes the response from Fastify, and does what its hooks would have done. Null when the caller has left already. */
+/** Takes the response from Fastify and does the work of its hooks. Null when the caller has left already. */
 export function openEventStream(
   wheel: StreamWheel,
   request: FastifyRequest,
@@ -44,7 +44,7 @@ export function openEventStream(
   if (request.budget) setBudgetHeaders(reply, request.budget);
   recordAnswer(request, reply);
   raw.writeHead(200, reply.headers(HEADERS).getHeaders() as OutgoingHttpHeaders);
-  // Sent by itself the head is one string; sent with the first event its pieces would stay in memory.
+  // Sent on its own, the head is one string; sent with the first event, its pieces would stay in memory.
   raw.cork();
   raw.flushHeaders();
   process.nextTick(() => raw.uncork());
@@ -52,7 +52,7 @@ export function openEventStream(
   return wheel.open(raw, leftMs);
 }
 
-/** Drops Fastify's `finish` listeners, which retain request and reply for a log line at the end. */
+/** Drops Fastify's `finish` listeners, which keep request and reply in memory for a log line at the end. */
 function forgetRequest(raw: ServerResponse): void {
   const [, ...ofFastify] = raw.listeners('finish') as (() => void)[];
   for (const listener of ofFastify) raw.off('finish', listener).off('error', listener);

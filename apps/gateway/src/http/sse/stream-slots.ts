@@ -6,9 +6,9 @@ import type { Result } from 'ioredis';
 import { ApiError } from '../api-error.ts';
 import { principalOf } from '../hooks/rate-limit.ts';
 
-// How many event streams one account, one key that only reads, or one network without credentials, may have open at all gateways. Counted before
-// a stream costs anything: each holds a socket, and reads Postgres when it begins. A slot in Redis ends by itself unless its
-// gateway renews it, so a gateway that dies keeps none; while Redis is away each gateway goes by its own streams.
+// Limits open event streams per account, per read-only key and per anonymous network, over all gateways. They are
+// counted first because each holds a socket and reads Postgres when it starts. A slot in Redis expires unless its
+// gateway renews it, so a dead gateway keeps none. While Redis is away, each gateway counts its own streams.
 
 export interface StreamLimits {
   perAccount: number;
@@ -16,15 +16,15 @@ export interface StreamLimits {
 }
 
 export interface StreamSlots {
-  /** Throws a 429 when all are taken; what it returns gives the slot back, once. */
+  /** Throws a 429 when all slots are taken; otherwise returns a function that gives the slot back, once. */
   take(request: FastifyRequest): Promise<() => void>;
 }
 
 const RETRY_AFTER_S = 5;
 const SLOT_MS = 180_000;
-/** The stream of a flex poll may be open for a day. */
+/** Slots are renewed because the stream of a flex poll may be open for a day. */
 const RENEW_EVERY_MS = 60_000;
-/** Accounts and networks whose slots are renewed at once. */
+/** Number of accounts and networks whose slots are renewed at a time. */
 const RENEWED_TOGETHER = 100;
 
 const TAKE = `
@@ -36,7 +36,7 @@ redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`;
 
-// Also of slots that Redis has lost, or did not hear of.
+// Also adds slots that Redis has lost or never received.
 const RENEW = `
 local time = redis.call('TIME')
 local ends = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1]
@@ -51,7 +51,7 @@ declare module 'ioredis' {
   }
 }
 
-/** A key that only reads has slots of its own, as it has budgets: it takes none that its owner asks with. */
+/** A read-only key has its own slots, like its budgets, so that it cannot take those of its owner. */
 const holderOf = (request: FastifyRequest): string =>
   (request.principal?.isReadOnly && request.principal.keyId) || principalOf(request);
 
@@ -73,7 +73,7 @@ export function streamSlots(
       const slot = `${gateway}.${next++}`;
       if (here.of(key) >= limit) throw tooManyStreams(limit);
       const leave = here.take(key, slot);
-      // Also of one that was refused: it may have been renewed in between.
+      // Also called after a refusal, because a renewal may have added the slot in between.
       const giveBack = (): void => {
         leave();
         redis.zrem(key, slot).catch(() => undefined);
@@ -93,7 +93,7 @@ export function streamSlots(
   };
 }
 
-/** The slots of this gateway, by their keys. While there are any, they are renewed. */
+/** The slots of this gateway by key; they are renewed while there are any. */
 function slotsHere(everyMs: number, renew: (key: string, slots: Iterable<string>) => Promise<unknown>) {
   const taken = new Map<string, Set<string>>();
   let renewing: AsyncDisposable | null = null;
@@ -102,7 +102,7 @@ function slotsHere(everyMs: number, renew: (key: string, slots: Iterable<string>
     const all = [...taken];
     for (let i = 0; i < all.length && !signal.aborted; i += RENEWED_TOGETHER) {
       const some = all.slice(i, i + RENEWED_TOGETHER).filter(([, slots]) => slots.size > 0);
-      // One that fails is tried again in the next round; two may fail before a slot ends.
+      // A failed renewal is repeated in the next round; a slot survives two failures.
       await Promise.allSettled(some.map(([key, slots]) => renew(key, slots)));
     }
   }

@@ -1,25 +1,25 @@
 import type { ServerResponse } from 'node:http';
 import { EventStream, type StreamObserver } from './event-stream.ts';
 
-// All open streams of the process and the one timer that they share: each second a fifteenth of them gets a keep-alive,
-// and a reader that has not read for too long is cut. When the process closes, their readers reconnect elsewhere.
+// All open streams of the process and their shared timer: each second a fifteenth of them get a keep-alive, and readers
+// that have not read for too long are cut. When the process closes, readers reconnect to other processes.
 
 const TICK_MS = 1_000;
-/** Every stream is visited once in this many ticks. */
+/** Every stream is visited once per this many ticks. */
 const TICKS = 15;
 const MAX_STALLED_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 500;
 
 export interface StreamWheel extends Disposable {
-  /** After `leftMs` the stream's source is called as overdue. */
+  /** After `leftMs`, `onOverdue` of the stream's source is called. */
   open(raw: ServerResponse, leftMs: number): EventStream;
-  /** Open streams, for metrics and leak checks. */
+  /** Number of open streams, for metrics and to detect leaks. */
   count(): number;
-  /** Streams whose readers do not read. */
+  /** Number of streams whose readers do not read. */
   blocked(): number;
   /** One turn of the timer. */
   turn(): void;
-  /** Ends all streams; resolves when the last is closed, within half a second whatever their readers do. */
+  /** Ends all streams; resolves when the last has closed, within half a second whatever the readers do. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { Issue } from '@eloquentpoll/contracts';
 import type { ErrorObject } from 'ajv';
 
-// A validator's findings in words that name the field as the caller wrote it: `options[1] must be ...`.
+// Describes a validator's findings with the caller's own field names: `options[1] must be ...`.
 
 export function describeIssue(error: ErrorObject): Issue {
   const member: unknown = error.params.missingProperty ?? error.params.additionalProperty;
@@ -10,7 +10,7 @@ export function describeIssue(error: ErrorObject): Issue {
   return { pointer: `#${path}`, detail: `${fieldName(path)} ${problem(error)}` };
 }
 
-/** `/options/1` as `options[1]`; the whole body has no name of its own. */
+/** `/options/1` becomes `options[1]`; the whole body has no name. */
 export function fieldName(path: string): string {
   const [first, ...rest] = path.split('/').slice(1);
   if (first === undefined) return 'the request';

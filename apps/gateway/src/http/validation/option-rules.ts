@@ -1,14 +1,14 @@
 import { type Issue, TAG_FLAGS } from '@eloquentpoll/contracts';
 
-// What texts of a poll may hold, when two options are the same text, and when they only look alike. The text is stored as
-// it was sent; the forms below are only for comparing.
+// Which texts a poll may contain, when two options are the same text, and when they only look alike. The text is stored
+// as sent; the normalised forms below serve comparison only.
 
-/** Control characters other than tabs and line breaks, and the marks that override the direction of what follows. */
+/** Control characters other than tabs and line breaks, and marks that override the direction of the following text. */
 const CONTROLS = /[^\P{Cc}\t\n\r]|[\u202A-\u202E]/u;
-/** Characters that a model reads and a person does not see. */
+/** Characters that a model reads but a person does not see. */
 const TAGS = /[\u{E0000}-\u{E007F}]/u;
 
-/** Assumes that the shape is right: 2 to 10 strings of legal length. `field` is what the caller called them. */
+/** Assumes a valid shape: 2 to 10 strings of legal length. `field` is the caller's name for them. */
 export function optionIssues(options: readonly string[], field = 'options'): Issue[] {
   const issues: Issue[] = [];
   const seen = new Map<string, number>();
@@ -29,7 +29,7 @@ export function optionIssues(options: readonly string[], field = 'options'): Iss
   return issues;
 }
 
-/** Options that a reader may take for each other: they differ in case, width, form or spacing alone. No error. */
+/** Options that a reader may confuse, because only case, width, form or spacing differ. Not an error. */
 export function lookAlikes(options: readonly string[], field = 'options'): string[] {
   const seen = new Map<string, number>();
   return options.flatMap((text, index) => {
@@ -55,7 +55,7 @@ export function questionIssues(question: string, field = 'question'): Issue[] {
 const holdsTags = (text: string): boolean => TAGS.test(text) && TAGS.test(text.replace(TAG_FLAGS, ''));
 const holdsHidden = (text: string): boolean => CONTROLS.test(text) || holdsTags(text);
 
-/** Equal for what is the same text: NFC, trimmed, without what is not shown and joins nothing. */
+/** Equal for equal texts: NFC, trimmed, without invisible characters other than joiners. */
 function textForm(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
@@ -64,9 +64,9 @@ function textForm(text: string): string {
     .trim();
 }
 
-/** A whole flag, whose tags are shown, or one character that is not shown. */
+/** A whole flag, whose tag characters are visible, or one invisible character. */
 const SHOWN_OR_IGNORED = new RegExp(`${TAG_FLAGS.source}|[\\p{Default_Ignorable_Code_Point}\\uFFF9-\\uFFFB]`, 'gu');
-/** ZWNJ and ZWJ make words of several scripts, and emoji, differ. */
+/** ZWNJ and ZWJ distinguish words in several scripts, and emoji. */
 const JOINERS: ReadonlySet<string> = new Set(['\u200C', '\u200D']);
 
 /** Equal for texts that differ only in width, form, case, spacing or invisible characters. */
@@ -78,7 +78,7 @@ export function comparisonKey(text: string): string {
 
 const SHOWN_OR_HIDDEN = new RegExp(`${TAG_FLAGS.source}|[\\p{Cf}\\p{Default_Ignorable_Code_Point}]`, 'gu');
 
-/** Case folding: `ẞ`, `ß` and `SS` become `ss`. It can undo the normal form, so that comes last. */
+/** Case folding: `ẞ`, `ß` and `SS` become `ss`. Folding can break the normal form, so normalisation comes last. */
 const fold = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC');
 
 const quoted = (text: string | undefined): string => JSON.stringify(text);

@@ -1,9 +1,9 @@
-// `Prefer: wait=10` (RFC 7240): how long a caller is willing to wait. An unreadable preference is none, never an error;
-// of several the first counts.
+// `Prefer: wait=10` (RFC 7240): how long a caller is willing to wait. An unreadable preference is ignored and never an
+// error; of several the first one counts.
 
-/** What one preference looks like, up to the comma; commas inside quotes belong to it. */
+/** One preference up to the comma; commas inside quotes belong to it. */
 const PREFERENCE = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g;
-/** No two runs of blanks are adjacent: of a header that does not end well, every way to part them would be tried. */
+/** No two whitespace runs are adjacent: a malformed header would otherwise be matched in every possible split. */
 const WAIT = /^\s*wait\s*(?:=\s*("?)(\d+)\1\s*)?(;.*)?$/is;
 
 /** Whole seconds, at most `maxS`; null without a usable preference. */

@@ -1,10 +1,10 @@
 import { type Issue, LIMITS } from '@eloquentpoll/contracts';
 import { fieldName } from './describe-issue.ts';
 
-// What no request may hold anywhere: NUL, which Postgres cannot store, lone surrogates, which are not text, and members
-// named `__proto__`, which are an attack. All are a 400 and never an error of a store.
+// Text that no request may contain anywhere: NUL, which Postgres cannot store; lone surrogates, which are not text;
+// members named `__proto__`, which are an attack. They cause a 400, never an error of a store.
 
-/** The first such thing in a value, names of members included. */
+/** The first such fault in a value, including its member names. */
 export function uncleanIn(value: unknown, path = '', depth = 1): Issue | null {
   if (typeof value === 'string') return isClean(value) ? null : issue(path, NOT_TEXT);
   if (typeof value !== 'object' || value === null) return null;
@@ -23,7 +23,7 @@ const NOT_TEXT = 'must not hold NUL characters or lone surrogates';
 
 const isClean = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
-/** As a step of a JSON pointer (RFC 6901). */
+/** Escaped for a JSON pointer (RFC 6901). */
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const issue = (path: string, problem: string): Issue => ({

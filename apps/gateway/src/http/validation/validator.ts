@@ -8,12 +8,12 @@ import formats from 'ajv-formats';
 import { invalid } from '../api-error.ts';
 import { describeIssue } from './describe-issue.ts';
 
-// One validator for every entry point. Bodies are never coerced: "5" is not 5. Query strings are all text, so there a
-// number may be written as one. Unknown fields are kept and not read.
+// One validator for all entry points. Bodies are never coerced: "5" is not 5. Query strings contain only text, so a
+// number may be written as text there. Unknown fields are kept but not read.
 
 const MAX_ISSUES = 20;
 
-/** The shapes of the contract that have a name; schemas refer to them by it. */
+/** The named shapes of the contract; schemas refer to them by name. */
 export const namedSchemas: readonly TSchema[] = Object.values<unknown>(contracts).filter(
   (value): value is TSchema => KindGuard.IsSchema(value) && value.$id !== undefined,
 );
@@ -21,7 +21,7 @@ export const namedSchemas: readonly TSchema[] = Object.values<unknown>(contracts
 const bodies = madeOnce(() => validatorOf({ coerceTypes: false }));
 const queries = madeOnce(() => validatorOf({ coerceTypes: true, useDefaults: true }));
 
-/** Made when it is first used: that takes longer than reading a body. */
+/** Created at first use, because that takes longer than reading a body. */
 function madeOnce(make: () => Ajv2020): () => Ajv2020 {
   let made: Ajv2020 | undefined;
   return () => {
@@ -36,14 +36,14 @@ function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): 
     allErrors: true,
     allowUnionTypes: true,
     removeAdditional: false,
-    // Whole cents are no whole binary fractions.
+    // Cents are not exact in binary fractions.
     multipleOfPrecision: 9,
-    // Schemas are validated with the OpenAPI document; here that would be a tenth of the start.
+    // Schemas are validated with the OpenAPI document; doing it here would add a tenth to the startup time.
     validateSchema: false,
     schemas: [...namedSchemas],
   });
   formats.default(ajv);
-  // The library takes `urn:uuid:` and leap seconds too; Postgres does not take the one, nor JavaScript the other.
+  // The library also accepts `urn:uuid:` and leap seconds; Postgres rejects the former, JavaScript the latter.
   ajv.addFormat('uuid', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i);
   ajv.addFormat('date-time', (text) => isOfLibrary('date-time', text) && !Number.isNaN(Date.parse(text)));
   // Postgres has no year 0.
@@ -64,13 +64,13 @@ export function compile({ schema, httpPart }: { schema: object; httpPart?: strin
   };
 }
 
-/** `1e999` as text becomes Infinity, to which the validator applies no bound. JSON has no such number. */
+/** `1e999` as text becomes Infinity, which the validator lets pass any bound. JSON has no such number. */
 const infiniteIn = (value: unknown): Issue[] =>
   Object.entries(value ?? {})
     .filter(([, member]) => member === Infinity || member === -Infinity)
     .map(([name]) => ({ pointer: `#/${name}`, detail: `${name} must be a number` }));
 
-/** Named shapes of bodies, one in each turn of the event loop, so that no request has to wait for them. */
+/** Compiles named body shapes in advance, one per turn of the event loop, so that no request waits for it. */
 export async function compileAhead(shapes: readonly TSchema[]): Promise<void> {
   for (const { $id } of shapes) {
     await nextTurn();
@@ -78,17 +78,17 @@ export async function compileAhead(shapes: readonly TSchema[]): Promise<void> {
   }
 }
 
-/** For routes whose body has several forms: the document shows them, and the handler reads the body by its form. */
+/** For routes whose body has several forms: the document shows them, and the handler checks the body itself. */
 export function compileExceptBody(part: { schema: object; httpPart?: string | undefined }) {
   return part.httpPart === 'body' ? () => true : compile(part);
 }
 
-/** For routes whose document names headers that the handler reads as they come. */
+/** For routes whose document names headers that the handler reads unvalidated. */
 export function anyHeaders(part: { schema: object; httpPart?: string | undefined }) {
   return part.httpPart === 'headers' ? () => true : compile(part);
 }
 
-/** Everything that is wrong with a value of a named schema; for entry points without a route schema. */
+/** All faults of a value against a named schema; for entry points without a route schema. */
 export function issuesOf(schema: TSchema, value: unknown): Issue[] {
   const check = bodies().getSchema(String(schema.$id));
   if (!check) throw new Error(`no schema is named ${schema.$id}`);
@@ -99,10 +99,10 @@ function issuesBy(check: ValidateFunction, value: unknown): Issue[] {
   return check(value) === true ? [] : (check.errors ?? []).filter(isWhole).slice(0, MAX_ISSUES).map(describeIssue);
 }
 
-/** What is wrong with the name of a member is said once, of the object that has it. */
+/** A fault in a member's name is reported once, for the object that has the member. */
 const isWhole = ({ propertyName }: ErrorObject): boolean => propertyName === undefined;
 
-/** A wrong preset has its own code; everything else is a validation error. */
+/** A wrong preset has its own code; all other faults are validation errors. */
 export function refusal(issues: readonly Issue[]): Error {
   const onlyPreset = issues.every((issue) => issue.pointer === '#/preset');
   const code: ErrorCode = onlyPreset ? 'invalid_preset' : 'validation_error';
