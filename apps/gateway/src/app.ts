@@ -44,7 +44,7 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** The whole HTTP side, not listening yet. The context stays the caller's to close, after the app. */
+/** The whole HTTP side, not listening yet. The caller closes the context itself, after the app. */
 export function buildApp(context: Context): App {
   const { config, panels } = context;
   const slashes = new TrailingSlash();
@@ -54,7 +54,7 @@ export function buildApp(context: Context): App {
     genReqId: requestId,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     bodyLimit: LIMITS.body_bytes,
-    // Later than the longest that any route allows, so that body-timeout.ts answers in words of the route.
+    // Longer than any route allows, so that body-timeout.ts answers first, with the route's own message.
     requestTimeout: LIMITS.batch.upload_ms + 15_000,
     connectionTimeout: STANDSTILL_MS,
     keepAliveTimeout: 72_000,
@@ -62,7 +62,7 @@ export function buildApp(context: Context): App {
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, requireHostHeader: false },
     rewriteUrl: ({ url = '/' }) => slashes.rewrite(url),
     forceCloseConnections: 'idle',
-    // While draining, what still arrives on an open connection is served, and the connection closed after it.
+    // While draining, requests that still arrive on open connections are served; then the connection is closed.
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
     // A path that cannot be decoded is refused before any hook runs.

@@ -11,18 +11,18 @@ import { openHttpContext } from './http/context.ts';
 import { openPaymentsContext, type PaymentsContext } from './payments/context.ts';
 import { openPanels, openPollsContext } from './polls/context.ts';
 
-// Composition root: everything with a connection is opened here, one folder's part after the other. Tests override parts.
+// Composition root: opens everything that has a connection, folder by folder. Tests override parts.
 
 type Parts = DiscoveryContext & PaymentsContext;
 
 export interface Context extends Parts, AsyncDisposable {}
 
-/** Overrides are left open; what is opened here closes with the context. */
+/** Everything opened here closes with the context; overrides stay open. */
 export async function openContext(config: Config, overrides: Partial<Parts> = {}): Promise<Context> {
   await using owned = new AsyncDisposableStack();
   const process = await openProcessContext(config, owned, overrides);
   const { log, metrics } = process;
-  // Read before any connection is made: a wrong file is a setting to mend.
+  // Read before any connection is made, so that a faulty file is reported as a wrong setting.
   const panels = overrides.panels ?? openPanels(config);
   const storage = overrides.storage ?? owned.use(openStorage(storageOptions(config, log, metrics)));
   const replica = connectReplica(config, storage, log);

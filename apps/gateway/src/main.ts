@@ -12,10 +12,10 @@ import { startHeartbeat } from './operators/heartbeat.ts';
 import { openOps } from './operators/open-ops.ts';
 import { startReconciler } from './payments/reconciler.ts';
 
-// The gateway process: settings, connections, listening, and on SIGTERM a graceful shutdown: not ready, then no new
-// connections, then requests in flight finish, those that still wait for a poll get a 503, and the process exits in time.
+// The gateway process: settings, connections, listening. On SIGTERM it stops being ready, then accepts no connections
+// and finishes requests in flight; those that still wait for a poll get a 503, and the process exits in time.
 
-/** Before the end of the drain: requests that still wait for a poll are answered 503. Half of it later what is left is cut. */
+/** So long before the end of the drain, waiting requests get a 503. Remaining connections are cut after half of it. */
 const SHUTDOWN_GRACE_MS = 3_000;
 
 function fail(error: unknown): never {
@@ -60,7 +60,7 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
   }, delayMs + withinMs).unref();
   const graceMs = Math.min(SHUTDOWN_GRACE_MS, withinMs / 2);
   setTimeout(() => context.shutdown.end(), delayMs + withinMs - graceMs).unref();
-  // Node ends no request any more that arrives too slowly, and Postgres may take seconds for one that is being accepted.
+  // During shutdown Node does not time out slow requests, and Postgres may take seconds for a poll being accepted.
   const cut = setTimeout(
     () => {
       log.warn('drain.connections_cut');

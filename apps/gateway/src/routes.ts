@@ -110,8 +110,8 @@ import { startRunRoute } from './polls/routes/start-run.ts';
 import { streamPollRoute } from './polls/routes/stream-poll.ts';
 
 /**
- * Every operation: method, path, operation id, who may call it, and what registers it. A row without the last part is
- * registered by the one above it. The files that agents look for and those that pages load are not listed.
+ * Every operation: method, path, operation id, who may call it, and the function that registers it. A row without a
+ * function is registered by the one above it. Files that agents look for or pages load are not listed.
  */
 export async function routes(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
   const endpoints = endpointsByError(app);

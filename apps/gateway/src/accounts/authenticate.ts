@@ -19,18 +19,18 @@ import { NoAccountHere } from './login/access-token.ts';
 import { LOGIN_COOKIE } from './login/login-cookie.ts';
 import { principalOfBearer, principalOfCookie } from './principal.ts';
 
-// A route's schema declares who may call it (`security`, also in OpenAPI); without it the gateway does not start.
-// Where a bearer is accepted, one that is sent must be valid, also where it is optional, and it wins over a cookie. A
-// read-only key is refused by every unsafe method, but for routes that say `readsOnly`. A key that opened an account a
-// moment ago is looked up while its call is counted, in one trip to Redis; where the budget follows from the body, after
-// that is read.
-// Who called before the whole body was there is asked for again then: nothing is done for a key that was revoked meanwhile.
+// A route's schema declares who may call it (`security`, also in OpenAPI); without it the gateway does not start. A
+// bearer that is sent must be valid, even where it is optional, and takes precedence over a cookie. Read-only keys are
+// refused by unsafe methods, except on routes with `readsOnly`. A recently used key is looked up while its call is
+// counted, in one trip to Redis; if the budget depends on the body, once the body is read. A request that was
+// authenticated before its whole body arrived is authenticated again then, so that a key revoked in the meantime has no
+// effect.
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sends a request that authenticates once its body is read, most likely. */
+    /** The likely owner of the key, for requests that authenticate once their body is read. */
     presumed: HashedKey['lately'] | null;
-    /** It was authenticated, and its body was not complete. */
+    /** The request was authenticated before its body was complete. */
     isBodyAwaited: boolean;
   }
 }
@@ -76,7 +76,7 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
   });
 });
 
-/** What is public is in the cell that its id says, wherever the account of its reader is. */
+/** Public data may be in another cell than the reader's account; such a reader counts as anonymous. */
 function asStranger(error: unknown): null {
   if (error instanceof AccountMoving || error instanceof NoAccountHere) return null;
   throw error;

@@ -1,11 +1,11 @@
 import type { Balance } from '@eloquentpoll/contracts';
 import { balanceOf, type LedgerBalance, type Storage } from '@eloquentpoll/storage';
 
-// The ledger counts micro-USD. The wire shows cents: the balance rounded down, the usage rounded once, as a sum.
+// The ledger counts micro-USD; answers show cents. The balance is rounded down. The usage is rounded once, as a sum.
 
 const U_PER_CENT = 10_000n;
 
-/** null when there is no such account. */
+/** Null when there is no such account. */
 export async function readBalance(storage: Storage, accountId: string): Promise<Balance | null> {
   const found = await balanceOf(storage, accountId);
   return found && toBalance(found);

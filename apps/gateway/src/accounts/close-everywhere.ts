@@ -4,8 +4,8 @@ import type { AccountsContext } from './context.ts';
 type Parts = Pick<AccountsContext, 'storage' | 'bus' | 'keys' | 'log'>;
 
 /**
- * Closes an account for good: once this resolves no replica accepts a key or login of it, and none of its results can be
- * read. Workers end its running polls and empty all of them. False when it is closed or unknown.
+ * Closes an account for good: once this resolves, no gateway accepts its keys or logins, and none of its results can be
+ * read. Workers end its running polls and empty all of them. False when it is already closed or unknown.
  */
 export async function closeEverywhere(
   { storage, bus, keys, log }: Parts,
@@ -19,7 +19,7 @@ export async function closeEverywhere(
   if (!shut) return false;
   await Promise.all([
     ...shut.keys.map((hash) => keys.invalidate(hash)),
-    // Without Redis the sweep enqueues them later.
+    // While Redis is away, the sweep enqueues them later.
     ...shut.ended.map(({ id, epoch }) =>
       bus
         .enqueuePoll(id, { round: epoch })

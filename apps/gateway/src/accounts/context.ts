@@ -9,21 +9,21 @@ import { ATTEMPT_COOKIE } from './login/login-attempt.ts';
 import { type Sealer, sealer } from './login/login-cookie.ts';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
-/** What recognises a caller: keys, logins, and the identity provider. */
+/** Everything that is needed to recognise callers: keys, logins and the identity provider. */
 export interface AccountsContext extends HttpContext {
   readonly keys: KeyCache;
   readonly hashedKey: KeyHasher;
   readonly usage: KeyUsage;
-  /** Counts failed authentication per network. */
+  /** Counts failed authentications per network. */
   readonly failures: FailedAuthentication;
   /** Seals login cookies. */
   readonly sealer: Sealer;
-  /** Seals the cookies of login attempts. */
+  /** Seals the cookies of logins in progress. */
   readonly attemptSealer: Sealer;
   readonly identityProvider: IdentityProvider | null;
-  /** Null where the operator has set up none. */
+  /** Null when the operator has not set up webhooks. */
   readonly webhooks: Webhooks | null;
-  /** Each ends what was begun to pay an account that is about to be deleted, or throws a 409. */
+  /** Each ends open payments of an account that is about to be deleted, or throws a 409. */
   readonly endsOfPayments: ((accountId: string) => Promise<void>)[];
 }
 

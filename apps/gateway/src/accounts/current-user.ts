@@ -2,8 +2,8 @@ import type { CurrentUser } from '@eloquentpoll/contracts';
 import { findAccount, findWallet, type Storage } from '@eloquentpoll/storage';
 
 /**
- * null when there is no such account. The contract requires an e-mail address: an account without one gets a stable
- * address under `.invalid`, the reserved top-level domain of RFC 2606.
+ * Null when there is no such account. The contract requires an e-mail address: an account without one gets a stable
+ * address under `.invalid`, a top-level domain reserved by RFC 2606.
  */
 export async function currentUser(storage: Storage, accountId: string): Promise<CurrentUser | null> {
   const account = await findAccount(storage, accountId);

@@ -5,16 +5,16 @@ import { dollarsOfCents } from './balance.ts';
 import { closeEverywhere } from './close-everywhere.ts';
 import type { AccountsContext } from './context.ts';
 
-/** Payments that were begun are ended first, because what a deleted account is paid cannot be reached. */
+/** Ends open payments first, because money paid into a deleted account is out of reach. */
 export async function prepareDeletion(context: AccountsContext, accountId: string, givesUp: boolean): Promise<void> {
   const balance = await balanceOf(context.storage, accountId);
   refuseWithBalance(context, balance?.postedU ?? 0n, givesUp);
   for (const end of context.endsOfPayments) await end(accountId);
 }
 
-/** What is left is given up only where its owner says so; a refund is the operator's, and comes before. */
+/** A remaining balance is given up only if the owner says so. Refunds are made by the operator, before the deletion. */
 function refuseWithBalance({ config }: AccountsContext, postedU: bigint, givesUp: boolean): number {
-  // What running polls hold comes back when they end.
+  // Holds of running polls count too: they come back when the polls end.
   if (postedU > 0n && !givesUp) {
     throw new ApiError('balance_left', {
       detail: `${dollarsOfCents(postedU / 10_000n)} is left. Spend it, ask ${config.contactEmail} to pay it back, or send give_up_balance: it is not paid out afterwards.`,

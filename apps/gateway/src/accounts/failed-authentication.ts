@@ -1,35 +1,35 @@
 import { ApiError } from '../http/api-error.ts';
 import type { BudgetState, RateLimiter } from '../http/rate-limits/rate-limiter.ts';
 
-// Every well-formed key that is unknown costs a query of Postgres, and the checksum of keys is public. A network that
-// keeps failing is refused before that query. Neighbours behind the same address are not locked out: keys that Redis has
-// cached, keys that opened an account a moment ago, and the last few look-ups, which are left to keys that have not failed.
+// Each look-up of an unknown key costs a query of Postgres, and the checksum of keys is public. So a network that keeps
+// failing is refused before that query. Other callers behind the same address are not locked out: keys cached in Redis
+// and keys that were recently valid pass, and the last few look-ups are reserved for keys that have not failed.
 
-/** The oldest is forgotten beyond this many; the count itself is in Redis. */
+/** Beyond this many the oldest is dropped; the count itself is in Redis. */
 const MAX_BLOCKED = 10_000;
-/** Look-ups that are left to other keys; each that finds its key is given back. */
+/** Number of look-ups reserved for keys that have not failed; a successful look-up is not deducted. */
 const MAX_SPARE = 10;
-/** How long after it opened its account a key is looked up whatever its network does. */
+/** How long a key that was valid is looked up regardless of its network's failures. */
 const GOOD_MS = 600_000;
 const MAX_GOOD = 20_000;
 
 interface Block {
   until: number;
-  /** Look-ups that are left, those under way taken off. */
+  /** Remaining look-ups, without those in progress. */
   spare: number;
-  /** The key that began it, and those that failed since. */
+  /** The key that started the block, and those that have failed since. */
   failed: Set<string>;
 }
 
 export interface FailedAuthentication {
   /**
-   * Looks a key up by its name and counts what is not found. Throws 429 instead where the network's failures are nearly
-   * used up and nothing speaks for the key.
+   * Looks a key up and counts a failure if it is not found. Throws a 429 without a look-up when the network's failures
+   * are nearly used up and the key was not valid recently.
    */
   lookUp<T>(network: string, name: string, ask: () => Promise<T | null>): Promise<T | null>;
-  /** Notes that a key has opened its account. */
+  /** Notes that a key was valid. */
   noteGood(name: string): void;
-  /** Counts a token that opens nothing; throws 429 where the failures are used up. */
+  /** Counts an invalid token; throws a 429 when the network's failures are used up. */
   count(network: string): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export function failedAuthentication(
 
   async function take(network: string): Promise<Block | undefined> {
     const { remaining, resetSeconds, window }: BudgetState = await limiter.take('failed_authentication', network);
-    // What is spared is part of the budget.
+    // The reserved look-ups are part of the budget.
     const spare = Math.min(MAX_SPARE, Math.floor(window.limit / 6));
     const block = blockOf(network);
     if (block || remaining > spare) return block;
@@ -77,7 +77,7 @@ export function failedAuthentication(
         hasFailed = found === null;
         if (!hasFailed) return found;
       } finally {
-        // The same key may have been looked up several times at once.
+        // The same key may have been looked up several times at once; its failure counts once.
         if (block && (!hasFailed || block.failed.has(name))) block.spare += 1;
       }
       goodUntil.delete(name);

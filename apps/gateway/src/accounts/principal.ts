@@ -8,7 +8,7 @@ import { looksLikeAccessToken, principalOfToken } from './login/access-token.ts'
 import { readLogin } from './login/login-cookie.ts';
 import { UnfetchedKey } from './login/provider-keys.ts';
 
-/** null for a bearer that opens nothing. Keys and access tokens are told apart by their form, before any look-up. */
+/** Null for an invalid bearer. Keys and access tokens are distinguished by their format, before any look-up. */
 export async function principalOfBearer(
   context: AccountsContext,
   bearer: string,
@@ -16,7 +16,7 @@ export async function principalOfBearer(
   opensAccount = true,
 ): Promise<Principal | null> {
   if (!looksLikeAccessToken(bearer)) return principalOfKey(context, bearer, network);
-  // Its signature is checked with keys that are known, so that a token that is valid is refused for no neighbour.
+  // Checking a signature needs no query, so a valid token is never refused because of its network's failures.
   try {
     const principal = await principalOfToken(context, bearer, opensAccount);
     if (!principal) await context.failures.count(network);
@@ -27,7 +27,7 @@ export async function principalOfBearer(
   }
 }
 
-/** null for everything that is not an active key: unknown, revoked and mistyped keys get the same answer. */
+/** Null for everything that is not an active key: unknown, revoked and mistyped keys get the same answer. */
 export async function principalOfKey(
   context: AccountsContext,
   key: string,
@@ -40,7 +40,7 @@ export async function principalOfKey(
     owner = await ownerOfKey(context, hashed.hash, network);
     return owner && ofKey(owner);
   } finally {
-    // Calls of keys that open nothing, or only read, draw from no budget of the account.
+    // Calls with invalid or read-only keys must not draw from the account's budgets.
     hashed.lately = owner?.isReadOnly === false ? owner : undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { UsageFigures, UsageReport } from '@eloquentpoll/contracts';
 import { csvLine } from '../http/csv.ts';
 
-/** The columns of every table of usage, in their order. */
+/** The columns of every usage table, in order. */
 export const USAGE_FIGURES = [
   'polls',
   'completed',
@@ -16,7 +16,7 @@ export const USAGE_FIGURES = [
 
 export const usageCells = (figures: UsageFigures): (number | null)[] => USAGE_FIGURES.map((name) => figures[name]);
 
-/** The groups of GET /api/usage as a table, without the period before. */
+/** The groups of GET /api/usage as a table, without the previous period. */
 export const usageCsv = ({ group_by, groups, total }: UsageReport): string =>
   [
     csvLine([group_by, 'label', ...USAGE_FIGURES]),

@@ -19,7 +19,7 @@ import {
 } from '@eloquentpoll/storage';
 import { invalid } from '../http/api-error.ts';
 
-// GET /api/usage for programs and pages alike.
+// GET /api/usage, for the API and the pages.
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
@@ -30,7 +30,7 @@ export interface UsageTerms extends UsageRange {
   filter: UsageFilter;
 }
 
-/** What a valid query string asks for, up to `now`. */
+/** The terms of a valid query string; without `to`, the period ends on the day of `now`. */
 export function readUsageTerms(query: UsageQuery, now = Date.now()): UsageTerms {
   const { group_by = 'day', key_id, preset, surface } = query;
   for (const name of ['from', 'to'] as const) {
@@ -64,7 +64,7 @@ export async function usageReport(storage: Queries, accountId: string, terms: Us
   const before = { from: dayBefore(from, days), to: dayBefore(from, 1) };
   const [{ groups, total: ofGroups }, ofAll, previous, labels] = await Promise.all([
     readUsageGroups(storage, accountId, { ...terms, maxGroups: LIMITS.usage.groups }),
-    // Polls without the label are in no group.
+    // Polls without the label belong to no group.
     typeof groupBy === 'object' ? readUsageTotal(storage, accountId, { from, to }) : null,
     readUsageTotal(storage, accountId, before, filter),
     groupBy === 'key' ? labelsOfKeys(storage, accountId) : null,

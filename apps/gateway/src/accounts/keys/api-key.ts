@@ -2,28 +2,28 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { FIRST_CELL, routeOf } from '@eloquentpoll/polls';
 
-// A key is `ep_k_`, 32 base62 characters and the CRC32 of all that in 6: secret scanners recognise it, and typos are rejected
-// without a lookup. Of the 32, 23 are random (136 bits) and 9 its account's route. Only its HMAC is stored, under a setting.
+// A key is `ep_k_`, 32 base62 characters and a CRC32 in 6: secret scanners recognise it, and typos are rejected without
+// a lookup. Of the 32 characters 23 are random (136 bits) and 9 are the account's route. Only its HMAC is stored.
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'ep_k_';
-/** Random characters before the route, which are shown of a key, and after it. */
+/** Random characters before the route, which remain visible later, and after it. */
 const SHOWN_LENGTH = 5;
 const HIDDEN_LENGTH = 18;
 const CHECK_LENGTH = 6;
 const FORM = /^ep_k_[0-9A-Za-z]{38}$/;
 
-/** So many bytes, other ones each time. */
+/** Returns this many bytes, different ones at each call. */
 type Draw = (length: number) => Buffer;
 
 interface Home {
   cell?: string | undefined;
   accountId: string;
-  /** Where its characters come from; chance without it. */
+  /** The source of its characters; random by default. */
   draw?: Draw | undefined;
 }
 
-/** Without an account, a key that belongs to none. */
+/** Without an account, a key of no account. */
 export function newApiKey(
   { cell = FIRST_CELL, accountId, draw = randomBytes }: Home = { accountId: randomUUID() },
 ): string {
@@ -31,7 +31,7 @@ export function newApiKey(
   return body + checksum(body);
 }
 
-/** The same bytes for the same form. Without both its random id and the pepper they cannot be computed. */
+/** Yields the same bytes for the same form. They cannot be computed without the form's random id and the pepper. */
 export function drawOfForm(pepper: string, { accountId, formId }: { accountId: string; formId: string }): Draw {
   let count = 0;
   return (length) => {
@@ -40,7 +40,7 @@ export function drawOfForm(pepper: string, { accountId, formId }: { accountId: s
   };
 }
 
-/** Checks form and checksum, without a lookup. */
+/** Checks format and checksum, without a lookup. */
 export function looksLikeApiKey(text: string): boolean {
   return FORM.test(text) && checksum(text.slice(0, -CHECK_LENGTH)) === text.slice(-CHECK_LENGTH);
 }

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
-// What Redis keeps of a key's owner: sealed for that key and with its end, so that what another process wrote there, or
-// moved there from another key or an earlier time, is no owner.
+// The cached owner of a key in Redis, sealed for that key and with its expiry. A text that another process wrote, or
+// copied from another key or an earlier time, is not accepted.
 
 export interface KeyOwner {
   accountId: string;
@@ -9,19 +9,19 @@ export interface KeyOwner {
   /** An operator froze the account. */
   isFrozen: boolean;
   isReadOnly: boolean;
-  /** It has a limit, expires or reads only: it manages no keys. */
+  /** The key has a limit, expires or is read-only: it cannot manage keys. */
   isRestricted: boolean;
 }
 
 export interface OwnerSeal {
   seal(name: string, owner: KeyOwner, expiresAtMs: number): string;
-  /** Null for a text that was not sealed for this key, or whose time is over. */
+  /** Null for a text that was not sealed for this key, or that has expired. */
   open(name: string, text: string): KeyOwner | null;
 }
 
 type KeyState = Omit<KeyOwner, 'accountId' | 'keyId'>;
 
-/** Open or not; full, limited or read-only. */
+/** Frozen (x) or open (o), then full (f), limited (l) or read-only (r). */
 const lettersOf = ({ isFrozen, isReadOnly, isRestricted }: KeyState): string =>
   `${isFrozen ? 'x' : 'o'}${isReadOnly ? 'r' : isRestricted ? 'l' : 'f'}`;
 
@@ -39,7 +39,7 @@ export function ownerSeal(pepper: string, now: () => number = Date.now): OwnerSe
   const secret = Buffer.from(hkdfSync('sha256', pepper, '', 'cached key owners', 32));
   const macOf = (name: string, content: string): string =>
     createHmac('sha256', secret).update(`${name} ${content}`).digest('base64url');
-  /** The last text of each key that was found right: most reads find the same again. */
+  /** The last text per key that verified: most reads find the same text again. */
   const verified = new Map<string, string>();
 
   function isRight(name: string, text: string, content: string, mac: string): boolean {

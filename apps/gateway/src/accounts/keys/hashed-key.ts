@@ -1,13 +1,13 @@
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';
 
-// Caches the HMAC of recent keys, in two generations of one minute: hashing costs half of a status request.
-// Whether a key is valid is not cached here.
+// Caches the HMAC of recent keys in two generations of one minute, because hashing is half the cost of a status
+// request. It does not cache whether a key is valid.
 
 export interface HashedKey {
   readonly hash: Buffer;
   /** The hash as text: its Redis key, and the caller's name in rate limits. */
   readonly name: string;
-  /** Whose budgets its last call drew from: a guess that saves a trip, and no answer. */
+  /** The key's owner at its last call: a guess that saves a round trip, never an answer. */
   lately?: { accountId: string; keyId: string } | undefined;
 }
 
@@ -16,7 +16,7 @@ export type KeyHasher = (key: string) => HashedKey | null;
 const GENERATION_MS = 60_000;
 const MAX_PER_GENERATION = 5_000;
 
-/** The hasher returns null for text that does not have the form of a key. */
+/** The hasher returns null for text that does not have the format of a key. */
 export function keyHasher(pepper: string, now: () => number = () => performance.now()): KeyHasher {
   let young = new Map<string, HashedKey>();
   let old = new Map<string, HashedKey>();

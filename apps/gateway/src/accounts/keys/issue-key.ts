@@ -20,7 +20,7 @@ import { toKeyTerms } from './to-wire.ts';
 export interface IssuedKey extends StoredApiKey {
   /** The plaintext, which is never stored. */
   key: string;
-  /** The same form made it before. */
+  /** A first submission of the same form made this key. */
   isRepeat: boolean;
 }
 
@@ -34,11 +34,11 @@ interface KeyTerms {
   expiresAt?: Date | undefined;
   isReadOnly?: boolean | undefined;
   limit?: KeyLimitTerms | undefined;
-  /** The random id of a form: sent twice it makes one key, and both answers have it. */
+  /** The random id of a form: if it is sent twice, one key is made, and both answers contain it. */
   formId?: string | undefined;
 }
 
-/** Creates a key inside the caller's transaction; it is valid once that commits. */
+/** Creates a key inside the caller's transaction; the key is valid once that commits. */
 export async function issueKey(config: Config, tx: Queries, terms: KeyTerms): Promise<IssuedKey> {
   const made = await madeByForm(config, tx, terms);
   if (made) return made;
@@ -50,7 +50,7 @@ export async function issueKey(config: Config, tx: Queries, terms: KeyTerms): Pr
   }
 }
 
-/** What a form made that was sent before. For a transaction, which holds the account until its end. */
+/** The key from an earlier submission of the same form. Locks the account's row until the transaction ends. */
 export async function madeByForm(config: Config, tx: Queries, terms: FormOfKey): Promise<IssuedKey | null> {
   if (terms.formId === undefined) return null;
   const { key, hash } = drawKey(config, terms);
@@ -66,7 +66,7 @@ function drawKey({ cell, keyPepper }: Config, { accountId, formId }: FormOfKey) 
   return { key, hash: hashApiKey(keyPepper, key) };
 }
 
-/** As it is answered, with the plaintext. */
+/** The key in the form of an answer, with its plaintext. */
 export const toNewKey = (issued: IssuedKey): NewKey => ({
   id: issued.id,
   key: issued.key,
@@ -77,8 +77,8 @@ export const toNewKey = (issued: IssuedKey): NewKey => ({
 });
 
 /**
- * Creates a key for who came with `by`, unless that was ended meanwhile: then throws what `refusal` makes. So no key is
- * made by a credential that was revoked together with all others.
+ * Creates a key for the caller with credential `by`. If that was revoked meanwhile, throws the error of `refusal`, so
+ * that a stolen credential cannot make a key while all others are revoked.
  */
 export const createKey = (
   { config, storage }: AccountsContext,
@@ -88,7 +88,7 @@ export const createKey = (
 ): Promise<IssuedKey> =>
   inTransaction(storage, async (tx) => {
     const issued = await issueKey(config, tx, terms);
-    // Now that the account's row is locked: what revokes everything has either committed, or will find the new key.
+    // The account's row is locked now: a call that revokes everything has either committed, or will find the new key.
     if (!(await isCredentialOpen(tx, terms.accountId, by))) throw refusal();
     return issued;
   });

@@ -4,16 +4,16 @@ import type { Result } from 'ioredis';
 import { type KeyOwner, ownerSeal } from './cached-owner.ts';
 import { type HashedKey, nameOfHash } from './hashed-key.ts';
 
-// Caches the owners of active keys in Redis. A revocation writes a tombstone before its commit, for the case that this
-// process dies between the two, and after it. The tombstone outlives every lookup in flight, so no replica can cache the
-// key again. It is read only where an owner is about to be cached: to a lookup a revoked key is one that never was.
-// Without Redis, reads go to Postgres.
+// Caches the owners of active keys in Redis. A revocation writes a tombstone before its commit, in case this process
+// dies right after it, and again afterwards. The tombstone outlives every lookup in flight, so no gateway can cache the
+// key again. It is read only before an owner is cached; a lookup simply does not find a revoked key. Without Redis,
+// keys are read from Postgres.
 
 const CACHE_TTL_S = 10;
 /** Longer than any lookup that was in flight when the tombstone was written. */
 const TOMBSTONE_TTL_S = 120;
 
-/** KEYS: the place of an owner, its tombstone; ARGV: the owner, until when. */
+/** KEYS: the cached owner, the tombstone; ARGV: the owner, its expiry. */
 const STORE = `
 if redis.call('EXISTS', KEYS[2]) == 0 then
   redis.call('SET', KEYS[1], ARGV[1], 'PXAT', ARGV[2], 'NX')
@@ -26,16 +26,16 @@ declare module 'ioredis' {
 }
 
 export interface KeyCache {
-  /** Where Postgres is to be asked, `around` is called with that; what it throws ends the search. */
+  /** If Postgres has to be asked, `around` is called with that query; an error it throws ends the search. */
   find(
     hash: Buffer,
     around?: (ask: () => Promise<KeyOwner | null>) => Promise<KeyOwner | null>,
   ): Promise<KeyOwner | null>;
-  /** Those that are cached, in the order of the keys; null on a miss: call `find`. */
+  /** The cached owners, in the order of the keys; null for a miss: call `find` then. */
   findCached(keys: readonly HashedKey[]): Promise<(KeyOwner | null)[]>;
-  /** Call before the commit of a revocation. Never throws, and waits for Redis only as long as two commands may take. */
+  /** Call it before a revocation commits. Never throws; waits for Redis only as long as two commands may take. */
   forget(hashes: readonly Buffer[]): Promise<void>;
-  /** Call after a revocation, and after an account was frozen or unfrozen. Then no replica serves the key from cache. */
+  /** Call it after a revocation, and after freezing or unfreezing an account. Then no gateway uses a cached owner. */
   invalidate(hash: Buffer): Promise<void>;
 }
 
@@ -43,9 +43,9 @@ export interface KeyCacheOptions {
   redis: RedisClient;
   prefix: string;
   storage: Storage;
-  /** Of the keys; what is cached is sealed under a key made from it. */
+  /** The pepper of keys; cached owners are sealed with a secret derived from it. */
   pepper: string;
-  /** Called for every key that was found, in Redis or in Postgres. */
+  /** Called for every key that is found, in Redis or in Postgres. */
   onUse(keyId: string): void;
   now?: () => number;
 }
@@ -63,13 +63,13 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
   }
 
   async function findInPostgres(hash: Buffer): Promise<KeyOwner | null> {
-    // Counted from before the question: a process that is paused until the tombstone is gone stores what is over.
+    // Taken before the query: if the process pauses until the tombstone has gone, the entry is expired too.
     const askedAt = now();
     const row = await findKeyByHash(storage, hash);
     if (!row) return null;
     const { secondsLeft, isMoving, ...owner } = row;
     onUse(owner.keyId);
-    // Its gateways forget it before the account leaves: see CACHED_S of the move.
+    // Not cached: gateways must have forgotten the key when the account leaves (CACHED_S in move-account.ts).
     if (isMoving) return owner;
     const expiresAt = Math.floor(askedAt + Math.min(CACHE_TTL_S, secondsLeft ?? CACHE_TTL_S) * 1_000);
     const name = nameOfHash(hash);
@@ -81,7 +81,7 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
 
   async function writeTombstone(hash: Buffer): Promise<void> {
     const name = nameOfHash(hash);
-    // In this order: what is stored in between is deleted.
+    // In this order, so that an owner stored in between is deleted.
     await redis.set(tombstoneOf(name), '', 'EX', TOMBSTONE_TTL_S);
     await redis.del(redisKey(name));
   }

@@ -5,30 +5,30 @@ import type { Config } from '../../config/config.ts';
 import type { AccountsContext } from '../context.ts';
 import { fromRedis } from '../login/from-redis.ts';
 
-// A login of a command line (RFC 8252, loopback): the account's owner allows it on a page, the browser carries a code to
-// a port of its own computer, and the program exchanges code and verifier for a key, once. Between them it is in Redis.
+// Logs a command line in (RFC 8252, loopback): the account's owner agrees on a page, the browser passes a code to a port
+// of its own computer, and the program exchanges code and verifier for a key, once. The grant is kept in Redis.
 
 const LIFETIME_S = 120;
 
-/** What the program asks its user's browser to open the page with. */
+/** The fields that the program puts into the page's address. */
 export interface GrantRequest {
   port: number;
   state: string;
-  /** SHA-256 of the verifier that only the program has. */
+  /** SHA-256 of the verifier, which only the program has. */
   challenge: string;
-  /** Of the computer, for the key's label. */
+  /** Name of the computer, for the key's label. */
   name: string;
 }
 
 interface Grant {
   accountId: string;
-  /** Of the browser where it was allowed: what ends it ends the permission. */
+  /** The login of the browser that agreed: if it ends, the grant ends too. */
   loginId: string;
   challenge: string;
   label: string;
 }
 
-/** null where anything is missing or has another form: the page is opened by programs. */
+/** Null when a field is missing or malformed: the page's address comes from other programs. */
 export function readGrantRequest(field: (name: string) => string | undefined): GrantRequest | null {
   const [port = '', state = '', challenge = '', name = ''] = ['port', 'state', 'challenge', 'name'].map(field);
   const isValid =
@@ -43,13 +43,13 @@ export function readGrantRequest(field: (name: string) => string | undefined): G
 
 export const labelOfGrant = ({ name }: GrantRequest): string => `eloquentpoll on ${name}`.slice(0, LIMITS.key_label);
 
-/** Shown by the page and by the terminal, so that its owner knows that they belong together. */
+/** Shown on the page and in the terminal, so that the owner sees that they belong together. */
 export function confirmationOf({ challenge }: GrantRequest): string {
   const digits = createHash('sha256').update(challenge).digest('hex').slice(0, 8).toUpperCase();
   return `${digits.slice(0, 4)}-${digits.slice(4)}`;
 }
 
-/** The code that stands for the permission; it is stored as a hash. */
+/** Stores the grant under the hash of a new code and returns the code. */
 export async function createGrant(
   { bus, config }: AccountsContext,
   { accountId, loginId }: Pick<Grant, 'accountId' | 'loginId'>,
@@ -62,8 +62,8 @@ export async function createGrant(
 }
 
 /**
- * null for a code that was used, has expired or never was, and for a wrong verifier, which uses it up too. Throws
- * `AccountMoving` for a code of another cell: the program that brings it has no key yet, so a router cannot know.
+ * Null for an unknown, used or expired code, and for a wrong verifier, which uses the code up too. Throws
+ * `AccountMoving` for a code of another cell: the program has no key yet, so a router cannot know the cell.
  */
 export async function takeGrant(
   { bus, config }: AccountsContext,
@@ -76,7 +76,7 @@ export async function takeGrant(
   return grant && isSame(challengeFor(verifier), grant.challenge) ? grant : null;
 }
 
-/** null for what another release wrote. */
+/** Null for a text that another release wrote in another format. */
 function readGrant(stored: string): Grant | null {
   const { accountId, loginId, challenge, label } = Object(JSON.parse(stored)) as Record<string, unknown>;
   if (typeof accountId !== 'string' || typeof loginId !== 'string') return null;
@@ -88,7 +88,7 @@ type OfCell = Pick<Config, 'cell' | 'keyPepper'>;
 
 const CODE = /^(?<said>(?<cell>[0-9a-hjkmnp-tv-z])[\w-]{43})(?<mark>[\w-]{22})$/;
 
-/** The cell, a random text, and a mark of both by the pepper that all cells share. */
+/** The cell, a random text, and a MAC of both with the pepper that all cells share. */
 function newCode({ cell, keyPepper }: OfCell): string {
   const said = cell + randomBytes(32).toString('base64url');
   return said + markOf(keyPepper, said);

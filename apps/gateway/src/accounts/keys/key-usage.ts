@@ -1,11 +1,11 @@
 import { type Storage, touchKeys } from '@eloquentpoll/storage';
 import type { Logger } from '../../config/log.ts';
 
-// Collects the ids of used keys and writes their last_used_at in one statement every few seconds, and on shutdown.
-// A crash loses the last seconds.
+// Collects the ids of used keys and writes their last_used_at in one statement every few seconds, and on shutdown. A
+// crash loses the last few seconds.
 
 const FLUSH_EVERY_MS = 10_000;
-/** A key beyond the limit is noted at its next use. */
+/** Keys beyond this limit are noted at their next use. */
 const MAX_KEYS = 10_000;
 
 export interface KeyUsage extends AsyncDisposable {

@@ -8,7 +8,7 @@ export interface KeyTermsRead {
   limit: KeyLimitTerms | undefined;
 }
 
-/** What a new key may do, from a body that fits the schema. */
+/** What a new key may do, read from a body that matches the schema. */
 export function readKeyTerms({
   expires_at,
   read_only,
@@ -26,7 +26,7 @@ export function readKeyTerms({
 export const resetWithoutLimit = () =>
   invalid([{ pointer: '#/limit_reset', detail: 'limit_reset goes with limit_usd: the key has no limit to reset' }]);
 
-/** In whole micro-USD; what is finer is left to the owner. */
+/** In whole micro-USD, rounded down in the owner's favour. */
 export const limitU = (usd: number): bigint => BigInt(Math.floor(Math.round(usd * 1e9) / 1e3));
 
 export function futureTime(text: string): Date {

@@ -3,10 +3,10 @@ import type { AccountsContext } from '../context.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Postgres raises an error for any other text in a uuid column. */
+/** Other text would cause an error in Postgres, whose column is of type uuid. */
 export const isKeyId = (text: string): boolean => UUID.test(text);
 
-/** Once this resolves no replica accepts the key. False when the account has no such active key. */
+/** Once this resolves, no gateway accepts the key. False when the account has no such active key. */
 export async function revokeKeyEverywhere(
   { storage, keys }: AccountsContext,
   accountId: string,

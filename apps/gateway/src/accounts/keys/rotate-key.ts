@@ -3,8 +3,9 @@ import type { AccountsContext } from '../context.ts';
 import { type IssuedKey, issueKey, madeByForm } from './issue-key.ts';
 
 /**
- * A key with the name and terms of another, which goes on working for so long, or until it would have expired. Null when
- * the account has no such active key. The same form sent again changes nothing and has the same key.
+ * Makes a key with the name and terms of another. The old key works on for `overlapMs`, or until it expires anyway.
+ * Null when the account has no such active key. Sending the same form again changes nothing and returns the same new
+ * key.
  */
 export async function rotateKey(
   { config, storage, keys }: AccountsContext,
@@ -17,7 +18,7 @@ export async function rotateKey(
 ): Promise<{ issued: IssuedKey; oldPrefix: string; oldUntil: Date } | null> {
   const rotated = await inTransaction(storage, async (tx) => {
     const ofForm = { accountId, formId: formId && `${formId} ${keyId}` };
-    // First, for it waits for the same form that is under way.
+    // Must come first: it waits for a submission of the same form that is in progress.
     const made = await madeByForm(config, tx, ofForm);
     const old = (await listKeys(tx, accountId)).find(({ id }) => id === keyId);
     if (!old) return null;

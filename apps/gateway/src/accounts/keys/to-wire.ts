@@ -18,7 +18,7 @@ export const toKeyTerms = ({ label, expiresAt, isReadOnly, limit }: StoredApiKey
   resets_at: limit?.resetsAt?.toISOString() ?? null,
 });
 
-/** A key in the list of its account; `spend` is missing for one that was not charged this month. */
+/** A key in its account's list; `spend` is missing for a key without charges this month. */
 export const toApiKey = (key: StoredApiKey, spend: KeySpend = { todayU: 0n, monthU: 0n }): ApiKey => ({
   id: key.id,
   key_prefix: key.prefix,

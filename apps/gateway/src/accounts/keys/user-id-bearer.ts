@@ -4,12 +4,12 @@ import type { Principal } from '../../http/access.ts';
 import type { AccountsContext } from '../context.ts';
 import { requireOpen } from '../frozen.ts';
 
-// MCP's deprecated bearer, a user id. User ids are not secret, so the operator must switch this on, it only opens
-// tools that spend nothing, and each use is logged and marked in the response headers.
+// MCP's deprecated bearer, a user id. User ids are not secret, so the operator must enable it. It works only for tools
+// that spend nothing, and each use is logged and marked in the response headers.
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** null when switched off, and when there is no such account. */
+/** Null when it is not enabled, and when there is no such account. */
 export async function principalOfUserId(
   { config, storage }: AccountsContext,
   bearer: string,
@@ -19,7 +19,7 @@ export async function principalOfUserId(
   return account && { accountId: requireOpen(account).id, via: 'user_id' };
 }
 
-/** RFC 9745 and RFC 8594: since when it is deprecated, and when it ends. */
+/** RFC 9745 and RFC 8594: when it was deprecated, and when it ends. */
 const HEADERS = {
   deprecation: `@${Date.UTC(2026, 10, 1) / 1_000}`,
   sunset: new Date(Date.UTC(2027, 4, 1)).toUTCString(),

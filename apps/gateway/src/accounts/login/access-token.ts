@@ -12,17 +12,17 @@ const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 const MAX_LENGTH = 8_192;
 const FORM = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** Whether a bearer has the form of a signed JWT, which no API key has. */
+/** Whether a bearer has the format of a signed JWT, which no API key has. */
 export const looksLikeAccessToken = (bearer: string): boolean => bearer.length <= MAX_LENGTH && FORM.test(bearer);
 
-/** A person who has no account here, where none is opened. */
+/** The person has no account here, and the request may not open one. */
 export class NoAccountHere extends Error {
   override readonly name = 'NoAccountHere';
 }
 
 /**
- * Whom a token stands for; null for a token that is not accepted. Its account is created on first use, or, where none is
- * opened, `NoAccountHere` is thrown.
+ * The principal of a token; null for a token that is not accepted. An account is created on first use; with
+ * `opensAccount` false, `NoAccountHere` is thrown instead.
  */
 export async function principalOfToken(
   context: AccountsContext,
@@ -34,7 +34,7 @@ export async function principalOfToken(
   const audience = audiencesOf(config.baseUrl);
   if (!isAddressedToUs(token, provider, audience)) return null;
   const claims = await verify(token, provider, audience, config.identityProvider?.clientId);
-  // `cnf` binds a token to a key whose possession we do not check.
+  // `cnf` binds a token to a key, and we do not check that the caller possesses it.
   if (!claims?.sub || !claims.iss || !isSubject(claims.sub) || claims.cnf !== undefined) return null;
   const person: Identity = { kind: 'oidc', issuer: claims.iss, subject: claims.sub };
   const known = await (opensAccount ? admitIdentity(storage, person) : findIdentity(storage, person));
@@ -44,8 +44,8 @@ export async function principalOfToken(
 }
 
 /**
- * Providers write `scope` (RFC 9068) or `scp`. A token without any scope of ours may ask and read, not manage the
- * account: with a key that it made, a thief of the token could keep the account after it expired.
+ * Providers write `scope` (RFC 9068) or `scp`. A token without any of our scopes may run polls and read, but not manage
+ * the account: otherwise a thief of the token could make a key that still works after the token has expired.
  */
 function grantedScopes({ scope, scp }: JWTPayload): readonly Scope[] {
   const names = [scope, scp].flat().flatMap((text) => (typeof text === 'string' ? text.split(' ') : []));
@@ -56,7 +56,7 @@ function grantedScopes({ scope, scp }: JWTPayload): readonly Scope[] {
 /** Our origin, with and without a slash, and the MCP endpoint. */
 const audiencesOf = (baseUrl: string): string[] => [baseUrl, `${baseUrl}/`, `${baseUrl}/api/mcp`];
 
-/** Rejects tokens for others before any lookup. The claims are unverified here. */
+/** Rejects tokens for others before any lookup. The claims are not verified yet. */
 function isAddressedToUs(token: string, { issuer }: IdentityProvider, audience: readonly string[]): boolean {
   try {
     const { iss = '', aud = [] } = decodeJwt(token);
@@ -83,14 +83,14 @@ async function verify(
     });
     return isAccessToken(protectedHeader, payload, clientId) ? payload : null;
   } catch (error) {
-    // Any other error is not about the token, for example an unreachable provider.
+    // Other errors are not about the token, for example an unreachable provider.
     if (error instanceof errors.JOSEError) return null;
     throw error;
   }
 }
 
 /**
- * RFC 9068 requires `typ: at+jwt`, but many providers write `JWT` or nothing, also on ID tokens. An ID token is
+ * RFC 9068 requires `typ: at+jwt`, but many providers write `JWT` or nothing, even in ID tokens. An ID token is
  * recognised by its audience, the client id, and by the claims that bind it to one login.
  */
 function isAccessToken({ typ }: JWTHeaderParameters, claims: JWTPayload, clientId: string | undefined): boolean {

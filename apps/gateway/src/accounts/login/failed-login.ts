@@ -1,4 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** How a login that failed is answered: with a page where a browser waits for one, with the error elsewhere. */
+/** Answers a failed login: with a page if a browser expects one, otherwise with the error. */
 export type OnFailedLogin = (request: FastifyRequest, reply: FastifyReply, error: unknown) => FastifyReply;

@@ -24,19 +24,19 @@ export interface TokenKeys {
 }
 
 export interface IdentityProvider {
-  /** As spelled in the settings. */
+  /** Spelled as in the settings. */
   issuer: string;
-  /** The discovery document if it was fetched before. */
+  /** The discovery document, if it has been fetched. */
   cachedMetadata(): ServerMetadata | null;
   /** The discovery document; 503 if it was never fetched and the provider does not answer. */
   metadata(): Promise<ServerMetadata>;
-  /** Where a browser goes to log in. */
+  /** The address where a browser logs in. */
   loginUrl(attempt: LoginAttempt): Promise<string>;
-  /** Redeems the code of a callback's query; 401 when it does not match the attempt. */
+  /** Exchanges the code in a callback's query; 401 when it does not match the attempt. */
   redeem(query: string, attempt: LoginAttempt): Promise<Person>;
-  /** Where a browser goes to log out; null if the provider has no end_session_endpoint or does not answer. */
+  /** The address where a browser logs out; null if the provider has no end_session_endpoint or does not answer. */
   logoutUrl(): Promise<string | null>;
-  /** Issuer and JWKS of its access tokens. */
+  /** Issuer and JWKS of the provider's access tokens. */
   tokenKeys(): Promise<TokenKeys>;
 }
 
@@ -115,7 +115,7 @@ const DECLINED = 'Sign-in was cancelled.';
 /** OpenID Connect allows 255 ASCII characters. */
 export const isSubject = (sub: string): boolean => /^[\x20-\x7e]{1,255}$/.test(sub);
 
-/** An address that the provider did not verify may belong to another person. */
+/** An address that the provider has not verified may belong to another person. */
 function verifiedEmail({ email, email_verified }: IDToken | UserInfoResponse): { email?: string } {
   const usable = email_verified === true && typeof email === 'string' && /^[^\s@]{1,64}@[^\s@]{1,189}$/.test(email);
   return usable ? { email } : {};

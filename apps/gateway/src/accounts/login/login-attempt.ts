@@ -4,8 +4,8 @@ import type { AccountsContext } from '../context.ts';
 import { fromRedis } from './from-redis.ts';
 import { nextPageOf } from './next-page.ts';
 
-// State, nonce and PKCE verifier of a login in progress, sealed into a cookie: a callback in another browser, a second
-// time or after 10 minutes does not match. The replica that it returns to may have another clock, so Postgres' counts.
+// State, nonce and PKCE verifier of a login in progress, sealed into a cookie: a callback in another browser, twice or
+// after 10 minutes does not match. Postgres' clock counts, because the callback may reach another gateway.
 
 export const ATTEMPT_COOKIE = 'ep_login';
 const LIFETIME_S = 600;
@@ -15,7 +15,7 @@ export interface LoginAttempt {
   nonce: string;
   /** PKCE code verifier; the provider sees only its hash before the code is redeemed. */
   verifier: string;
-  /** The page of ours that the login leads to; null for the dashboard. */
+  /** Our page to open after the login; null for the dashboard. */
   next: string | null;
 }
 
@@ -29,7 +29,7 @@ export async function createAttempt(
   return { attempt, cookie };
 }
 
-/** The attempt of a cookie, once; null if it was consumed before or has expired. */
+/** Returns the attempt of a cookie once; null if it was consumed before or has expired. */
 export async function consumeAttempt(context: AccountsContext, cookie: string): Promise<LoginAttempt | null> {
   const content = await context.attemptSealer.open(cookie);
   if (content === null) return null;
@@ -41,7 +41,7 @@ export async function consumeAttempt(context: AccountsContext, cookie: string): 
   return first === 'OK' ? attempt : null;
 }
 
-/** null when it has expired, or was sealed by a release that wrote something else. */
+/** Null when it has expired, or when another release sealed it in another format. */
 function readAttempt(content: string, now: number): LoginAttempt | null {
   const { state, nonce, verifier, next, until } = Object(JSON.parse(content)) as Record<string, unknown>;
   if (typeof state !== 'string' || typeof nonce !== 'string' || typeof verifier !== 'string') return null;

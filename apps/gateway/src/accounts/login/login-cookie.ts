@@ -6,11 +6,11 @@ import { CompactEncrypt, compactDecrypt } from 'jose';
 import type { Config } from '../../config/config.ts';
 import type { AccountsContext } from '../context.ts';
 
-// The cookie of a signed-in browser: the id of a login's row, sealed as JWE (direct key, A256GCM) by jose, which is pure
-// JavaScript where libsodium is a native module. The row decides whether the login is still valid.
+// The cookie of a signed-in browser: the id of a login's row, sealed as JWE (direct key, A256GCM) with jose, which is
+// pure JavaScript, whereas libsodium is a native module. The row decides whether the login is still valid.
 
 export const LOGIN_COOKIE = 'ep_session';
-/** Says to a router, which cannot open the other one, where the account is. No gateway reads it. */
+/** Shows a router, which cannot open the login cookie, where the account is. No gateway reads it. */
 const ROUTE_COOKIE = 'ep_route';
 const LIFETIME_S = 7 * 24 * 3_600;
 
@@ -27,7 +27,7 @@ interface Key {
   secret: Uint8Array;
 }
 
-/** Seals with the first secret and opens with any, for rotation. Keys are derived per purpose (HKDF). */
+/** Seals with the first secret and opens with any of them, for rotation. Keys are derived per purpose (HKDF). */
 export function sealer(secrets: readonly string[], purpose: string = LOGIN_COOKIE): Sealer {
   const keys = secrets.map((secret) => keyOf(secret, purpose));
   const [newest] = keys;
@@ -68,7 +68,7 @@ export interface Login {
   isFrozen: boolean;
 }
 
-/** null for a cookie that is forged, or whose login has ended, expired or been idle too long. */
+/** Null for a forged cookie, and for a login that has ended, expired or been idle too long. */
 export async function readLogin(context: AccountsContext, cookie: string): Promise<Login | null> {
   const id = await context.sealer.open(cookie);
   const found = id === null ? null : await findLogin(context.storage, id);
@@ -76,7 +76,7 @@ export async function readLogin(context: AccountsContext, cookie: string): Promi
   return found && { accountId: found.accountId, loginId: found.id, isFrozen: found.isFrozen };
 }
 
-/** Stores a new login and returns its cookie's value. */
+/** Stores a new login and returns the value of its cookie. */
 export async function createLogin(
   context: AccountsContext,
   account: { accountId: string; identityId?: string | null },
@@ -96,7 +96,7 @@ export const setLoginCookies = (
     .setCookie(LOGIN_COOKIE, cookie, loginCookieOptions(baseUrl))
     .setCookie(ROUTE_COOKIE, routeOf(cell, accountId), loginCookieOptions(baseUrl));
 
-/** For a browser whose account is in another cell: its next login is begun there. */
+/** For a browser whose account is in another cell, where it has to log in. */
 export const setRouteCookie = (reply: FastifyReply, baseUrl: string, cell: string): FastifyReply =>
   reply.setCookie(ROUTE_COOKIE, cell, loginCookieOptions(baseUrl));
 

@@ -1,13 +1,13 @@
 const MAX_LENGTH = 1_000;
 
-/** Nothing is encoded in a path of ours. */
+/** Our paths contain no percent-encoding. */
 const PATH = /^\/(?:dashboard(?:\/[\w-]+){0,3}|result\/EP-[\w-]+)$/;
-/** No character outside of those that forms and `URLSearchParams` write, and none that stands for a control character. */
+/** Only characters that forms and `URLSearchParams` write, and no encoded control characters. */
 const QUERY = /^(?:[\w.~+=&*-]|%(?:[2-689A-F][\dA-F]|7[\dA-E]))*$/i;
-/** Says without its query only how it is opened. */
+/** Without its query this page only explains how to open it. */
 const GRANT = '/dashboard/grant';
 
-/** Where a login may lead besides the dashboard: the page that it interrupted, by a path of ours. */
+/** The page that the login interrupted, if it is one of our paths; otherwise null, for the dashboard. */
 export function nextPageOf(text: string | undefined): string | null {
   if (text === undefined || text.length > MAX_LENGTH) return null;
   const [path = '', ...queries] = text.split('?');

@@ -3,8 +3,8 @@ import type { ProviderSettings } from '../../config/config.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 
-// Fetches the provider's discovery document on first use, so the gateway starts without the provider. After a failed
-// fetch there is a cooldown; a stale document is served while a newer one is fetched.
+// Fetches the provider's discovery document on first use, so that the gateway starts without the provider. After a
+// failed fetch there is a cooldown. A stale document is served while a newer one is fetched.
 
 const FRESH_MS = 3_600_000;
 export const COOLDOWN_MS = 5_000;
@@ -13,7 +13,7 @@ const PAUSE_MS = 250;
 const TIMEOUT_S = 3;
 
 export interface Discovery {
-  /** 503 while nothing was fetched. */
+  /** Throws a 503 while no document has been fetched. */
   configuration(): Promise<Configuration>;
   cachedMetadata(): ServerMetadata | null;
 }
@@ -57,14 +57,14 @@ export const providerUnavailable = (cause?: unknown): ApiError =>
   });
 
 async function discover({ issuer, clientId, clientSecret }: ProviderSettings): Promise<Configuration> {
-  // Loaded by the first login, to keep start-up short.
+  // Loaded at the first login, to keep startup short.
   const client = await import('openid-client');
   const basic = client.ClientSecretBasic(clientSecret);
   const post = client.ClientSecretPost(clientSecret);
   const authenticate: ClientAuth = (server, ...rest) => (takesOnlyPost(server) ? post : basic)(server, ...rest);
   // Also verify the ID token's signature, although it comes directly from the token endpoint.
   const execute = [client.enableNonRepudiationChecks];
-  // Settings allow http on loopback only.
+  // The settings allow http only on loopback.
   if (issuer.startsWith('http:')) execute.push(client.allowInsecureRequests);
   const options = { execute, timeout: TIMEOUT_S, [client.customFetch]: boundedFetch };
   for (let attempt = 1; ; attempt++) {

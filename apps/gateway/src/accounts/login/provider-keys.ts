@@ -4,11 +4,11 @@ import { boundedFetch } from '../../http/bounded-fetch.ts';
 import { COOLDOWN_MS, providerUnavailable } from './provider-discovery.ts';
 
 // jose caches the JWKS for ten minutes and refetches it for an unknown `kid` at most every half minute. We add a
-// cooldown of fetches after the provider did not answer; while it lasts, tokens of known keys are accepted as before.
+// cooldown after a fetch that failed; while it lasts, tokens signed with known keys are still accepted.
 
 const TIMEOUT_MS = 3_000;
 
-/** The provider does not answer, and a token names a key that is not among those known from it. */
+/** The provider does not answer, and the token names a key that was not fetched before. */
 export class UnfetchedKey extends ApiError {
   constructor(cause?: unknown) {
     const { code, circumstances } = providerUnavailable(cause);
@@ -34,7 +34,7 @@ export function providerKeys(uri: string): JWTVerifyGetKey {
       const jwks = remote.jwks();
       known = jwks ? createLocalJWKSet(jwks) : null;
       cooldownUntil = performance.now() + COOLDOWN_MS;
-      // Fresh keys are asked for again only for a token of none of them.
+      // jose refetches keys that are still fresh only for a token whose key is not among them.
       throw remote.fresh ? new UnfetchedKey(error) : providerUnavailable(error);
     }
   };

@@ -6,7 +6,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { readBalance } from '../balance.ts';
 import type { AccountsContext } from '../context.ts';
 
-/** GET /api/balance: what the caller can spend, and has spent. */
+/** GET /api/balance: what the caller can spend and has spent. */
 export function balanceRoute(app: FastifyInstance, { storage }: AccountsContext): void {
   app.get(
     '/api/balance',

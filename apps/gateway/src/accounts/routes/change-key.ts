@@ -10,7 +10,7 @@ import { futureTime, limitU, resetWithoutLimit } from '../keys/read-key-terms.ts
 import { isKeyId } from '../keys/revoke-key.ts';
 import { toApiKey } from '../keys/to-wire.ts';
 
-/** PATCH /api/keys/{keyId}. Once it has answered, every replica holds the key to it. */
+/** PATCH /api/keys/{keyId}. Once it has answered, every gateway applies the new terms. */
 export function changeKeyRoute(app: FastifyInstance, { storage, keys }: AccountsContext): void {
   app.patch<{ Params: KeyParams; Body: KeyChange }>(
     '/api/keys/:keyId',

@@ -7,7 +7,7 @@ import type { AccountsContext } from '../context.ts';
 import { createKey, toNewKey } from '../keys/issue-key.ts';
 import { readKeyTerms } from '../keys/read-key-terms.ts';
 
-/** POST /api/keys. The plaintext is in this answer only. */
+/** POST /api/keys. Only this answer contains the plaintext. */
 export function createKeyRoute(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: KeyRequest }>(
     '/api/keys',

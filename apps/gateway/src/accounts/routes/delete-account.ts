@@ -10,7 +10,7 @@ import { clearLoginCookies } from '../login/login-cookie.ts';
 
 const RECENT_MINUTES = 15;
 
-/** DELETE /api/account: deletes the account of a login that was made a moment ago. */
+/** DELETE /api/account: deletes the account; the login must be recent. */
 export function deleteAccountRoute(app: FastifyInstance, context: AccountsContext): void {
   app.delete<{ Querystring: AccountDeletionQuery }>(
     '/api/account',

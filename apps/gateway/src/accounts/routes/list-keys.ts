@@ -41,7 +41,7 @@ export function listKeysRoute(app: FastifyInstance, { storage, config }: Account
       if (after !== undefined && !(await ownsKey(storage, accountId, after))) {
         throw invalid([{ pointer: '#/after', detail: 'after must be the id of one of your keys' }]);
       }
-      // One more than requested shows whether there is a next page.
+      // One more than requested, to know whether there is a next page.
       const found = await listKeys(storage, accountId, { after, limit: limit + 1 });
       const keys = found.slice(0, limit);
       const last = keys.at(-1);

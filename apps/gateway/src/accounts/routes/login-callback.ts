@@ -57,7 +57,7 @@ export function loginCallbackRoute(app: FastifyInstance, context: AccountsContex
       }
       const { person, next } = found;
       const identity = await admitted(context, person);
-      // The code of the provider is used up: the cell where the account is begins its own login.
+      // The provider's code is used up, so the account's own cell has to start a new login.
       if ('movedTo' in identity) {
         const again = next === null ? '' : `?${new URLSearchParams({ next })}`;
         return setRouteCookie(reply, baseUrl, identity.movedTo).redirect(`${baseUrl}/api/auth/login${again}`, 302);
@@ -90,7 +90,7 @@ async function redeemCallback(
 ): Promise<{ person: Person; next: string | null }> {
   const cookie = request.cookies[ATTEMPT_COOKIE];
   const attempt = cookie === undefined ? null : await consumeAttempt(context, cookie);
-  // Not before: where it could not be consumed the same callback may be repeated.
+  // Not earlier: if the attempt could not be consumed, the same callback may be repeated.
   reply.clearCookie(ATTEMPT_COOKIE, attemptCookieOptions(context.config.baseUrl));
   // A provider that declines sends `error` instead of `code`.
   const hasOutcome = !request.validationError || typeof request.query.error === 'string';
@@ -103,7 +103,7 @@ async function redeemCallback(
   return { person, next: attempt.next };
 }
 
-/** A new login of a browser replaces its previous one. */
+/** A new login in a browser replaces the previous one. */
 async function endPreviousLogin(context: AccountsContext, request: FastifyRequest): Promise<void> {
   const cookie = request.cookies[LOGIN_COOKIE];
   const previous = cookie === undefined ? null : await readLogin(context, cookie);

@@ -8,7 +8,7 @@ import type { OnFailedLogin } from '../login/failed-login.ts';
 import { ATTEMPT_COOKIE, attemptCookieOptions, createAttempt } from '../login/login-attempt.ts';
 import { nextPageOf } from '../login/next-page.ts';
 
-/** GET /api/auth/login: redirects to the identity provider. `next` is a page of ours, so there is no open redirect. */
+/** GET /api/auth/login: redirects to the identity provider. `next` must be one of our pages: no open redirect. */
 export function loginRoute(app: FastifyInstance, context: AccountsContext, onFailedLogin: OnFailedLogin): void {
   app.get<{ Querystring: { next?: string } }>(
     '/api/auth/login',

@@ -8,7 +8,7 @@ import type { AccountsContext } from '../context.ts';
 import { createKey, toNewKey } from '../keys/issue-key.ts';
 import { takeGrant } from '../keys/key-grant.ts';
 
-/** POST /api/keys/redeem: the key of a login of the command line. */
+/** POST /api/keys/redeem: exchanges the code of a command line's login for a key. */
 export function redeemGrantRoute(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: GrantRedemption }>(
     '/api/keys/redeem',

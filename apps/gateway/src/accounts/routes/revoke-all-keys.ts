@@ -5,7 +5,7 @@ import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts
 import type { AccountsContext } from '../context.ts';
 import { revokeEverything } from '../keys/revoke-everything.ts';
 
-/** DELETE /api/keys: the way out after a key or a cookie was stolen. */
+/** DELETE /api/keys: for use after a key or a cookie was stolen. */
 export function revokeAllKeysRoute(app: FastifyInstance, context: AccountsContext): void {
   app.delete(
     '/api/keys',

@@ -6,7 +6,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { isKeyId, revokeKeyEverywhere } from '../keys/revoke-key.ts';
 
-/** DELETE /api/keys/{keyId}. Once it has answered, no replica accepts the key. */
+/** DELETE /api/keys/{keyId}. Once it has answered, no gateway accepts the key. */
 export function revokeKeyRoute(app: FastifyInstance, context: AccountsContext): void {
   app.delete<{ Params: KeyParams }>(
     '/api/keys/:keyId',

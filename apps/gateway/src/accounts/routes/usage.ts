@@ -9,7 +9,7 @@ import { usageCsv } from '../usage-csv.ts';
 
 const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
-/** GET /api/usage: what the account asked and was charged, in groups. */
+/** GET /api/usage: the account's polls and charges, grouped. */
 export function usageRoute(app: FastifyInstance, { lists }: AccountsContext): void {
   app.get<{ Querystring: UsageQuery }>(
     '/api/usage',

@@ -6,7 +6,7 @@ import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { deleteWalletAccount } from '../wallets/delete-wallet-account.ts';
 
-/** POST /api/wallet/delete-account: deletes the account of a wallet by its signature, without a login. */
+/** POST /api/wallet/delete-account: deletes a wallet's account with its signature, without a login. */
 export function walletDeleteAccountRoute(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletDeletion }>(
     '/api/wallet/delete-account',

@@ -6,7 +6,7 @@ import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { rotateKeys } from '../wallets/rotate-keys.ts';
 
-/** POST /api/wallet/rotate-key: replaces all keys by a new one. */
+/** POST /api/wallet/rotate-key: replaces all keys by one new key. */
 export function walletRotateKeyRoute(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletProof }>(
     '/api/wallet/rotate-key',

@@ -19,7 +19,7 @@ const shared = { tags: ['Webhooks'], security: access.sessionOrBearer };
 const missing = ['webhook_endpoint_not_found', 'not_configured'] as const;
 const sends = { operation: 'webhook_test' } as const;
 
-/** The log of an endpoint; a test event; and a delivery once more. */
+/** The delivery log of an endpoint, a test event, and sending a delivery again. */
 export function webhookDeliveryRoutes(app: FastifyInstance, context: AccountsContext): void {
   app.get<{ Params: EndpointParams; Querystring: WebhookDeliveryQuery }>(
     '/api/webhook-endpoints/:endpointId/deliveries',

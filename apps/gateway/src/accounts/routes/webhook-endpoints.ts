@@ -23,7 +23,7 @@ const shared = { tags: ['Webhooks'], security: access.sessionOrBearer };
 const missing = ['webhook_endpoint_not_found', 'not_configured'] as const;
 const path = '/api/webhook-endpoints';
 
-/** The endpoints of an account: POST and GET of the list, GET, PATCH and DELETE of each. */
+/** The webhook endpoints of an account: POST and GET for the list, GET, PATCH and DELETE for each. */
 export function webhookEndpointRoutes(app: FastifyInstance, context: AccountsContext): void {
   app.get(
     path,

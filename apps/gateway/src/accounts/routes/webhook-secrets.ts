@@ -12,7 +12,7 @@ const config = { operation: 'account' } as const;
 const shared = { tags: ['Webhooks'], security: access.sessionOrBearer };
 const missing = ['webhook_endpoint_not_found', 'not_configured'] as const;
 
-/** GET of an endpoint's secret, and POST of a new one. */
+/** GET for an endpoint's secret, POST for a new one. */
 export function webhookSecretRoutes(app: FastifyInstance, context: AccountsContext): void {
   app.get<{ Params: EndpointParams }>(
     '/api/webhook-endpoints/:endpointId/secret',

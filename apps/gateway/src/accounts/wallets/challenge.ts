@@ -6,7 +6,7 @@ import type { AccountsContext } from '../context.ts';
 import { bytesOf } from './address.ts';
 
 // Issues Sign-In with Ethereum messages. The text is stored and must come back byte for byte, so one comparison checks
-// domain, URI, chain, nonce, statement and times. A challenge reveals no account: only that one has moved to another cell.
+// domain, URI, chain, nonce, statement and times. It reveals no account, except that one has moved to another cell.
 
 const LIFETIME_S = 300;
 
@@ -33,7 +33,7 @@ export async function issueChallenge(
 ): Promise<WalletChallenge> {
   const { config, storage } = context;
   await refuseMovedName(storage, nameOfIdentity({ kind: 'wallet', address: bytesOf(address) }));
-  // A CommonJS module: as a chunk of a bundle it has no other export.
+  // A CommonJS module: in a bundled chunk only the default export exists.
   const { SiweMessage, generateNonce } = (await import('siwe')).default;
   const nonce = generateNonce();
   const textAt = (issuedAt: Date, expiresAt: Date) =>

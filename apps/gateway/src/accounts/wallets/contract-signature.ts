@@ -2,14 +2,14 @@ import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { askNode, type NodeAnswer } from './ethereum-node.ts';
 
-// A contract wallet verifies signatures on chain (EIP-1271): we call the contract through the operator's nodes. Without
-// nodes there are no contract wallets; contracts that are not deployed yet (ERC-6492) are not supported.
+// A contract wallet verifies signatures on chain (EIP-1271), so we call the contract through the operator's nodes.
+// Without nodes, contract wallets are refused. Contracts that are not deployed yet (ERC-6492) are not supported.
 
 const TIMEOUT_MS = 3_000;
 /** The selector of isValidSignature(bytes32,bytes); the contract returns it, padded, to accept. */
 const SELECTOR = '0x1626ba7e';
 const ACCEPTED = SELECTOR.padEnd(66, '0');
-/** The code of an account with a private key that delegates to a contract (EIP-7702): its key answers for it. */
+/** Code prefix of an account that delegates to a contract (EIP-7702). It still has a private key, which must sign. */
 const DELEGATION = '0xef0100';
 
 export interface SignedMessage {
@@ -18,7 +18,7 @@ export interface SignedMessage {
   signature: string;
 }
 
-/** Whether the contract accepts, by the word of every configured node; 503 when one does not answer or they differ. */
+/** Whether the contract accepts, according to all configured nodes; 503 if one does not answer or they differ. */
 export async function contractAccepts(context: AccountsContext, signed: SignedMessage): Promise<boolean> {
   const { contractNodes, chainId } = context.config.wallets;
   if (contractNodes.length === 0 || !/^0x(?:[0-9a-f]{2})*$/i.test(signed.signature)) return false;

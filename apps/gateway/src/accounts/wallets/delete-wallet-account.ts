@@ -6,7 +6,7 @@ import { deleteAccount, prepareDeletion } from '../delete-account.ts';
 import { requireOpen } from '../frozen.ts';
 import { consumeProof, verifyProof } from './proof.ts';
 
-/** The account of the wallet that signed. A refusal because of its money leaves the proof as it is. */
+/** Deletes the account of the wallet that signed. If its balance prevents that, the proof can be used again. */
 export async function deleteWalletAccount(
   context: AccountsContext,
   { give_up_balance: givesUp = false, ...proof }: WalletDeletion,

@@ -14,15 +14,15 @@ import { bytesOf } from './address.ts';
 import { contractAccepts } from './contract-signature.ts';
 import { signerOf } from './signer.ts';
 
-// Verifies a signed challenge by comparing the whole message with the stored one. siwe only writes challenges: its
-// verify() skips fields that are not passed and prints failures. Every failure is the same 401.
+// Verifies a signed challenge by comparing the whole message with the stored one. siwe is used only to write
+// challenges: its verify() ignores fields that are not passed, and prints failures. All failures get the same 401.
 
 export interface ProvenWallet {
   /** In EIP-55 form. */
   address: string;
   bytes: Buffer;
   nonce: string;
-  /** Signed with the private key of the address, not accepted by a contract. */
+  /** Signed with the private key of the address; false if a contract accepted the signature. */
   isByOwnKey: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function verifyProof(
   const nonce = /^Nonce: ([0-9A-Za-z]{8,64})$/m.exec(message)?.[1];
   const challenge = nonce === undefined ? null : await findNonce(context.storage, nonce);
   if (!challenge || challenge.message !== message) throw invalidProof();
-  // The message of a challenge without a purpose does not speak of deletion.
+  // The message of a challenge without a purpose does not mention deletion.
   const isForAny = challenge.purpose === null && purpose !== 'delete';
   if (!isForAny && challenge.purpose !== purpose) throw invalidProof();
   const { getAddress, hexlify } = await import('ethers');
@@ -49,13 +49,13 @@ export async function verifyProof(
   throw invalidProof();
 }
 
-/** The challenge of a wallet whose account has moved was made in its cell. */
+/** If the wallet's account has moved, its challenge was made in the other cell. */
 async function refuseMoved({ storage }: AccountsContext, message: string): Promise<void> {
   const [address] = /^0x[0-9a-fA-F]{40}$/m.exec(message) ?? [];
   if (address) await refuseMovedName(storage, nameOfIdentity({ kind: 'wallet', address: bytesOf(address) }));
 }
 
-/** 401 if it was consumed before or has expired. Call in the transaction of the act that the proof authorises. */
+/** 401 if the proof was consumed before or has expired. Call it in the transaction of the proven action. */
 export async function consumeProof(tx: Queries, { nonce, bytes, isByOwnKey }: ProvenWallet): Promise<void> {
   if (!(await consumeNonce(tx, nonce, bytes))) throw invalidProof();
   if (isByOwnKey) await noteOwnKey(tx, bytes);

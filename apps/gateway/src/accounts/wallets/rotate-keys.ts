@@ -6,7 +6,7 @@ import { requireOpen } from '../frozen.ts';
 import { issueKey, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
 import { consumeProof, verifyProof } from './proof.ts';
 
-/** Ends all keys and logins of the wallet's account and issues one key. Then no replica accepts an old one. */
+/** Ends all keys and logins of the wallet's account and issues one key. Then no gateway accepts an old key. */
 export async function rotateKeys(context: AccountsContext, proof: WalletProof): Promise<WalletRotation> {
   const { config, storage, keys } = context;
   const wallet = await verifyProof(context, proof, 'rotate');

@@ -17,18 +17,18 @@ import { ApiError, invalid } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { endpointOf, newEndpoint, receiverIssues, webhooksOf } from './webhooks.ts';
 
-// What the operations and the page do with endpoints.
+// Changes of endpoints, for the API and the pages.
 
 type Parts = Pick<AccountsContext, 'webhooks' | 'storage'>;
 
-/** Absolute, and as the URL parser writes it, so that what is checked is what is sent to. */
+/** The absolute URL as the URL parser writes it, so that the checked address is the one used for sending. */
 function readReceiver(context: Parts, url: string): string {
   const issues = receiverIssues(webhooksOf(context), 'url', url);
   if (issues.length > 0) throw invalid(issues);
   return new URL(url).href;
 }
 
-/** `formId`, the random id of a form: sent twice it makes one endpoint. */
+/** `formId` is the random id of a form: if it is sent twice, one endpoint is made. */
 export async function addEndpoint(
   context: Parts,
   accountId: string,
@@ -47,7 +47,7 @@ export async function addEndpoint(
   return withSecret(context, accountId, id);
 }
 
-/** Not of the one that stands for webhook_url, which has no address and no types of its own. */
+/** The endpoint that represents webhook_url cannot be changed: it has no address or event types of its own. */
 export async function changeEndpoint(
   context: Parts,
   accountId: string,
@@ -70,17 +70,17 @@ export async function secretOf(context: Parts, endpoint: StoredWebhookEndpoint):
   return webhooksOf(context).box.open(endpoint.secret, endpoint.id);
 }
 
-/** As it is stored: the same form sent twice at once stores one of two. */
+/** Reads the stored secret: of two simultaneous submissions of one form, only one is stored. */
 async function withSecret(context: Parts, accountId: string, id: string) {
   const endpoint = await endpointOf(context, accountId, id);
   return { endpoint, secret: await secretOf(context, endpoint) };
 }
 
-/** Which secret a form replaces, so that the same form sent again replaces none. It says nothing of the secret. */
+/** Identifies the secret that a form replaces, so that a repeated form replaces none. It does not reveal the secret. */
 export const nameOfSecret = ({ secret }: StoredWebhookEndpoint): string =>
   createHash('sha256').update(secret).digest('hex').slice(0, 32);
 
-/** With `replaces` only if the endpoint still has the secret of that name. */
+/** With `replaces`, only if the endpoint still has the secret with that name. */
 export async function rotateSecret(
   context: Parts,
   accountId: string,
@@ -115,7 +115,7 @@ export interface DeliveryIds {
   deliveryId: string;
 }
 
-/** A delivery that is under way counts as sent again. */
+/** A delivery in progress counts as sent again. */
 export async function sendAgain(context: Parts, accountId: string, ids: DeliveryIds): Promise<StoredDelivery> {
   const { id } = await endpointOf(context, accountId, ids.endpointId);
   const outcome = await resendDelivery(context.storage, accountId, id, ids.deliveryId);

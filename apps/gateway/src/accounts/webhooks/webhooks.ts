@@ -13,11 +13,11 @@ import {
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 
-/** What an installation with webhooks has. */
+/** The parts of an installation with webhooks. */
 export interface Webhooks {
   rules: ReceiverRules;
   box: SecretBox;
-  /** Accounts that are known to have the endpoint that stands for webhook_url. */
+  /** Accounts that are known to have the endpoint that represents webhook_url. */
   prepared: Set<string>;
 }
 
@@ -31,13 +31,13 @@ export function webhooksOf({ webhooks }: Pick<AccountsContext, 'webhooks'>): Web
   return webhooks;
 }
 
-/** What is wrong with an address to send to, by the field that has it. */
+/** What is wrong with an address for webhooks, as issues of the field that contains it. */
 export function receiverIssues({ rules }: Webhooks, field: string, url: string): Issue[] {
   const problem = urlProblem(url, rules);
   return problem === null ? [] : [{ pointer: `#/${field}`, detail: `${field} ${problem}` }];
 }
 
-/** A new id, or the one of what this form made, and a secret as it is shown and as it is stored. */
+/** A new id, or the id that belongs to the form, and a secret in plaintext and sealed. */
 export function newEndpoint({ box }: Webhooks, form?: { accountId: string; formId: string }) {
   const digits = form
     ? createHash('sha256').update(`endpoint of form ${form.accountId} ${form.formId}`).digest('hex').slice(0, 32)
@@ -47,7 +47,7 @@ export function newEndpoint({ box }: Webhooks, form?: { accountId: string; formI
   return { id, secret, sealed: box.seal(secret, id) };
 }
 
-/** Before a poll or a batch with a webhook_url is stored: its account needs a secret to sign with. */
+/** Call it before storing a poll or batch with a webhook_url: the account needs a secret for signatures. */
 export async function prepareAccountEndpoint(
   context: Pick<AccountsContext, 'webhooks' | 'storage'>,
   accountId: string,
@@ -63,7 +63,7 @@ export async function prepareAccountEndpoint(
 
 const ENDPOINT_ID = /^we_[0-9a-f]{32}$/;
 
-/** By its id, or the one that stands for webhook_url, which every account has once it is looked for. */
+/** Finds an endpoint by its id, or the one that represents webhook_url, which is created if the account has none. */
 export async function endpointOf(
   context: Pick<AccountsContext, 'webhooks' | 'storage'>,
   accountId: string,
