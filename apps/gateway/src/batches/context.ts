@@ -1,4 +1,4 @@
 import type { PollsContext } from '../polls/context.ts';
 
-/** What taking batches and reading them needs. */
+/** What is needed to accept batches and to read them. */
 export type BatchesContext = PollsContext;

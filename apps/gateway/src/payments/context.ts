@@ -4,11 +4,11 @@ import { type Processor, stripeProcessor } from './card/processor.ts';
 import { type MoneyMetrics, moneyMetrics } from './money-metrics.ts';
 import { type DepositService, openDepositService } from './usdc/deposit-service.ts';
 
-/** What taking money needs. */
+/** What is needed to take payments. */
 export interface PaymentsContext extends AccountsContext {
-  /** Takes card payments; null where none is configured. */
+  /** Takes card payments; null when not configured. */
   readonly processor: Processor | null;
-  /** Takes USDC deposits; null where none is configured. */
+  /** Takes USDC deposits; null when not configured. */
   readonly deposits: DepositService | null;
   readonly money: MoneyMetrics;
 }

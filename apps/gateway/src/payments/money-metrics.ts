@@ -1,6 +1,6 @@
 import type { Metrics } from '@eloquentpoll/ops';
 
-// Money in, counted when it is booked.
+// Counts incoming money when it is booked.
 
 const CHECKOUTS = ['opened', 'credited', 'expired', 'recreated', 'mismatched'] as const;
 const DEPOSITS = ['credited', 'credited_later', 'pending', 'failed'] as const;
@@ -13,7 +13,7 @@ type Source = (typeof SOURCES)[number];
 export interface MoneyMetrics {
   checkout(outcome: (typeof CHECKOUTS)[number]): void;
   deposit(outcome: (typeof DEPOSITS)[number], amountU?: bigint): void;
-  /** In micro-USD; below zero where money was taken back. */
+  /** In micro-USD; negative when money was taken back. */
   booked(source: Source, amountU: bigint): void;
   failed(round: ReconciliationRound): void;
 }
@@ -21,7 +21,7 @@ export interface MoneyMetrics {
 export function moneyMetrics(metrics: Metrics): MoneyMetrics {
   const credited = bySource((source) => metrics.counter('eloquentpoll_credited_usd_total', source));
   const reversed = bySource((source) => metrics.counter('eloquentpoll_reversed_usd_total', source));
-  // Shown from the start, so that the first one is an increase.
+  // Created at startup, so that the first event shows as an increase.
   for (const outcome of CHECKOUTS) metrics.counter('eloquentpoll_checkouts_total', outcome);
   for (const outcome of DEPOSITS) metrics.counter('eloquentpoll_deposits_total', outcome);
   for (const round of ROUNDS) metrics.counter('eloquentpoll_reconciliation_failures_total', round);

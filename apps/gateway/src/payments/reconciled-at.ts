@@ -3,10 +3,10 @@ import { movementsScan } from './card/compare-movements.ts';
 import type { PaymentsContext } from './context.ts';
 import { transfersScan } from './usdc/scan-transfers.ts';
 
-/** Of a comparison that has not begun, such as where the chain's node cannot be asked. */
+/** Used for comparisons that have not begun, for example because the chain's node does not answer. */
 const STARTED_AT = new Date();
 
-/** Of the comparisons that the settings name. Those of other settings stay as they were left, and say nothing. */
+/** Times of the comparisons under the current settings; those of earlier settings are ignored. */
 export async function reconciledAt({ storage, config, deposits, processor }: PaymentsContext) {
   const scans = [
     ...(deposits ? [{ source: 'chain', name: transfersScan(deposits.settings) }] : []),

@@ -7,13 +7,13 @@ import type { ReconciliationRound } from './money-metrics.ts';
 import { reconcileDeposits } from './usdc/reconcile-deposits.ts';
 import { scanTransfers } from './usdc/scan-transfers.ts';
 
-// Periodically completes payments that a lost event or a crashed process left open. Every replica runs it; checkouts are
-// reconciled under a lock.
+// Periodically completes payments that a lost event or a crashed process left open. Every gateway runs it; checkouts
+// are reconciled under a lock.
 
 const ROUND_TIMEOUT_MS = 60_000;
-/** Longer than a round, so a lock is not taken over while its round still runs. */
+/** Longer than a round, so that a lock is not taken over while its round still runs. */
 const LOCK_TERM_MS = 90_000;
-/** How often a process looks whether a comparison of all movements is due. */
+/** How often a process checks whether a comparison of all movements is due. */
 const LOOK_EVERY_S = 60;
 
 /** Runs until disposed. Disposal aborts the current round, which may stop at any point. */
@@ -42,7 +42,7 @@ export function startReconciler(context: PaymentsContext): AsyncDisposable {
     loops.push(every(config.reconcile.checkoutsS, 'checkouts', round));
     loops.push(every(LOOK_EVERY_S, 'movements', (signal) => compareMovements(context, processor, signal)));
   }
-  // No lock: the query gives each deposit to one replica, and each due scan.
+  // Needs no lock: the queries give each deposit, and each due scan, to one gateway only.
   if (deposits) {
     loops.push(
       every(config.reconcile.depositsS, 'deposits', (signal) => reconcileDeposits(context, deposits, signal)),

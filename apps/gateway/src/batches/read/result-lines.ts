@@ -4,7 +4,7 @@ import { whyFailed } from '../../polls/read/why-failed.ts';
 
 const PAGE = 100;
 
-/** The rows that have ended, page by page; the next page is read when the one before has been taken. */
+/** The rows that have ended, page by page; the next page is read once the previous one has been consumed. */
 export async function* resultLines(storage: Storage, batch: StoredBatch): AsyncGenerator<BatchResult[]> {
   let afterLine = 0;
   for (;;) {
@@ -35,7 +35,7 @@ function toResult(row: BatchLine, { notRunReason }: StoredBatch): BatchResult {
 }
 
 function errorOf({ detail, error }: BatchLine, status: string, isAnswered: boolean): BatchResult['error'] {
-  // Its result was deleted, or is gone with its time.
+  // The result was deleted, or its retention has passed.
   if (isAnswered) return ofCode('result_not_found');
   if (status === 'canceled') return ofCode('poll_canceled');
   if (error !== null) return ofCode(error as ErrorCode);

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { findBatch, type Storage, type StoredBatch } from '@eloquentpoll/storage';
 
-/** A batch takes minutes: its end may be noticed this late. */
+/** A batch takes minutes, so its end may be noticed this late. */
 const LOOK_EVERY_MS = 1_000;
 
-/** The batch when it has ended, or as it stands after `ms` or at a stop; null when it was deleted meanwhile. */
+/** The batch once it has ended, or as it is after `ms` or when `stop` aborts; null when it was deleted meanwhile. */
 export async function waitForEnd(
   storage: Storage,
   batch: StoredBatch,

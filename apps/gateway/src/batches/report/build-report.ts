@@ -13,7 +13,7 @@ export interface CountedRows {
   readonly isComplete: boolean;
 }
 
-/** Gives way between panels: the intervals of one take some milliseconds. */
+/** Yields to other work between panels, because the intervals of one take some milliseconds. */
 export async function buildReport(
   sums: ReportSums,
   { batchId, total, counted, countedAt, isComplete }: CountedRows,

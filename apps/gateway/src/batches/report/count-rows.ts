@@ -12,13 +12,13 @@ import { buildReport } from './build-report.ts';
 import { countedRow } from './gold-poll-of.ts';
 import { addJudged, noRows, type ReportSums } from './report-sums.ts';
 
-// The rows of a batch are counted in the order of their lines, as far as they have ended, and what was counted is kept: each
-// reader of the report takes the count a bit further, until the finished report is stored. A process that ends loses a bit.
+// Counts the ended rows of a batch in line order and stores the progress: each reader of the report continues the count
+// for a while, until the finished report is stored. If a process ends, only its latest progress is lost.
 
-/** Rows that are read at once, and how long the event loop is kept at a time. */
+/** Rows read at a time, and how long the event loop may be blocked. */
 const ROWS = 100;
 const SLICE_MS = 10;
-/** How far one reader takes it. */
+/** How long one reader continues the count. */
 const READER_MS = 1_000;
 
 type Counted = Pick<StoredBatch, 'id' | 'total' | 'endedAt'>;
@@ -31,7 +31,7 @@ interface Progress {
 
 const underWay = new WeakMap<Storage, Map<string, Promise<BatchReport>>>();
 
-/** Readers of one report at the same time share one count. */
+/** Simultaneous readers of one report share one count. */
 export function batchReport(storage: Storage, batch: Counted): Promise<BatchReport> {
   const counts = underWay.get(storage) ?? new Map<string, Promise<BatchReport>>();
   underWay.set(storage, counts);

@@ -1,7 +1,7 @@
 import { findBatch, type Storage, type StoredBatch } from '@eloquentpoll/storage';
 import { batchReport } from './count-rows.ts';
 
-/** Counts the report of a batch that has ended, so that it is there before its polls expire. */
+/** Finishes the report of a batch that has ended, so that it exists before the batch's polls expire. */
 export async function finishReport(
   storage: Storage,
   { id, accountId }: Pick<StoredBatch, 'id' | 'accountId'>,

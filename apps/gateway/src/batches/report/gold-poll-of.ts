@@ -3,13 +3,13 @@ import { rulesOf, votingSeat } from '@eloquentpoll/polls';
 import type { GoldRow, JudgedPoll } from '@eloquentpoll/storage';
 import type { ReplayedVote } from '@eloquentpoll/voting';
 
-/** A row of a batch as its report counts it: with the right option, and what its votes cost in micro-USD. */
+/** A row as the report counts it: with the right option, and with the cost of its votes in micro-USD. */
 export type CountedRow =
   | { kind: 'judged'; poll: GoldPoll; spec: JudgedPoll['spec'] }
   | { kind: 'without_gold' | 'not_judged' };
 
 export function countedRow({ gold, outcome, isCanceled, isDeleted, poll }: GoldRow): CountedRow {
-  // What was right went with its poll.
+  // The gold was deleted with the poll.
   if (isDeleted) return { kind: 'not_judged' };
   if (gold === null) return { kind: 'without_gold' };
   if (poll === null || isCanceled || outcome === null || outcome === 'canceled') return { kind: 'not_judged' };
@@ -22,7 +22,7 @@ function goldPollOf(judged: JudgedPoll, answer: number): GoldPoll {
   const { spec, votes, arrivals, reason, votesU } = judged;
   const seats = spec.seats.map((seat) => ({
     ...votingSeat(seat),
-    // Bills were checked when they were made, and a replay spends nothing.
+    // No budget applies: bills were checked when they were made, and a replay spends nothing.
     ...{ reserveU: 0n, model: seat.model_id },
     typicalCost: ((seat.call_typical_u ?? 0) * (spec.price_ppm ?? 1_000_000)) / 1_000_000,
   }));
@@ -36,13 +36,13 @@ function goldPollOf(judged: JudgedPoll, answer: number): GoldPoll {
       outcomes: outcomesAt(judged, i),
     })),
     reason,
-    // Missing where a worker took the poll over: then the votes are in the order of their seats, whatever the panel.
+    // Arrivals are incomplete if another worker took the poll over. Then votes are in seat order.
     hasCourse: arrivals.length === votes.length,
     answer,
   };
 }
 
-/** What the record said is known vote by vote; of the record itself only an alarm is needed. */
+/** What the track record said is stored with each vote; of the record itself only an alarm is needed. */
 function recordRulesOf({ spec, asking }: JudgedPoll): Partial<GoldPoll['rules']> {
   if (spec.track_record === undefined) return {};
   const isAlarmed = (asking ?? spec.track_record).lock_only;

@@ -1,7 +1,7 @@
 import type { MeasuredMean, MeasuredShare, PairedDifference } from '@eloquentpoll/contracts';
 import { type Moments, momentsInterval, pairedInterval, shareInterval } from '@eloquentpoll/evidence';
 
-// Figures with their intervals, as they are sent. Costs are micro-USD.
+// Figures with their confidence intervals, in the form of the answer. Costs are in micro-USD.
 
 export function measuredShare(count: number, of: number): MeasuredShare {
   const { low, high } = shareInterval(count, of);
@@ -19,10 +19,10 @@ export function measuredMean(moments: Moments): MeasuredMean {
   };
 }
 
-/** Figures are given although something is not known of so many polls; with more of them they could mislead. */
+/** Figures are reported if at most this share of the polls is unknown; with more unknown polls they could mislead. */
 export const MAX_UNKNOWN_SHARE = 0.01;
 
-/** What one right answer costs, at the share of right answers and at the ends of its interval. */
+/** The cost of one right answer, at the measured share of right answers and at both ends of its interval. */
 export function costPerRight(costU: number, { of, share, low, high }: MeasuredShare): MeasuredMean {
   const at = (value: number | null) => (value ? toUsd(costU / (of * value)) : null);
   return { mean: at(share), low: at(high), high: at(low) };

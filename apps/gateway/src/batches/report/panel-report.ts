@@ -38,7 +38,7 @@ export function answerFigures({ stops, noAnswer, shares, byConfidence, byAgreeme
   };
 }
 
-/** Bands that no poll was in are left out. */
+/** Omits bands without polls. */
 const rightByBand = (bands: readonly RightSums[], edges: readonly number[]) =>
   bands.flatMap(([polls, said, right], i) =>
     polls === 0
@@ -60,7 +60,7 @@ export function reportPanel(preset: PanelName, sums: PanelSums): BatchReportPane
   };
 }
 
-/** Polls whose end is not known are those that agreed early: without more than a few of them figures would mislead. */
+/** Polls with an unknown full-panel winner are those that agreed early: leaving out more than a few would mislead. */
 function calibrationOf({ stops, foretold, forecasts, bands }: PanelSums): BatchCalibration {
   const unknown = stops.polls - foretold;
   const known = { polls: foretold, unknown };

@@ -2,13 +2,13 @@ import type { BatchModel, BatchRecommendation, BatchReportPanel, BatchThreshold 
 import { dollars } from '@eloquentpoll/voting/verdict';
 import { count, percentText, points, rangeOf, sharePercent } from './report-words.ts';
 
-// What a reader may conclude from the figures of a report, and no more: a cheaper choice is recommended where it was right
-// as often to within two points, with the interval that says so.
+// Draws only conclusions that the report's figures support. A cheaper choice is recommended if it was right as often,
+// to within two points, at the lower end of the interval.
 
-/** Below this, intervals are wider than any difference that matters. */
+/** With fewer rows, intervals are wider than any difference that matters. */
 export const MIN_ROWS = 100;
 const MARGIN = 0.02;
-/** Savings below this are not worth a change. */
+/** Smaller savings are not worth a change. */
 const MIN_SAVED = 0.02;
 
 export function recommend(panels: readonly BatchReportPanel[], judged: number): BatchRecommendation {
@@ -46,12 +46,12 @@ const costPerPoll = ({ cost_usd, polls }: BatchReportPanel): number => cost_usd 
 
 interface Compared {
   best: BatchReportPanel | null;
-  /** Than another that may be as accurate. */
+  /** Cheaper than another panel that may be as accurate. */
   isCheaper: boolean;
   compared: string[];
 }
 
-/** The cheapest of those that may be as accurate as the most accurate. */
+/** The cheapest panel that may be as accurate as the most accurate one. */
 function bestPanel(panels: readonly BatchReportPanel[]): Compared {
   const [first, ...others] = panels.toSorted((a, b) => b.accuracy.share! - a.accuracy.share!);
   if (first === undefined || others.length === 0) return { best: first ?? null, isCheaper: false, compared: [] };
@@ -77,7 +77,7 @@ interface Choice {
   saved: number;
 }
 
-/** The lowest threshold that is shown to lose at most the margin. */
+/** The lowest threshold whose interval shows that it loses at most the margin. */
 function cheaperThreshold({ thresholds: [asked, ...others] }: BatchReportPanel): Choice | null {
   for (const option of others) {
     const { cost_usd, difference, as_asked: { cost_usd: asAsked } = asked! } = option;
@@ -94,14 +94,14 @@ const commonThreshold = ({ confidence_threshold: { min, max } }: BatchReportPane
 const changeText = (panel: BatchReportPanel, choice: Choice): string =>
   differenceText(panel, choice) + wrongStopText(choice.option);
 
-/** A threshold that is right as often may be so by another answer than the whole panel's. */
+/** A threshold can be right as often although its early stops give another answer than the whole panel. */
 function wrongStopText({ wrong_stops: stops }: BatchThreshold): string {
   if (!stops?.wrong) return '';
   const atLeast = stops.share === null ? 'at least ' : '';
   return ` Of its ${count(stops.of, 'early stop')}, ${atLeast}${stops.wrong.toLocaleString('en-US')} were on another answer than the whole panel's.`;
 }
 
-/** A threshold that was beyond doubt right more often than the polls as asked, where it is not the one to take. */
+/** The threshold that was significantly more often right than the polls as asked, unless it is the one recommended. */
 function moreAccurateText({ thresholds }: BatchReportPanel, chosen: BatchThreshold | undefined): string[] {
   const better = thresholds
     .filter(({ difference }) => difference !== null && difference.low !== null && difference.low > 0)
@@ -158,7 +158,7 @@ function orderText({ preset, order_unknown: polls = 0, thresholds }: BatchReport
     : [`Other thresholds are compared without these polls: ${of}.`];
 }
 
-/** A single model that was beyond doubt right more often than the panel, on polls in which both answered. */
+/** The single model that was significantly more often right than the panel, on polls in which both answered. */
 function modelText(panel: BatchReportPanel): string[] {
   const { models, polls } = panel;
   const better = models

@@ -8,7 +8,7 @@ import {
   type PanelSums,
 } from '@eloquentpoll/evidence';
 
-/** What the rows of a batch came to so far. Plain JSON of bounded size. */
+/** The sums over the rows counted so far. Plain JSON of bounded size. */
 export interface ReportSums {
   readonly all: AnswerSums;
   readonly panels: Partial<Record<PanelName, PanelSums>>;

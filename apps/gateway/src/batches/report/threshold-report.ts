@@ -2,7 +2,7 @@ import type { BatchThreshold } from '@eloquentpoll/contracts';
 import { fullCost, type PanelSums, REPLAYED_THRESHOLDS, savedOf, type ThresholdSums } from '@eloquentpoll/evidence';
 import { costPerRight, difference, MAX_UNKNOWN_SHARE, measuredShare, rounded, toUsd } from './measures.ts';
 
-/** As the polls were asked, then each replayed threshold, of the polls whose votes have a known order. */
+/** The polls as asked, then each threshold, replayed on the polls whose order of votes is known. */
 export function thresholdsOf({ stops, thresholds, models, withoutCourse }: PanelSums): BatchThreshold[] {
   const asked: ThresholdSums = { unknown: 0, stops, gained: 0, lost: 0 };
   const fullU = fullCost(models);

@@ -9,7 +9,7 @@ import type { BatchesContext } from '../context.ts';
 export const BatchPath = Type.Object({ batchId: Type.String({ description: 'The `batch_id`.' }) });
 export type BatchPath = Static<typeof BatchPath>;
 
-/** The batch of the path, if it is one of the caller's account. */
+/** The batch in the path, if it belongs to the caller's account. */
 export async function ownBatch(
   { storage }: Pick<BatchesContext, 'storage'>,
   request: FastifyRequest<{ Params: BatchPath }>,

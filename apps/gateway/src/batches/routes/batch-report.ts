@@ -7,10 +7,10 @@ import type { BatchesContext } from '../context.ts';
 import { batchReport } from '../report/count-rows.ts';
 import { BatchPath, ownBatch } from './batch-path.ts';
 
-/** Until the rest of a batch that has ended is counted. */
+/** Retry-After while rows of an ended batch are still being counted. */
 const RETRY_AFTER_S = 1;
 
-/** GET /api/batches/{batchId}/report: how its answers compare with the right ones. */
+/** GET /api/batches/{batchId}/report: how the batch's answers compare with its gold. */
 export function batchReportRoute(app: FastifyInstance, context: BatchesContext): void {
   app.get<{ Params: BatchPath }>(
     '/api/batches/:batchId/report',

@@ -22,7 +22,7 @@ const ResultsQuery = Type.Object({
 });
 type ResultsQuery = Static<typeof ResultsQuery>;
 
-/** GET /api/batches/{batchId}/results: the rows that have ended, also while others run. */
+/** GET /api/batches/{batchId}/results: the rows that have ended, also while others still run. */
 export function batchResultsRoute(app: FastifyInstance, context: BatchesContext): void {
   app.get<{ Params: BatchPath; Querystring: ResultsQuery }>(
     '/api/batches/:batchId/results',

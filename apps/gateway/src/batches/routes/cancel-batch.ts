@@ -7,7 +7,7 @@ import type { BatchesContext } from '../context.ts';
 import { toBatch } from '../read/to-batch.ts';
 import { BatchPath, ownBatch } from './batch-path.ts';
 
-/** POST /api/batches/{batchId}/cancel: begins no further row. */
+/** POST /api/batches/{batchId}/cancel: starts no further rows. */
 export function cancelBatchRoute(app: FastifyInstance, context: BatchesContext): void {
   app.post<{ Params: BatchPath }>(
     '/api/batches/:batchId/cancel',

@@ -43,7 +43,7 @@ const BODY = {
 
 /** POST /api/batches: many polls in one request, read as they arrive. */
 export async function createBatchRoute(app: FastifyInstance, { context }: { context: BatchesContext }): Promise<void> {
-  // Files are read by the handler, which never has the whole of one; JSON is taken apart by it.
+  // The handler reads files as streams, never as a whole, and parses JSON piece by piece.
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser(
     'application/json',

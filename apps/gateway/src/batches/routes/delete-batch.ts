@@ -7,7 +7,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { BatchesContext } from '../context.ts';
 import { BatchPath, ownBatch } from './batch-path.ts';
 
-/** DELETE /api/batches/{batchId}: a batch that has ended, with its rows. */
+/** DELETE /api/batches/{batchId}: deletes a batch that has ended, with its rows. */
 export function deleteBatchRoute(app: FastifyInstance, context: BatchesContext): void {
   app.delete<{ Params: BatchPath }>(
     '/api/batches/:batchId',

@@ -14,7 +14,7 @@ import { BatchPath, ownBatch } from './batch-path.ts';
 
 const MAX_WAIT_S = 30;
 
-/** GET /api/batches/{batchId}: its counts and what it has cost, at once or when it has ended. */
+/** GET /api/batches/{batchId}: counts and cost so far, at once or when the batch has ended. */
 export function getBatchRoute(app: FastifyInstance, context: BatchesContext): void {
   app.get<{ Params: BatchPath; Headers: { prefer?: string } }>(
     '/api/batches/:batchId',

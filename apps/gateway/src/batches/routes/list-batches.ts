@@ -10,7 +10,7 @@ import { cursorsOf } from '../../polls/read/page-cursors.ts';
 import type { BatchesContext } from '../context.ts';
 import { toBatch } from '../read/to-batch.ts';
 
-/** GET /api/batches: the account's batches, newest first, by cursor. */
+/** GET /api/batches: the account's batches, newest first, with cursors. */
 export function listBatchesRoute(app: FastifyInstance, { lists, config }: BatchesContext): void {
   app.get<{ Querystring: BatchListQuery }>(
     '/api/batches',

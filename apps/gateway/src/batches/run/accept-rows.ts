@@ -15,21 +15,21 @@ import type { PollsContext } from '../../polls/context.ts';
 import { countAccepted } from '../../polls/run/count-accepted.ts';
 import { preparePoll } from '../../polls/run/prepare-poll.ts';
 
-/** Rows of one call of accept_batch_polls: the balance of the account is locked as long as that takes. */
+/** Rows per call of accept_batch_polls, which locks the account's balance for its whole duration. */
 const ROWS_AT_ONCE = 100;
-/** Other work of this process comes in between. */
+/** Other work of this process runs after so many rows. */
 const ROWS_BETWEEN_TURNS = 5;
 
 const ENTRY_POINT = 'batches';
 
-/** Why rows that wait were not begun. `lost`: another runner has the batch, or it has ended. */
+/** Why waiting rows were not started. `lost`: another gateway runs the batch, or it has ended. */
 export type Refusal = 'lost' | 'uncovered' | 'expired' | 'canceled' | 'stopped';
 
 export interface AcceptedRows {
-  /** Every row up to it has its poll, or has ended without one. */
+  /** All rows up to this line have a poll, or ended without one. */
   afterLine: number;
   refusal: Refusal | null;
-  /** What the row that was not begun would hold. */
+  /** The hold that the first row that was not started needs. */
   nextHoldU?: bigint | undefined;
 }
 
@@ -38,7 +38,7 @@ interface Window {
   limit: number;
 }
 
-/** Makes polls of the rows that wait, in the order of their lines, and puts them into the flex lane. */
+/** Turns waiting rows into polls, in the order of their lines, and puts these into the flex lane. */
 export async function acceptRows(
   context: PollsContext,
   batch: ClaimedBatch,
@@ -50,7 +50,7 @@ export async function acceptRows(
     const { polls, refused } = await prepareRows(context, batch, rows);
     for (const [code, lines] of refused)
       if (!(await failBatchRows(context.storage, batch, lines, code))) return { afterLine, refusal: 'lost' };
-    // The account has its turns, however many batches it has.
+    // Ranked per account, so that several batches give it no larger share.
     const rank = await waitingFlexPolls(context.storage, batch.accountId);
     const answers = await accept(context, batch, polls);
     const accepted = answers.flatMap((answer) => (answer.outcome === 'accepted' ? [answer.pollId] : []));
@@ -68,7 +68,7 @@ export async function acceptRows(
 
 interface PreparedRows {
   polls: NewBatchPoll[];
-  /** Lines that cannot be asked any more, by the code of the error: a model has left the roster, a saved panel is gone. */
+  /** Lines that cannot be asked any more, by error code: a model has left the roster, or a saved panel was deleted. */
   refused: Map<string, number[]>;
 }
 
@@ -105,7 +105,7 @@ async function accept(
   return answers;
 }
 
-/** Without Redis the workers' sweep enqueues them later. */
+/** While Redis is away, the workers' sweep enqueues them later. */
 async function enqueue(
   { bus, log, metrics }: PollsContext,
   { id, accountId }: ClaimedBatch,
@@ -143,7 +143,7 @@ async function refusalOf(
     case 'fenced':
       return { refusal: 'lost' };
     case 'frozen':
-      // Freezing an account ends its polls, and so its batches.
+      // Freezing an account ends its polls, so its batches end too.
       log.warn({ batch_id: id }, 'batch.account_frozen');
       await cancelBatch(storage, accountId, id);
       return { refusal: 'canceled' };

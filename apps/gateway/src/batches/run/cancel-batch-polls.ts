@@ -5,7 +5,7 @@ import { requestCancel } from '../../polls/run/cancel-run.ts';
 const MAX_POLLS = 500;
 const AT_ONCE = 4;
 
-/** Cancels the polls of the batch that have not ended, each of them once; `canceled` remembers which. */
+/** Cancels each poll of the batch that has not ended, once; `canceled` remembers which were canceled. */
 export async function cancelBatchPolls(
   context: PollsContext,
   { id, accountId }: ClaimedBatch,

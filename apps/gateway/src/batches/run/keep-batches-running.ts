@@ -6,19 +6,19 @@ import type { PollsContext } from '../../polls/context.ts';
 import { finishReport } from '../report/finish-report.ts';
 import { RUNNER_LEASE_MS, runClaimedBatch } from './run-claimed-batch.ts';
 
-// Each gateway takes batches that no other has, and runs them beside its requests. A gateway that is gone is noticed by
-// its lease, within RUNNER_LEASE_MS and one look. Where more batches are open than gateways run at once, they take turns.
+// Each gateway claims batches that no other runs, and runs them while it serves requests. The batches of a dead gateway
+// are found when their lease lapses (RUNNER_LEASE_MS). If more batches are open than gateways can run, they take turns.
 
 const LOOK_EVERY_MS = 1_500;
-/** Of one gateway; further ones wait for another gateway, or for their turn. */
+/** Per gateway; further batches wait for another gateway or for their turn. */
 const MAX_BATCHES = 50;
-/** A batch is kept so long before it is handed back for one that no gateway runs. */
+/** How long a gateway keeps a batch before it hands it back in favour of a waiting one. */
 const TURN_MS = 30_000;
-/** Batches are handed back within this when the gateway leaves. */
+/** Time limit for handing batches back at shutdown. */
 const HAND_BACK_MS = 1_500;
 
 export interface BatchRunner extends AsyncDisposable {
-  /** Batches that this gateway runs. */
+  /** Number of batches that this gateway runs. */
   readonly size: number;
 }
 
@@ -30,7 +30,7 @@ interface Places {
 interface Turn {
   accountId: string;
   since: number;
-  /** Hands it back. */
+  /** Aborting it hands the batch back. */
   over: AbortController;
   run: Promise<void>;
 }
@@ -57,7 +57,7 @@ export function keepBatchesRunning(
         context.log.info(named, `batch.${outcome}`);
         if (outcome === 'ended') await finishReport(context.storage, batch, stop.signal);
       })
-      // Its lease runs out, and it is claimed again.
+      // The batch's lease lapses, and a gateway claims it again.
       .catch((err: unknown) => context.log.warn({ ...named, err }, 'batch.run_failed'))
       .finally(() => {
         if (running.get(batch.id)?.run === run) running.delete(batch.id);
@@ -65,7 +65,7 @@ export function keepBatchesRunning(
     running.set(batch.id, { accountId: batch.accountId, since: performance.now(), over, run });
   }
 
-  /** As many as wait for a gateway, of those that had their turn. They are free for the next look. */
+  /** Hands back as many batches as wait for a gateway, among those that had their turn. The next look claims others. */
   async function handBack(): Promise<void> {
     const turns = [...running.values()].filter(({ over }) => !over.signal.aborted);
     const had = inOrderOfHandingBack(turns, performance.now() - turnMs);
@@ -96,7 +96,7 @@ export function keepBatchesRunning(
   };
 }
 
-/** Those begun before: first of the accounts that have the most here, then the oldest. */
+/** Turns begun before this time: those of accounts with the most batches here first, then the oldest. */
 function inOrderOfHandingBack(turns: readonly Turn[], begunBefore: number): Turn[] {
   const ofAccount = Map.groupBy(turns, ({ accountId }) => accountId);
   return turns

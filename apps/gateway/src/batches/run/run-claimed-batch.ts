@@ -4,28 +4,28 @@ import type { PollsContext } from '../../polls/context.ts';
 import { type AcceptedRows, acceptRows, type Refusal } from './accept-rows.ts';
 import { cancelBatchPolls } from './cancel-batch-polls.ts';
 
-// One batch, from its claim to its end or until another gateway has it. A bounded number of its polls runs or waits at a
-// time; the rest are rows in Postgres, so a batch of any size costs this process the same memory.
+// Runs one batch from its claim to its end, or until another gateway has it. A limited number of its polls runs or
+// waits at a time; all other rows stay in Postgres, so a batch of any size takes the same memory here.
 
-/** A gateway that is gone loses its batches after this. */
+/** A dead gateway loses its batches after this time. */
 export const RUNNER_LEASE_MS = 6_000;
-/** Polls of one batch that are accepted and have not ended. */
+/** Maximum number of a batch's polls that are accepted and have not ended. */
 const WINDOW = 500;
-/** So many free places are filled at once, unless fewer rows are left. */
+/** Rows are accepted once so many places are free, or for the last rows. */
 const REFILL = 50;
-/** And not more: they take less time than the lease. */
+/** At most so many rows are accepted at once, because this must take less time than the lease. */
 const MAX_AT_ONCE = 200;
 const LOOK_EVERY_MS = 250;
-/** While operators have stopped polls, providers may charge no more, or the stores do not answer. */
+/** Waiting time while operators have stopped polls, the ceiling is reached, or a store does not answer. */
 const BACKOFF_MS = { first: 1_000, longest: 30_000 };
 
-/** What the reservation does not cover is tried again so often whether anything was given back or not. */
+/** Rows that the reservation did not cover are tried again after this time, even if no money came back. */
 const UNCOVERED_LOOK_MS = 30_000;
 
 interface Uncovered {
-  /** Less in the reservation covers no further row. */
+  /** The reservation must reach this amount before another row is tried. */
   neededU: bigint;
-  /** What the first row that was not begun would hold. */
+  /** The hold that the first row that was not started needs. */
   nextHoldU: bigint;
   lookAt: number;
 }
@@ -36,7 +36,7 @@ interface Runner {
   signal: AbortSignal;
 }
 
-/** Resolves once the batch is over for this process; what throws leaves it to whichever gateway claims it next. */
+/** Resolves when this process is done with the batch. After an error, any gateway may claim it. */
 export async function runClaimedBatch(
   context: PollsContext,
   batch: ClaimedBatch,
@@ -47,11 +47,11 @@ export async function runClaimedBatch(
   let waitsMs = BACKOFF_MS.first;
   let resumeAt = 0;
   let refusal: Refusal | null = null;
-  /** The reservation did not cover the next row, and no poll ran that could have given something back. */
+  /** The reservation did not cover the next row, and no poll was running that could have returned money. */
   let isSpent = false;
   let uncovered: Uncovered | null = null;
 
-  /** Why no further row of it is begun; null while rows may be. */
+  /** Why no further rows are started; null while rows may start. */
   function overBy({ status, waiting }: RunnersBatch): NotRunReason | 'done' | null {
     if (status === 'canceling') return 'canceled';
     if (waiting === 0) return 'done';
@@ -59,7 +59,7 @@ export async function runClaimedBatch(
     return isSpent ? 'uncovered' : null;
   }
 
-  /** Rows that are prepared at once: as many as the reservation may cover, and one that says what the next one needs. */
+  /** Number of rows to prepare: as many as the reservation may cover, and one more to learn what the next row needs. */
   function limitOf({ running, reservedU }: RunnersBatch): number {
     const free = Math.min(WINDOW - running, MAX_AT_ONCE);
     if (uncovered === null) return free;
@@ -101,7 +101,7 @@ export async function runClaimedBatch(
   return 'released';
 }
 
-/** `triedU`: what was reserved when not one row was begun. Where that would have covered it, the balance does not. */
+/** `triedU` is the reservation when no row could be started. If it was enough, the account's balance was not. */
 function uncoveredBy({ refusal, nextHoldU = 1n }: AcceptedRows, triedU: bigint): Uncovered | null {
   if (refusal !== 'uncovered') return null;
   const nextU = nextHoldU > 1n ? nextHoldU : 1n;

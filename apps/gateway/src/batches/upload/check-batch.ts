@@ -8,19 +8,19 @@ import type { RawRow } from './raw-row.ts';
 import { readRow } from './read-row.ts';
 import { worstCaseU } from './worst-case.ts';
 
-/** Rows whose expected cost is computed; the others are taken to be like them. */
+/** The expected cost is computed for so many rows and extrapolated to the others. */
 const MAX_ESTIMATED = 100;
 const MAX_TURN_MS = 10;
 
 export interface CheckedBatch {
-  /** Valid rows. */
+  /** Number of valid rows. */
   rows: number;
-  /** The first of all errors. */
+  /** The first errors; `errorCount` counts all. */
   errors: readonly BatchRowError[];
   errorCount: number;
   invalidRows: number;
   expectedUsd: number;
-  /** What would be reserved without a limit. */
+  /** The reservation without `max_cost_usd`. */
   worstU: bigint;
 }
 
@@ -31,7 +31,7 @@ export interface BatchToCheck {
   maxRows: number;
 }
 
-/** What a batch would be: its rows and what they may cost, or what is wrong with them. Nothing is stored. */
+/** Checks a batch without storing anything: its rows and what they may cost, or what is wrong with them. */
 export async function checkBatch(context: PollsContext, batch: BatchToCheck): Promise<CheckedBatch> {
   const { accountId, terms, maxRows } = batch;
   const choose = chooseOnce(context, accountId);

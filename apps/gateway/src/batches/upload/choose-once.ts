@@ -2,7 +2,7 @@ import type { PollOrder } from '@eloquentpoll/polls';
 import type { PollsContext } from '../../polls/context.ts';
 import { chooseModels } from '../../polls/order/choose-models.ts';
 
-/** chooseModels for the rows of one upload: a saved panel is read once, and is the same in all of them. */
+/** chooseModels for the rows of one upload: each saved panel is read once, so it is the same in all rows. */
 export function chooseOnce(context: PollsContext, accountId: string): (order: PollOrder) => Promise<PollOrder> {
   const saved = new Map<string, Promise<readonly string[] | undefined>>();
   return async (order) => {
@@ -15,5 +15,5 @@ export function chooseOnce(context: PollsContext, accountId: string): (order: Po
   };
 }
 
-/** More names than an account can have saved are not kept. */
+/** An account cannot have more saved panels; further names are looked up each time. */
 const MAX_KEPT = 100;

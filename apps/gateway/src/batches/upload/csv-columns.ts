@@ -1,6 +1,6 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 
-// The columns of a CSV file, and what a row of it says as the fields of a poll. An empty cell is a field that is not sent.
+// The columns of a CSV file, and its rows as fields of a poll. An empty cell counts as a field that was not sent.
 
 const OPTION = /^option_([1-9]|10)$/;
 const METADATA = /^metadata\.(.+)$/s;
@@ -11,7 +11,7 @@ const KNOWN = [...TEXTS, ...LISTS, ...NUMBERS, 'reasons'];
 
 const isKnown = (name: string): boolean => KNOWN.includes(name) || OPTION.test(name) || METADATA.test(name);
 
-/** A mistyped column is refused: a `gould` that is left out would be missed when the batch has run. */
+/** Refuses mistyped columns: ignoring `gould` would be noticed only after the batch has run. */
 export function columnsOf(cells: readonly string[]): { names: string[] } | { problem: string } {
   const names = cells.map((cell) => cell.trim());
   const unknown = names.find((name) => !isKnown(name));
@@ -46,7 +46,7 @@ export function fieldsOf(names: readonly string[], cells: readonly string[]): ob
   return Object.fromEntries(fields);
 }
 
-/** What is no number stays a text, about which the rules of the field have their own words. */
+/** Text that is not a number stays text, so that the field's own rules report it. */
 function fieldOf(name: string, cell: string): unknown {
   if (LISTS.includes(name)) return cell.split('|').map((part) => part.trim());
   if (NUMBERS.includes(name)) return Number.isNaN(Number(cell)) ? cell : Number(cell);

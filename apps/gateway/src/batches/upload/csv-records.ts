@@ -1,9 +1,9 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 import { TOO_LONG } from './jsonl-rows.ts';
 
-// Records of a CSV file (RFC 4180) as their bytes arrive. A cell stays bytes, so that each is checked to be UTF-8.
+// Parses the records of a CSV file (RFC 4180) as its bytes arrive. Cells stay bytes, so that each is checked for UTF-8.
 
-/** `isLast`: where the record ends, and so where the next one begins, is not known. */
+/** `isLast`: the end of the record is unknown, so the next record cannot be found. */
 export type CsvRecord = { line: number; cells: Buffer[] } | { line: number; problem: string; isLast: boolean };
 
 const QUOTE = 0x22;
@@ -11,7 +11,7 @@ const COMMA = 0x2c;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Where in a cell the next byte is. */
+/** The position of the next byte within its cell. */
 type Place = 'start' | 'plain' | 'quoted' | 'closed' | 'closed, then CR' | 'behind quotes';
 
 const PROBLEMS = {
@@ -41,8 +41,8 @@ export async function* csvRecords(bytes: AsyncIterable<Buffer>): AsyncGenerator<
 }
 
 /**
- * The record that is being read. One with a fault ends with its line, unless the line ends within quotes or the record began
- * on an earlier one.
+ * The record that is being read. A faulty record ends at the end of its line, unless the line ends within quotes or the
+ * record began on an earlier line.
  */
 class BegunRecord {
   #line = 1;
@@ -51,14 +51,14 @@ class BegunRecord {
   #problem: string | null = null;
   #parts: Buffer[] = [];
   #length = 0;
-  /** Where its commas between cells are. */
+  /** Positions of the commas between cells. */
   #commas: number[] = [];
 
   get isEmpty(): boolean {
     return this.#length === 0;
   }
 
-  /** Whether the record ends with this byte, which is `after` bytes behind what is kept of it. */
+  /** Whether the record ends with this byte, which follows `after` bytes that are not kept yet. */
   endsWith(byte: number, after: number): boolean {
     const place = this.#place;
     if (byte === QUOTE) {
@@ -67,7 +67,7 @@ class BegunRecord {
       if (place !== 'plain') this.#place = place === 'quoted' ? 'closed' : 'quoted';
     } else if (place === 'quoted') {
       if (byte !== LF) return false;
-      // Where a quote is amiss, this one may be too.
+      // An earlier quote is wrong, so this one may not be an opening quote.
       if (this.#problem !== null) return true;
       this.#breaks += 1;
     } else if (byte === LF) {
@@ -90,7 +90,7 @@ class BegunRecord {
     this.#problem ??= this.#breaks > 0 ? PROBLEMS.behindOrOpen : PROBLEMS.behind;
   }
 
-  /** Of a record that is too long nothing is kept. */
+  /** Keeps nothing of a record that is too long. */
   keep(part: Buffer): void {
     this.#length += part.length;
     if (this.#length > LIMITS.batch.line_bytes)

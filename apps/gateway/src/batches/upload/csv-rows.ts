@@ -2,7 +2,7 @@ import { columnsOf, fieldsOf } from './csv-columns.ts';
 import { type CsvRecord, csvRecords } from './csv-records.ts';
 import { type RawRow, utf8TextOf, withoutBom } from './raw-row.ts';
 
-/** Rows of a CSV file under its header, without which the others mean nothing. */
+/** Rows of a CSV file. The header must come first, because it gives the cells their meaning. */
 export async function* csvRows(bytes: AsyncIterable<Buffer>): AsyncGenerator<RawRow> {
   let names: readonly string[] | null = null;
   for await (const record of csvRecords(withoutBom(bytes))) {
@@ -17,7 +17,7 @@ export async function* csvRows(bytes: AsyncIterable<Buffer>): AsyncGenerator<Raw
   }
 }
 
-/** The names of the columns; null for a blank line. */
+/** The column names, or the problem of the header; null for a blank line. */
 function headerOf(record: CsvRecord): string[] | RawRow | null {
   const cells = textsOf(record);
   if (cells === null) return null;

@@ -4,12 +4,12 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 import { ApiError, invalid } from '../../http/api-error.ts';
 import { tooLarge } from './metered-bytes.ts';
 
-// The form of a page: fields that say how, and then a file, or rows that were pasted into a field.
+// The form of a page: option fields first, then a file, or rows that were pasted into a field.
 
 export interface FormUpload {
   fields: Record<string, string>;
   bytes: AsyncIterable<Buffer>;
-  /** The rows where they were pasted; null for a file. */
+  /** Rows that were pasted; null for a file. */
   pasted: string | null;
 }
 
@@ -20,12 +20,12 @@ interface FormRequest {
 
 const ROWS = 'rows';
 const { inline_bytes: MAX_ROWS_BYTES, line_bytes: MAX_FIELD_BYTES } = LIMITS.batch;
-/** Of all but the file: fields are held, whatever their number. */
+/** Limit for everything except the file, because fields are held in memory, however many there are. */
 const MAX_FIELDS_BYTES = MAX_ROWS_BYTES + MAX_FIELD_BYTES;
-/** A field is held in the pieces in which it came, and each takes memory of its own: smaller ones are joined first. */
+/** Fields are held in the pieces in which they arrived. Smaller pieces are joined first, because each costs memory. */
 const MIN_PIECE_BYTES = 1_024;
 
-/** Resolves where the file begins, or at the end of a form without one. Empty fields and files count as not sent. */
+/** Resolves where the file begins, or at the end of a form without a file. Empty fields and files count as not sent. */
 export async function readFormUpload({ raw, headers }: FormRequest): Promise<FormUpload> {
   const busboy = openForm(headers['content-type'] ?? '');
   const fields: Record<string, string> = {};
@@ -33,7 +33,7 @@ export async function readFormUpload({ raw, headers }: FormRequest): Promise<For
   let misplaced: string | null = null;
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  // The reader of the file may have left it.
+  // Handles a rejection even if the file's reader has stopped reading.
   ended.promise.then(begun.resolve, begun.reject);
   const stop = (why: Error): void => {
     ended.reject(why);
@@ -71,13 +71,13 @@ export async function readFormUpload({ raw, headers }: FormRequest): Promise<For
 }
 
 interface Watched {
-  /** How many of the bytes were of the file. */
+  /** Number of bytes that belong to the file. */
   ofFile: () => number;
-  /** The bytes have come to an end before theirs, or are too many. */
+  /** Called when the request breaks off or is too large. */
   onError: (error: Error) => void;
 }
 
-/** A form as it comes, while what is held of it stays within bounds. */
+/** Passes the form's bytes on, while the fields held in memory stay within their limit. */
 export async function* piecesOf(raw: AsyncIterable<Buffer>, { ofFile, onError }: Watched): AsyncGenerator<Buffer> {
   let bytes = 0;
   let begun: Buffer[] = [];
@@ -123,7 +123,7 @@ async function* ofFile(
   try {
     yield* file as AsyncIterable<Buffer>;
   } catch (error) {
-    // Why the form broke says more.
+    // Throws the reason why the form broke, which says more.
     await formEnded;
     throw error;
   }

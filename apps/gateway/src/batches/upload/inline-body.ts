@@ -4,19 +4,19 @@ import { ApiError, invalid } from '../../http/api-error.ts';
 import { TOO_LONG } from './jsonl-rows.ts';
 import { BOM, type RawRow, startsWithBom, utf8TextOf } from './raw-row.ts';
 
-// A batch as one JSON object of up to 8 MiB. Parsed in one piece it would keep all other requests waiting for half a second,
-// so its members are found first, by their brackets and quotes, and each row is parsed in its turn.
+// A batch as one JSON object of up to 8 MiB. Parsing it in one piece would block all other requests for half a second.
+// So its members are located first, by brackets and quotes, and each row is parsed on its own.
 
 export interface InlineBody {
-  /** What is in it besides the rows; a value that is no object as it came. */
+  /** All members except the rows; a body that is not an object is returned as it is. */
   members: unknown;
   /** Null where `requests` is not an array. */
   rows: AsyncIterable<RawRow> | null;
 }
 
-/** Rows, or members besides them, take at most this. */
+/** Size limit of one row, and of all other members together. */
 const MAX_BYTES = LIMITS.batch.line_bytes;
-/** Other requests get their turn after so much work. */
+/** Other requests get a turn after so much work. */
 const MAX_TURN_MS = 5;
 
 export async function readInlineBody(body: Buffer): Promise<InlineBody> {
@@ -43,7 +43,7 @@ export async function readInlineBody(body: Buffer): Promise<InlineBody> {
   return { members: others, rows: extents && rowsAt(bytes, extents) };
 }
 
-/** The line of a row is its place. */
+/** A row's line is its position. */
 async function* rowsAt(bytes: Buffer, extents: readonly number[]): AsyncGenerator<RawRow> {
   for (let i = 0; i < extents.length; i += 2) {
     const line = i / 2 + 1;
@@ -70,7 +70,7 @@ const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
 const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
 const COMMA = 0x2c;
 
-/** Finds where values of a JSON text begin and end. What is wrong within one is found when it is parsed. */
+/** Finds where values in a JSON text begin and end. Faults inside a value are found when it is parsed. */
 class JsonScanner {
   readonly #bytes: Buffer;
   #at = 0;
@@ -80,13 +80,13 @@ class JsonScanner {
     this.#bytes = bytes;
   }
 
-  /** The character that comes next. */
+  /** The next character that is not whitespace. */
   next(): string {
     while (BLANKS.has(this.#bytes[this.#at]!)) this.#at += 1;
     return String.fromCharCode(this.#bytes[this.#at] ?? 0);
   }
 
-  /** Of an object that fills the text: each name, before its value is read. */
+  /** For an object that fills the text: yields each name; the caller then reads its value. */
   async *members(): AsyncGenerator<string> {
     this.#take('{');
     if (this.next() === '}') this.#take('}');
@@ -101,7 +101,7 @@ class JsonScanner {
     if (this.#at < this.#bytes.length) throw malformed();
   }
 
-  /** Of an array, the beginnings and ends, as far as a batch may have rows, and of one more. */
+  /** For an array: start and end of its elements, up to one more than the rows that a batch may have. */
   async elements(): Promise<number[]> {
     const extents: number[] = [];
     this.#take('[');
@@ -118,7 +118,7 @@ class JsonScanner {
     return extents;
   }
 
-  /** Passes a value. */
+  /** Skips a value and returns its bytes. */
   skip(): Buffer {
     this.next();
     const bytes = this.#bytes;
@@ -150,7 +150,7 @@ class JsonScanner {
     this.#at += 1;
   }
 
-  /** A number, true, false or null. */
+  /** Skips a number, true, false or null. */
   #skipWord(): void {
     const start = this.#at;
     for (; this.#at < this.#bytes.length; this.#at += 1) {

@@ -4,7 +4,7 @@ import { type RawRow, utf8TextOf, withoutBom } from './raw-row.ts';
 const MAX_LINE_BYTES = LIMITS.batch.line_bytes;
 const NEWLINE = 10;
 
-/** One JSON value a line; blank lines are no rows. A line that is too long is not kept, however long it is. */
+/** One JSON value per line; blank lines are skipped. A line that is too long is not kept in memory. */
 export async function* jsonlRows(bytes: AsyncIterable<Buffer>): AsyncGenerator<RawRow> {
   let line = 1;
   let begun: Buffer[] = [];

@@ -3,9 +3,9 @@ import { LIMITS } from '@eloquentpoll/contracts';
 import { ApiError } from '../../http/api-error.ts';
 import { UPLOAD_TOO_LONG } from '../../http/hooks/body-timeout.ts';
 
-/** The bytes of an upload as they pass, within its limits. */
+/** Passes on the bytes of an upload, within its limits of size and time. */
 export interface MeteredBytes extends AsyncIterable<Buffer> {
-  /** Of what has passed. */
+  /** Hash of the bytes so far. */
   hash(): string;
 }
 
@@ -29,7 +29,7 @@ export function meteredBytes(source: AsyncIterable<Buffer>): MeteredBytes {
   };
 }
 
-/** What is left of the upload is not read. */
+/** The rest of the upload is not read. */
 const CLOSING = { headers: { connection: 'close' } };
 
 export const tooLarge = (detail: string): ApiError => new ApiError('payload_too_large', { detail, ...CLOSING });

@@ -7,11 +7,11 @@ import type { PollsContext } from '../../polls/context.ts';
 import { readSessionOrder } from '../../polls/order/session-order.ts';
 import type { RawRow } from './raw-row.ts';
 
-// A row of a batch is checked like the body of POST /api/polls; what is wrong with it names the line.
+// Checks a row like the body of POST /api/polls; errors name its line.
 
 export type ReadRow = { row: NewBatchRow } | { errors: BatchRowError[] };
 
-/** `choose`: chooseModels for the account. */
+/** `choose` is chooseModels for the account. */
 export async function readRow(
   context: Pick<PollsContext, 'webhooks'>,
   raw: RawRow,
@@ -50,13 +50,13 @@ const CUSTOM_ID = `custom_id must be a text of 1 to ${LIMITS.batch.custom_id} ch
 const isCustomId = (value: unknown): boolean =>
   typeof value === 'string' && /^[^\p{Cc}]+$/u.test(value) && value.length <= LIMITS.batch.custom_id;
 
-/** As errors name the row, which are stored; a valid name is itself. */
+/** The custom_id as stored errors show it; a valid one is unchanged. */
 const shown = (customId: string): string =>
   customId.slice(0, LIMITS.batch.custom_id).replaceAll('\0', '\uFFFD').toWellFormed();
 
 const isOneOf = (options: unknown, text: unknown): boolean => Array.isArray(options) && options.includes(text);
 
-/** What the row does not say itself. */
+/** The batch's terms for fields that the row does not set. */
 function defaultsFor(request: Record<string, unknown>, { preset, confidence_threshold, reasons }: BatchTerms): object {
   const namesPanel = ['preset', 'models', 'panel', 'profile'].some((field) => request[field] !== undefined);
   return {
@@ -73,7 +73,7 @@ function errorsOf(cause: unknown): Pick<BatchRowError, 'field' | 'message'>[] {
   return issues.map((issue) => ({ field: fieldOf(issue.pointer), message: issue.detail }));
 }
 
-/** `#/options/1` as `options[1]`. */
+/** `#/options/1` becomes `options[1]`. */
 function fieldOf(pointer: string): string | null {
   const [, name, ...steps] = pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (name === undefined || name === '') return null;

@@ -13,11 +13,11 @@ import type { RawRow } from './raw-row.ts';
 import type { BatchUpload } from './take-batch.ts';
 import { termsOfBody, termsOfTexts } from './terms.ts';
 
-// The forms in which a batch comes. Fields of the whole batch are members of a JSON body, fields of a form, and parameters
-// of the query of a file.
+// The forms in which a batch can be sent. Fields of the whole batch are members of a JSON body, fields of a form, or
+// query parameters beside a file.
 
 interface Upload extends Pick<BatchUpload, 'terms' | 'rows' | 'maxRows' | 'fingerprint'> {
-  /** The rows as a form had them in a field; null where they came in another way. */
+  /** Rows that were pasted into a form; null if they came in another way. */
   pasted: string | null;
 }
 
@@ -76,7 +76,7 @@ async function inlineUpload(
 const OPEN_BRACE = 0x7b;
 const BEFORE_ROWS: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf, 0x20, 0x09, 0x0d, 0x0a]);
 
-/** JSON lines begin with a brace, a header of CSV never does. */
+/** Detects the format: JSON lines begin with a brace, a CSV header never does. */
 async function* rowsOfUnnamed(bytes: AsyncIterable<Buffer>): AsyncGenerator<RawRow> {
   const chunks = bytes[Symbol.asyncIterator]();
   const read: Buffer[] = [];

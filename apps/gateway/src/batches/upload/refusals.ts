@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decimalUsd } from '../../polls/order/decimal-usd.ts';
 
-// Why a batch is not taken. Nothing of it runs, and nothing is charged.
+// Why a batch is refused. No row of it runs, and nothing is charged.
 
 export function batchInvalid({ first, count }: { first: readonly BatchRowError[]; count: number }): ApiError {
   const [{ line, message }] = first as [BatchRowError];

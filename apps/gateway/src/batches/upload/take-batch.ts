@@ -23,8 +23,8 @@ import { readRow } from './read-row.ts';
 import { batchInvalid, batchUnpaid, keyOfOtherBatch, tooManyBatches } from './refusals.ts';
 import { worstCaseU } from './worst-case.ts';
 
-// Reads the rows of a batch one by one, stores them in chunks, and starts it when all of them are valid. Whatever happens
-// before that, nothing is reserved, and what was stored is dropped or swept.
+// Reads the rows of a batch one by one, stores them in chunks, and starts the batch when all rows are valid. Until then
+// nothing is reserved; after a failure the stored rows are deleted, now or by a sweep.
 
 export interface BatchUpload {
   accountId: string;
@@ -33,14 +33,14 @@ export interface BatchUpload {
   terms: BatchTerms;
   rows: AsyncIterable<RawRow>;
   maxRows: number;
-  /** Complete once the rows were read. */
+  /** Complete once the rows have been read. */
   fingerprint: () => string;
   idempotencyKey: string | null;
 }
 
 export interface TakenBatch {
   batchId: string;
-  /** An earlier upload with the same key made it. */
+  /** An earlier upload with the same Idempotency-Key made it. */
   isReplayed: boolean;
 }
 
@@ -62,7 +62,7 @@ export async function takeBatch(context: PollsContext, upload: BatchUpload): Pro
   }
 }
 
-/** A retry: its body has to be the same, and is not stored again. */
+/** A retry: its body must be the same, and is not stored again. */
 async function replayed({ batchId, fingerprint }: { batchId: string; fingerprint: string }, upload: BatchUpload) {
   for await (const _ of upload.rows);
   if (upload.fingerprint() !== fingerprint) throw keyOfOtherBatch();
@@ -132,16 +132,16 @@ async function fill(context: PollsContext, upload: BatchUpload, id: string): Pro
   }
 }
 
-/** Other requests get their turn after so much work. */
+/** Other requests get a turn after so much work. */
 const MAX_TURN_MS = 10;
 
-/** What is wrong with the rows: all of it is counted, the first is kept. */
+/** The faults of all rows: counts all, keeps the first. */
 class Faults {
   readonly first: BatchRowError[] = [];
   count = 0;
-  /** Rows that have any. */
+  /** Number of rows with faults. */
   rows = 0;
-  /** Rows after it could not be read. */
+  /** The rows after this one could not be read. */
   isCut = false;
 
   add(errors: readonly BatchRowError[], isCut = false): void {
@@ -153,14 +153,14 @@ class Faults {
 }
 
 const CHUNK_ROWS = 500;
-/** Rows of a slow upload are stored after so long: one that stores nothing for two minutes counts as broken off. */
+/** Slow uploads are stored at least this often, because two minutes without storing count as broken off. */
 const MAX_UNSTORED_MS = 30_000;
 
-/** Rows on their way to the database, and what they may cost. */
+/** Stores rows in chunks and adds up what they may cost. */
 class RowStore {
   worstU = 0n;
   count = 0;
-  /** A row says where the end of its poll is sent. */
+  /** At least one row has a webhook_url of its own. */
   hasWebhooks = false;
   readonly #context: PollsContext;
   readonly #id: string;

@@ -8,7 +8,7 @@ import { unsupportedIssues } from '../../polls/order/unsupported-fields.ts';
 
 type Parts = Pick<PollsContext, 'webhooks'>;
 
-/** `terms`: of a JSON body, what it has besides `requests`. */
+/** `terms`: the members of a JSON body other than `requests`. */
 export function termsOfBody(context: Parts, terms: unknown): BatchTerms {
   if (!isJsonObject(terms)) throw invalid([{ pointer: '#', detail: 'the body must be an object with requests' }]);
   refuseUnclean(terms);
@@ -19,7 +19,7 @@ export function termsOfBody(context: Parts, terms: unknown): BatchTerms {
 
 const checkTexts = compile({ schema: BatchTerms, httpPart: 'querystring' });
 
-/** Of a query or a form, where a number is a text and metadata is `metadata[k]`. */
+/** Reads a query or a form, in which numbers are text and metadata is `metadata[k]`. */
 export function termsOfTexts(context: Parts, texts: Record<string, unknown>): BatchTerms {
   refuseUnclean(texts);
   const terms: Record<string, unknown> = {};
@@ -27,7 +27,7 @@ export function termsOfTexts(context: Parts, texts: Record<string, unknown>): Ba
   for (const [name, value] of Object.entries(texts)) {
     const [, key] = /^metadata\[(.*)\]$/s.exec(name) ?? [];
     if (key !== undefined) metadata.push([key, value]);
-    // What a form sends of a box that was ticked.
+    // Forms send `on` for a ticked box.
     else terms[name] = value === 'on' ? 'true' : value;
   }
   if (metadata.length > 0) terms.metadata = Object.fromEntries(metadata);
@@ -41,7 +41,7 @@ function refuseUnclean(value: unknown): void {
   if (issue) throw invalid([issue]);
 }
 
-/** Fields without a meaning here are not kept; one that a caller relies on is refused. */
+/** Drops unknown fields, but refuses those that a caller would rely on. */
 function known(context: Parts, terms: Record<string, unknown>): BatchTerms {
   const issues = context.webhooks ? webhookIssues(context, terms.webhook_url) : unsupportedIssues(terms);
   if (issues.length > 0) throw refusal(issues);

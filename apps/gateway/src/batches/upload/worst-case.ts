@@ -5,7 +5,7 @@ import type { PollsContext } from '../../polls/context.ts';
 import { pollTextOf } from '../../polls/order/freeze-order.ts';
 import { panelInService } from '../../polls/order/panel-in-service.ts';
 
-/** The most that a poll can cost at the prices of this moment; what its hold will be, unless they change. */
+/** The maximum cost of a poll at current prices, and its hold unless these change. */
 export async function worstCaseU(
   context: Pick<PollsContext, 'panels' | 'modelsOut' | 'config'>,
   order: PollOrder,

@@ -1,18 +1,18 @@
 import type Stripe from 'stripe';
 
-// One movement of the processor's balance that belongs to a payment.
+// A movement of the processor's balance that belongs to a payment.
 
 export interface CardMovement {
   id: string;
   paymentIntent: string;
-  /** In the currency of the payment: below zero for refunds and disputes, above for payments and what comes back. */
+  /** In the payment's currency: negative for refunds and disputes, positive for payments and returned money. */
   amountCents: number;
   createdAt: Date;
-  /** A payment that this installation opened, by its metadata; refunds and disputes carry none. */
+  /** Set for payments that this installation opened, according to their metadata; refunds and disputes have none. */
   isOwnPayment: boolean;
 }
 
-/** Null for what belongs to no payment: payouts, fees, transfers. */
+/** Null for movements without a payment: payouts, fees, transfers. */
 export function movementOf(
   { id, amount, created, source }: Stripe.BalanceTransaction,
   baseUrl: string,
@@ -25,7 +25,7 @@ export function movementOf(
   return {
     id,
     paymentIntent,
-    // The balance may be in another currency than the payment; its sign is what the movement did.
+    // The balance may be in another currency, so only its sign is used, for the direction.
     amountCents: Math.sign(amount) * source.amount,
     createdAt: new Date(created * 1_000),
     isOwnPayment: source.object === 'charge' && source.metadata.origin === baseUrl,

@@ -14,12 +14,12 @@ import type { PaymentsContext } from '../context.ts';
 import type { Processor } from './processor.ts';
 import { syncPayment } from './sync-payment.ts';
 
-// Every night: all that moved at the processor is read, span by span from a position in Postgres, and added up per
-// payment. Where the sum is not what the ledger has, the payment is synced; what then still differs is a misfit.
+// Every night all movements at the processor are read, span by span from a position in Postgres, and added up per
+// payment. If a sum differs from the ledger, the payment is synced; if it still differs, it is a misfit.
 
 const DAYS = 180;
 const DAY_S = 86_400;
-/** Movements of the last minutes may not be listed yet. */
+/** Recent movements may not be listed yet. */
 const LAG_S = 300;
 const BATCH_SIZE = 100;
 
@@ -41,7 +41,7 @@ export async function compareMovements(
   await proveScan(storage, scan, { balanceU: null, reachedAt: reached, everyS: config.reconcile.movementsS });
 }
 
-/** Null when it was not read to its end, or another process reads. */
+/** Null when the reading was not completed, or when another process reads. */
 async function readMovements(
   { storage }: PaymentsContext,
   processor: Processor,
@@ -60,13 +60,13 @@ async function readMovements(
     }
     await storeCardMovements(storage, movements);
     scan = await advanceScan(storage, scan, { position: before, netU: 0n });
-    // A busy minute is read in parts, and the quiet days after it are not.
+    // The span grows again after a busy period, which is read in small parts.
     spanS = spanS * 2n < DAY_S ? spanS * 2n : BigInt(DAY_S);
   }
   return scan;
 }
 
-/** False when it was ended before its end. */
+/** False when it was aborted. */
 async function compareAll(
   context: PaymentsContext,
   processor: Processor,
@@ -86,7 +86,7 @@ async function compareAll(
   return true;
 }
 
-/** A payment that cannot be synced holds up no other; it stays unlike. */
+/** A payment that cannot be synced does not block the others; its difference remains. */
 async function syncUnlike(
   context: PaymentsContext,
   processor: Processor,

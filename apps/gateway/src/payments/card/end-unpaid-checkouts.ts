@@ -4,9 +4,9 @@ import type { PaymentsContext } from '../context.ts';
 import type { Processor } from './processor.ts';
 import { syncPayment } from './sync-payment.ts';
 
-// Before an account is deleted: what was paid at the processor is credited, and pages that were not paid cannot be any more.
+// Before an account is deleted: credits what was paid at the processor, and closes payment pages that were not paid.
 
-/** Throws a 409 while a payment can neither be read nor ended, as one that a bank has yet to confirm or whose page is being opened. */
+/** Throws a 409 while a payment can be neither read nor ended, for example while its bank has yet to confirm it. */
 export async function endUnpaidCheckouts(context: PaymentsContext, accountId: string): Promise<void> {
   const { processor, storage } = context;
   const unpaid = await unpaidCheckouts(storage, accountId);
@@ -25,7 +25,7 @@ async function endPage(
   name: { id: string; processorId: string },
 ): Promise<void> {
   const { isPaid, isExpired, isOpen } = await processor.read(name.processorId);
-  // One that is paid at this moment is not ended, which the report afterwards says.
+  // Fails for a page that is being paid at this moment; the report that is read next shows that.
   if (!isPaid && !isExpired && isOpen) await processor.endPage(name.processorId).catch(() => undefined);
   await syncPayment(context, processor, name);
 }

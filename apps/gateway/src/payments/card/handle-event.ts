@@ -3,7 +3,7 @@ import type { PaymentsContext } from '../context.ts';
 import type { PaymentEvent, PaymentName, Processor } from './processor.ts';
 import { syncPayment } from './sync-payment.ts';
 
-/** Syncs the payment of an event. An event is recorded after that, so a failed one is handled again. */
+/** Syncs the payment of an event, then records the event: one that fails is handled again. */
 export async function handleEvent(context: PaymentsContext, processor: Processor, event: PaymentEvent): Promise<void> {
   const { storage, log, config } = context;
   if (event.livemode !== config.checkout?.livemode) return log.warn('webhook.livemode_mismatched');

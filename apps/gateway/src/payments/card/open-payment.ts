@@ -44,7 +44,7 @@ export async function openPayment(
   }
 }
 
-/** Stores the checkout before the page exists, so that every payment can be matched to its account. */
+/** Stores the checkout before the page exists, so that every payment can be matched to an account. */
 async function pageFor(
   { storage, config, money }: PaymentsContext,
   processor: Processor,

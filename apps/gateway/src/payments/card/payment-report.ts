@@ -1,16 +1,16 @@
 import type { CheckoutFacts } from '@eloquentpoll/storage';
 import type Stripe from 'stripe';
 
-// The state of a payment as the processor's objects show it. What was taken back is counted by money that moved.
+// The state of a payment according to the processor's objects. Money taken back is counted by actual movements.
 
 export interface PaymentReport extends CheckoutFacts {
   id: string | null;
   currency: string | null;
   amountCents: number | null;
-  /** The base URL of the installation that opened it, and the account there that pays; both are in its metadata. */
+  /** Base URL of the installation that opened the payment, and the paying account there; both from its metadata. */
   origin: string | null;
   accountId: string | null;
-  /** Its page can be paid on. */
+  /** The page can still be paid. */
   isOpen: boolean;
 }
 
@@ -44,11 +44,11 @@ export function paymentReportOf(
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((all, amount) => all + amount, 0);
 
-/** The money of a refund that failed, days later too, is back. */
+/** The money of a failed refund is back, even if the refund fails days later. */
 const refundedBy = ({ status, amount }: Stripe.Refund): number =>
   status === 'failed' || status === 'canceled' ? 0 : amount;
 
-/** Where a dispute moved no money yet, these are about to; inquiries and won disputes are not. */
+/** Statuses in which a dispute without movements will take money; inquiries and won disputes will not. */
 const WITHHELD = new Set<Stripe.Dispute['status']>([
   'needs_response',
   'under_review',
@@ -57,7 +57,7 @@ const WITHHELD = new Set<Stripe.Dispute['status']>([
   'lost',
 ]);
 
-/** The money decides, not the status: one that was prevented was paid back by the dispute or by a refund. */
+/** Movements decide, not the status: a prevented dispute was paid back by the dispute or by a refund. */
 function withheldBy({ amount, status, balance_transactions: moves }: Stripe.Dispute): number {
   if (moves.length === 0) return WITHHELD.has(status) ? amount : 0;
   return sum(moves.map((move) => move.amount)) < 0 ? amount : 0;

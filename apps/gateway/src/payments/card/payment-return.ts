@@ -3,7 +3,7 @@ import { claimReturn, recentCheckouts, type StoredCheckout } from '@eloquentpoll
 import type { PaymentsContext } from '../context.ts';
 import { syncPayment } from './sync-payment.ts';
 
-/** Upper bound for the latency that this adds to the page. */
+/** Maximum time that this adds to the page's loading. */
 const TIMEOUT_MS = 4_000;
 
 /**

@@ -5,7 +5,7 @@ import { madeOnce } from '../../http/made-once.ts';
 import { type CardMovement, movementOf } from './card-movement.ts';
 import { chargeOf, type PaymentReport, paymentReportOf } from './payment-report.ts';
 
-// The part of Stripe that we use. Events only trigger a read: facts come from the API. Every failure is a
+// The part of Stripe that we use. Events only trigger a read: facts come from the API. Every failure becomes a
 // payment_processor_error; Stripe's messages are not passed on.
 
 const API_VERSION = '2026-10-28.endive';
@@ -21,26 +21,26 @@ export interface Processor {
   }): Promise<{ processorId: string; url: string }>;
   /** The current state of a payment. */
   read(processorId: string): Promise<PaymentReport>;
-  /** Its page cannot be paid on any more. Fails where it was paid or has ended. */
+  /** Closes a payment page. Fails if it was paid or has expired. */
   endPage(processorId: string): Promise<void>;
-  /** The payment of a charge, refund or dispute; null if it is not one of ours. */
+  /** The payment to which a charge, refund or dispute belongs; null if it is not one of ours. */
   find(paymentIntent: string): Promise<PaymentName | null>;
   /** Verifies an event's signature and parses it; 400 if it is invalid. */
   verifyEvent(body: Buffer, signature: string | undefined): Promise<PaymentEvent>;
-  /** Refund and dispute events since then, newest first, at most 10,000. */
+  /** Refund and dispute events since this time, newest first, at most 10,000. */
   reversals(sinceS: number): Promise<PaymentEvent[]>;
   /**
-   * What payments, refunds and disputes moved in these seconds, oldest first; the end is not included. Null when it is
-   * more than is read at once: ask for less.
+   * Movements of payments, refunds and disputes in this period, oldest first, without its end. Null when there are too
+   * many to read at once: ask for a shorter period.
    */
   movements(fromS: number, beforeS: number): Promise<CardMovement[] | null>;
-  /** Gives money back. Idempotent by id. */
+  /** Refunds money. Idempotent by id. */
   refund(refund: { id: string; paymentIntent: string; amountCents: number }): Promise<void>;
 }
 
 export interface PaymentName {
   processorId: string;
-  /** Our id of the checkout. */
+  /** Our id for the checkout. */
   id: string;
 }
 
@@ -48,7 +48,7 @@ export interface PaymentEvent {
   id: string;
   type: string;
   livemode: boolean;
-  /** A checkout, or a charge, refund or dispute of a payment intent; null for other objects. */
+  /** A checkout, or the payment intent of a charge, refund or dispute; null for other objects. */
   subject: PaymentName | { paymentIntent: string } | null;
 }
 
@@ -136,7 +136,7 @@ async function allPages<T extends { id: string }>(
 }
 
 const MAX_PAGES = 100;
-/** Events after which we may keep less of a payment, or more again. */
+/** Events after which less of a payment belongs to us, or more again. */
 const REVERSALS = [
   'charge.refunded',
   'charge.refund.updated',
@@ -162,7 +162,7 @@ async function connect({ secretKey, apiBase }: CheckoutSettings, timeout: number
   });
 }
 
-/** Whose money it is can be read at the processor, for the day on which our row of it is lost. */
+/** Stored at the processor, so that the owner of a payment can be found even if our row is lost. */
 const metadataOf = ({ id, accountId, amountCents }: NewPayment, baseUrl: string) => ({
   checkout_id: id,
   account_id: accountId,

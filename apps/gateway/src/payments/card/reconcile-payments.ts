@@ -4,8 +4,8 @@ import { handleEvent } from './handle-event.ts';
 import type { PaymentEvent, Processor } from './processor.ts';
 import { syncPayment } from './sync-payment.ts';
 
-// Repairs lost webhooks: syncs payments that are still open and handles missed refund and dispute events. A payment that
-// fails is retried in the next round and does not hold up the others; the round has failed then, at its end.
+// Makes up for lost webhooks: syncs open payments and handles missed refund and dispute events. A payment that fails
+// does not block the others and is retried in the next round; the round as a whole then counts as failed.
 
 const MAX_PAYMENTS = 100;
 /** The processor retries a webhook for three days. */

@@ -4,8 +4,8 @@ import type { PaymentsContext } from '../context.ts';
 import type { PaymentReport } from './payment-report.ts';
 import type { PaymentName, Processor } from './processor.ts';
 
-// Brings a checkout and its ledger transfers to the state that the processor reports now. Idempotent: webhooks, the
-// return page and the reconciler call it in any order, also at once.
+// Brings a checkout and its ledger transfers to the state that the processor reports. Idempotent: webhooks, the return
+// page and the reconciler may call it in any order, even at the same time.
 
 const MAX_ATTEMPTS = 10;
 
@@ -13,7 +13,7 @@ export async function syncPayment(context: PaymentsContext, processor: Processor
   const { storage, log, config, money } = context;
   if (!UUID.test(name.id)) return;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    // Read before the processor's report: a concurrent write in between makes followCheckout answer "outdated".
+    // Read before the processor's report: if another process writes in between, followCheckout answers "outdated".
     const known = await findCheckout(storage, { id: name.id });
     const report = await processor.read(name.processorId);
     if (!known) {
@@ -52,7 +52,7 @@ function countMove({ money }: PaymentsContext, known: StoredCheckout, report: Pa
 
 const cents = (amount: number): bigint => BigInt(amount) * 10_000n;
 
-/** Our row of a payment was lost, for instance with a restore: an alarm, and a 503 if it cannot be stored again. */
+/** Our row of a payment was lost, for example by a restore: raises an alarm, and a 503 if it cannot be recreated. */
 async function recreate({ storage, log, money }: PaymentsContext, id: string, report: PaymentReport): Promise<void> {
   const { processorId, accountId, amountCents, livemode } = report;
   const isComplete = accountId !== null && UUID.test(accountId) && amountCents !== null;

@@ -8,7 +8,7 @@ import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import { openPayment } from '../card/open-payment.ts';
 import type { PaymentsContext } from '../context.ts';
 
-/** POST /api/checkout: opens a card payment page of the processor. */
+/** POST /api/checkout: opens a payment page of the card processor. */
 export function checkoutRoute(app: FastifyInstance, context: PaymentsContext): void {
   app.post<{ Body: CheckoutRequest }>(
     '/api/checkout',

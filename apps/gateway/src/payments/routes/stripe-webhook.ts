@@ -13,7 +13,7 @@ export async function stripeWebhookRoute(
   app: FastifyInstance,
   { context }: { context: PaymentsContext },
 ): Promise<void> {
-  // Keeps the raw bytes, in this scope only: the signature covers them, not the parsed JSON.
+  // Keeps the raw bytes, in this scope only, because the signature covers them and not the parsed JSON.
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser(
     'application/json',

@@ -4,7 +4,7 @@ import { madeOnce } from '../../http/made-once.ts';
 import type { TokenDomain } from './terms.ts';
 import { AUTHORIZATION_USED, abiWord, hasTopics, type Log, quantity, TRANSFER, tokenNode } from './token-node.ts';
 
-// Reads the chain through the operator's node. A deposit is credited only for a transfer seen here, whatever the
+// Reads the chain through the operator's node. A deposit is credited only for a transfer found here, whatever the
 // facilitator reports.
 
 /** The authorization may have been used before its proof reached us. On Base this is half an hour. */
@@ -20,19 +20,19 @@ const DECIMALS = '0x313ce567';
 export interface ChainTransfer {
   txHash: Buffer;
   block: bigint;
-  /** Confirmations: 1 in the newest block. */
+  /** Number of confirmations: 1 in the newest block. */
   depth: bigint;
 }
 
 export interface Chain {
-  /** Cached. Throws if the node is away, on another chain or too limited, or the token does not have six decimals. */
+  /** Cached. Throws if the node is away, on another chain or too limited, or if the token lacks six decimals. */
   token(): Promise<TokenDomain>;
   head(): Promise<bigint>;
-  /** Why an authorization cannot settle: it was used or cancelled, or the payer's balance is too low. */
+  /** Why an authorization cannot settle: it was used or canceled, or the payer's balance is too low. */
   obstacle(authorization: Authorization): Promise<'used' | 'insufficient_funds' | null>;
-  /** The transfer to us by this authorization. `txHash` is where to look first. */
+  /** The transfer to us by this authorization. The transaction `txHash` is searched first. */
   findTransfer(authorization: Authorization, fromBlock: bigint, txHash?: Buffer): Promise<ChainTransfer | null>;
-  /** Whether a final block shows that the authorization ran out unused: it can never move money any more. */
+  /** Whether a final block shows that the authorization expired unused, so that it can never move money. */
   ranOutUnused(authorization: Authorization, validBefore: Date): Promise<boolean>;
 }
 
@@ -96,15 +96,15 @@ export function openChain(settings: DepositSettings): Chain {
     async ranOutUnused(authorization, validBefore) {
       const block = await final();
       if (!block || block.at <= validBefore) return false;
-      // At that very block: a node that is behind it fails here instead of answering from an older state.
+      // Asks at exactly that block: a node that has not reached it fails instead of answering from an older state.
       return !(await isUsed(authorization, quantity(block.number)));
     },
   };
 }
 
 /**
- * Whether this authorization moved the money to us. A transaction can contain several transfers, also of one payer to us;
- * the token emits an authorization's Transfer event directly after its AuthorizationUsed event.
+ * Whether this authorization moved the money to us. A transaction can contain several transfers, even from one payer to
+ * us; the token emits an authorization's Transfer event directly after its AuthorizationUsed event.
  */
 function paysUs(logs: readonly Log[], asset: string, { payer, nonce, payTo, amountU }: Authorization): boolean {
   const ofAsset = (log: Log): boolean => log.address.toLowerCase() === asset;

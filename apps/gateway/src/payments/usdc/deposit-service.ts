@@ -5,14 +5,14 @@ import { type Facilitator, remoteFacilitator } from './facilitator.ts';
 import { ownFacilitator } from './own-facilitator.ts';
 import { openTransfers, type Transfers } from './transfers.ts';
 
-/** What USDC deposits need. */
+/** What is needed for USDC deposits. */
 export interface DepositService {
   settings: DepositSettings;
   facilitator: Facilitator;
   chain: Chain;
-  /** All that was paid to us. */
+  /** All transfers of the token to and from us. */
   transfers: Transfers;
-  /** How often, and for how long, we look for a settled transfer on the chain. */
+  /** How often and for how long we look for a settled transfer on the chain. */
   confirmation: { everyMs: number; timeoutMs: number };
 }
 

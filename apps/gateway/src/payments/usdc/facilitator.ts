@@ -3,10 +3,10 @@ import { boundedFetch } from '../../http/bounded-fetch.ts';
 import type { Payment } from './read-payment.ts';
 import type { Terms } from './terms.ts';
 
-// An x402 facilitator verifies payments and submits them to the chain. Own client, because that of @x402/core follows
-// redirects, does not bound response sizes and prints parts of responses.
+// An x402 facilitator verifies payments and submits them to the chain. The client is our own, because that of
+// @x402/core follows redirects, does not limit response sizes and prints parts of responses.
 
-/** `reason` is matched against known reasons and never repeated to the caller. */
+/** `reason` is matched against known reasons and never shown to the caller. */
 export type FacilitatorVerdict = { ok: true; txHash?: Buffer } | { ok: false; reason: string };
 
 /** Both throw when the outcome is unknown. */
@@ -26,7 +26,7 @@ export type FacilitatorRequest =
     }
   | { x402Version: 2; paymentPayload: PaymentPayload; paymentRequirements: PaymentRequirements };
 
-/** Built from the parsed payment, so nothing unparsed is forwarded. */
+/** Built from the parsed payment, so that nothing unparsed is forwarded. */
 export function facilitatorRequest(payment: Payment, { v1, v2, resource }: Terms): FacilitatorRequest {
   const payload = {
     signature: payment.signature,
@@ -68,7 +68,7 @@ export function remoteFacilitator(
       MAX_RESPONSE_BYTES,
     );
     const answer: unknown = await response.json().catch(() => null);
-    // Some facilitators reject with status 400 and a verdict in the body.
+    // Some facilitators reject with status 400 and put the verdict into the body.
     const verdict = operation === 'verify' ? 'isValid' : 'success';
     if (typeof answer === 'object' && answer !== null && verdict in answer) return { ...answer };
     throw new Error(`the facilitator answered ${operation} with ${response.status} and no verdict`);
@@ -86,7 +86,7 @@ export function remoteFacilitator(
   };
 }
 
-/** The transaction hash that a facilitator reports, unverified. */
+/** The transaction hash that a facilitator reports; not verified. */
 export function hashOf(transaction: unknown): { txHash?: Buffer } {
   const isHash = typeof transaction === 'string' && /^0x[0-9a-f]{64}$/i.test(transaction);
   return isHash ? { txHash: Buffer.from(transaction.slice(2), 'hex') } : {};

@@ -21,8 +21,8 @@ import { type Credited, settleDeposit } from './settle-deposit.ts';
 import { paymentRequired, type Terms, termsFor } from './terms.ts';
 import { validatePayment } from './validate-payment.ts';
 
-// POST /api/deposit step by step: terms, payment, validation, reservation, settlement, answer. The signer's account is
-// credited, whatever else the request contains.
+// POST /api/deposit step by step: terms, payment, validation, reservation, settlement, answer. The account of the
+// signer is credited, whatever else the request contains.
 
 export interface PaidDeposit {
   deposit: Deposit;
@@ -32,9 +32,9 @@ export interface PaidDeposit {
 
 export interface SentDeposit {
   amountUsd: number;
-  /** The payment header; null asks for the terms. */
+  /** The payment header; null requests the terms. */
   header: string | null;
-  /** Of the payer's choice: a retry that repeats it comes from the payer. */
+  /** Chosen by the payer: a retry with the same secret proves that it comes from the payer. */
   secret: string | null;
 }
 
@@ -54,7 +54,7 @@ export async function makeDeposit(
   const secretHash = secret === null ? null : hashSecret(context.config.keyPepper, secret);
   const { isPayer, ...reserved } = await reserve(context, deposits, { payment, terms, secretHash });
   const { cell, keyPepper } = context.config;
-  // Of the account that is opened where the payer has none.
+  // Id of the account that is opened if the payer has none.
   const accountId = randomUUID();
   const key = isPayer ? newApiKey({ cell, accountId }) : null;
   const newKey = key !== null && {
@@ -86,8 +86,8 @@ export async function makeDeposit(
 }
 
 /**
- * What is signed for this cell's payee is taken here, whether it was sent before or not: the other cell, which has another
- * payee, would ask for a second one, and be offered this one again. The money follows the account.
+ * Refuses a payer whose account has moved, except for payments known here or signed for this cell's payee: the other
+ * cell has another payee, would ask for a second payment and be offered this one again. The money follows the account.
  */
 async function refuseMovedPayer(
   { storage }: PaymentsContext,
@@ -151,7 +151,7 @@ async function reserve(
   return { id, isPayer, mayHaveMoved, authorization, fromBlock };
 }
 
-/** Postgres has refused it by its clock; ours only chooses the words. */
+/** Postgres has already refused the payment by its own clock; ours only selects the message. */
 const isEarly = ({ validAfter }: Payment): boolean => Number(validAfter) * 1_000 > Date.now();
 
 async function refusalOf(
@@ -163,7 +163,7 @@ async function refusalOf(
   return new ApiError('deposit_in_progress', { retryAfterSeconds: standing.retryAfterS });
 }
 
-/** Before anything is stored: a 402 if the authorization can move no money to us. True if it has moved it already. */
+/** Checked before anything is stored: a 402 if the authorization cannot move money to us. True if it already has. */
 async function requireMovable(
   context: PaymentsContext,
   { chain }: DepositService,
@@ -171,7 +171,7 @@ async function requireMovable(
 ): Promise<boolean> {
   const obstacle = await orUnavailable(chain.obstacle(authorization));
   if (obstacle === null) return false;
-  // A 402 for a payment that is being settled, or may have been, would make a client sign a second one.
+  // No 402 for a payment that is being settled or may have been: the client would sign a second one.
   const standing = await reservedAlready(context.storage, authorization);
   if (standing && standing.kind !== 'unknown_outcome') throw await refusalOf(standing, terms);
   if (obstacle === 'used' && (await orUnavailable(chain.findTransfer(authorization, fromBlock)))) return true;

@@ -3,10 +3,10 @@ import type { PaymentsContext } from '../context.ts';
 import type { DepositService } from './deposit-service.ts';
 import type { FinalBlock } from './token-node.ts';
 
-// The other way round than the scan: credited deposits that it has not met, though their blocks are final by now. The chain is
-// asked about each, because processes of an older release, and a scan that began later, note none as met.
+// The reverse of the scan: finds credited deposits that it has not met although their blocks are final. The chain is
+// asked about each, because an older release, or a scan that started later, does not mark deposits as met.
 
-/** What the clocks of the chain and of Postgres may differ by, and what a dropped transaction has to come again. */
+/** Allows for different clocks of the chain and Postgres, and for a dropped transaction to be included again. */
 const MARGIN_MS = 600_000;
 const BATCH_SIZE = 100;
 

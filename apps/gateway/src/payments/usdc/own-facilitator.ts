@@ -8,12 +8,12 @@ import { madeOnce } from '../../http/made-once.ts';
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest, hashOf } from './facilitator.ts';
 
 // A facilitator in this process: the operator's wallet submits payments and pays their gas. Its transactions have
-// consecutive nonces, so one is sent at a time across all replicas; they are confirmed side by side.
+// consecutive nonces, so all gateways together send one at a time; confirmations are awaited in parallel.
 
 const RPC_TIMEOUT_MS = 5_000;
 const CONFIRMATION_TIMEOUT_MS = 8_000;
 const LOCK_WAIT_TIMEOUT_MS = 10_000;
-/** A lock held longer is taken over: its holder has crashed. */
+/** A lock that is held longer is taken over, because its holder has crashed. */
 const LOCK_TERM_MS = 30_000;
 const MAX_WAITING = 50;
 
@@ -36,7 +36,7 @@ export function ownFacilitator(settings: DepositSettings, key: `0x${string}`, st
   };
 }
 
-/** The casts: x402Facilitator accepts both versions, its types only version 2. */
+/** Casts, because x402Facilitator accepts both versions but its types only version 2. */
 const parts = ({ paymentPayload, paymentRequirements }: FacilitatorRequest) =>
   [paymentPayload as PaymentPayload, paymentRequirements as PaymentRequirements] as const;
 
@@ -61,7 +61,7 @@ async function openFacilitator(
     {
       address: account.address,
       readContract: ({ abi, ...call }) => client.readContract({ ...call, abi: abi as Abi }),
-      // Each takes the nonce after those that wait for their block, and returns once the node has the transaction.
+      // Each gets the nonce after those that are still pending, and returns once the node has the transaction.
       writeContract: ({ abi, ...call }) => serialized(() => client.writeContract({ ...call, abi: abi as Abi })),
       verifyTypedData: (signed) => client.verifyTypedData(signed as VerifyTypedDataParameters),
       sendTransaction: (transaction) => serialized(() => client.sendTransaction(transaction)),
@@ -75,7 +75,7 @@ async function openFacilitator(
 
 type Serialized = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Runs one piece of work at a time: queued in this process, then under a lock across replicas. */
+/** Runs one task at a time: queued in this process, then under a lock across gateways. */
 function serialize(storage: Storage): Serialized {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;

@@ -2,7 +2,7 @@ import { canonicalSignature } from '../../accounts/wallets/signer.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
 
-// Parses a payment header into canonical values, so that another spelling of a payment is not a second payment.
+// Parses a payment header into canonical values, so that the same payment in another spelling is not a second payment.
 // A malformed payment is a 400; validate-payment.ts checks the rest.
 
 /** A signed transfer authorization (EIP-3009) in canonical form: lower-case hexadecimal, plain integers. */
@@ -74,7 +74,7 @@ function integer(value: unknown, name: string): bigint {
   return number;
 }
 
-/** Keeps a signature that is not canonical: validation refuses it. */
+/** Keeps a signature that is not canonical; validation refuses it. */
 function readSignature(signature: unknown): `0x${string}` {
   if (typeof signature !== 'string' || !/^0x[0-9a-f]*$/i.test(signature)) {
     throw unreadable('signature is not 0x-prefixed hexadecimal');

@@ -3,8 +3,8 @@ import type { PaymentsContext } from '../context.ts';
 import type { DepositService } from './deposit-service.ts';
 import { isConfirmed } from './settle-deposit.ts';
 
-// Completes deposits left open by a crash, a facilitator without a clear answer, or a third party that submitted the
-// authorization: credits the signer if the transfer is on the chain, closes the deposit once a final block shows that it ran out.
+// Completes deposits left open by a crash, by a facilitator without a clear answer, or because a third party submitted
+// the authorization. Credits the signer if the transfer is on the chain; closes it if a final block shows expiry.
 
 const BATCH_SIZE = 50;
 
@@ -41,7 +41,7 @@ async function reconcileDeposit(
     return;
   }
   if (!isConfirmed(transfer, { authorization: watched })) return noteSettled(storage, watched.id, transfer.txHash);
-  // No first key: there is no request to return it to. The owner gets one by signing in.
+  // Makes no first key, because there is no request to return it to. The owner gets one by signing in.
   if (await creditDeposit(storage, watched.id, { txHash: transfer.txHash })) {
     money.deposit('credited_later', watched.amountU);
     log.warn({ deposit_id: watched.id }, 'deposit.recovered');

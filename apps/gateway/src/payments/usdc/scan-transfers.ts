@@ -13,10 +13,11 @@ import type { DepositService } from './deposit-service.ts';
 import { noteLostDeposits } from './note-lost-deposits.ts';
 import type { FinalBlock } from './token-node.ts';
 
-// Compares every transfer to us with the deposits, block range by block range, up to the newest final block, and then what came and
-// went with our balance there: a node that leaves events out does not add up. Then credited deposits with the transfers.
+// Compares every transfer to us with the deposits, block range by block range, up to the newest final block. Then
+// checks our balance against their sum, to detect a node that omits events, and credited deposits against the
+// transfers.
 
-/** On Base half an hour: an authorization may have been used before its proof reached us. */
+/** On Base half an hour, because an authorization may have been used before its proof reached us. */
 const BLOCKS_BEFORE = 1_000n;
 
 export const transfersScan = ({ chainId, asset, payTo }: DepositService['settings']): string =>
@@ -46,7 +47,7 @@ export async function scanTransfers(
     const { incoming, netU } = await transfers.between(from, to);
     for (const transfer of incoming) if (!(await isMatched(context, transfer))) failures++;
     from = to + 1n;
-    // The next round begins where the first one failed; those behind it do not wait for that.
+    // The next round starts at the first failure; later ranges are still compared in this round.
     if (failures > 0) continue;
     scan = await advanceScan(storage, scan, { position: from, netU: scan.netU + netU });
     if (!scan) return;
@@ -56,7 +57,7 @@ export async function scanTransfers(
   if (isProved) await noteLostDeposits(context, deposits, { end, signal });
 }
 
-/** False where it could not be compared, which is no reason to leave out others. */
+/** False if the comparison failed, which does not stop the others. */
 async function isMatched(context: PaymentsContext, transfer: IncomingTransfer): Promise<boolean> {
   try {
     await match(context, transfer);
@@ -86,7 +87,7 @@ async function match({ storage, log, money }: PaymentsContext, transfer: Incomin
   if (outcome === 'misfit') log.error(about, 'deposit.transfer_unmatched');
 }
 
-/** A node that is behind what was compared before proves nothing. */
+/** A node that is behind the blocks compared earlier proves nothing. */
 async function prove(
   { storage, log }: PaymentsContext,
   { transfers }: DepositService,

@@ -16,14 +16,14 @@ import type { FacilitatorVerdict } from './facilitator.ts';
 import type { Payment } from './read-payment.ts';
 import type { Terms } from './terms.ts';
 
-// Settles a reserved deposit. The chain decides, not the facilitator: a confirmed transfer is credited; without one the
+// Settles a reserved deposit. The chain decides, not the facilitator: a confirmed transfer is credited. Without one the
 // deposit fails, or stays open for the reconciler if the outcome is unknown.
 
 export interface Reserved {
   id: string;
   authorization: Authorization;
   fromBlock: bigint;
-  /** The chain shows it, or an earlier attempt ended without an outcome. A refusal now says nothing of that. */
+  /** The transfer is on the chain, or an earlier attempt ended without an outcome; then a refusal proves nothing. */
   mayHaveMoved: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Credited {
 
 export type Settlement =
   | { kind: 'credited'; credited: Credited }
-  /** Credited by a concurrent request or the reconciler. */
+  /** Credited by a concurrent request or by the reconciler. */
   | { kind: 'already_credited' }
   /** No money moved, for this reason. */
   | { kind: 'failed'; code: ErrorCode }
@@ -78,7 +78,7 @@ export async function settleDeposit(
   return resolveUnconfirmed(context, deposits, reserved, key, refusal);
 }
 
-/** Of the facilitator; `isHanded`: it had the payment to settle. */
+/** A refusal by the facilitator; `isHanded`: the facilitator had been asked to settle. */
 interface Refusal {
   code: ErrorCode;
   isHanded: boolean;
@@ -104,7 +104,7 @@ async function awaitTransfer(
   return { kind: 'pending' };
 }
 
-/** After a refused or unknown settlement: the transfer may be on the chain all the same. `refusal` is null if unknown. */
+/** After a refused or unknown settlement (`refusal` is null): the transfer may be on the chain all the same. */
 async function resolveUnconfirmed(
   context: PaymentsContext,
   deposits: DepositService,
@@ -121,7 +121,7 @@ async function resolveUnconfirmed(
   }
   if (transfer === undefined || transfer || refusal === null || reserved.mayHaveMoved) return leaveOpen();
   const code = await refineErrorCode(refusal.code, deposits, reserved);
-  // It may have been used by what it was handed to, in a transaction that the node does not show yet.
+  // The facilitator may have used it itself, in a transaction that the node does not show yet.
   if (refusal.isHanded && code === 'payment_already_used') return leaveOpen();
   await failDeposit(storage, reserved.id, code);
   return { kind: 'failed', code };
@@ -129,7 +129,7 @@ async function resolveUnconfirmed(
 
 const GENERIC_CODES: ReadonlySet<ErrorCode> = new Set(['payment_verification_failed', 'payment_settlement_failed']);
 
-/** Asks the chain for the reason if the facilitator gave none that we know. */
+/** Asks the chain for the reason if the facilitator gave no known one. */
 async function refineErrorCode(
   code: ErrorCode,
   { chain }: DepositService,

@@ -50,7 +50,7 @@ export function termsFor(
   };
 }
 
-/** How the operation is called, for facilitators that catalogue what can be paid for (x402 v2, extension bazaar). */
+/** How to call the operation, for facilitators that list payable resources (x402 v2, extension bazaar). */
 const BAZAAR = {
   info: {
     input: { type: 'http', method: 'POST', bodyType: 'json', body: { amount_usd: 5 } },

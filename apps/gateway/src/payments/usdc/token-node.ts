@@ -1,7 +1,7 @@
 import { askNode } from '../../accounts/wallets/ethereum-node.ts';
 import type { DepositSettings } from '../../config/payment-settings.ts';
 
-// The operator's node, as far as the token of deposits is concerned.
+// The operator's node, limited to the token that is used for deposits.
 
 const TIMEOUT_MS = 5_000;
 
@@ -37,12 +37,12 @@ export class NodeRefusal extends Error {
 
 export interface TokenNode {
   ask<T>(method: string, params: readonly unknown[]): Promise<T>;
-  /** Calls the token; as it was at that block. */
+  /** Calls the token, by default in its latest state, otherwise in its state at that block. */
   call(data: string, block?: string): Promise<string>;
   head(): Promise<bigint>;
-  /** The newest block that cannot be undone; null where the node has none. */
+  /** The newest block that cannot be undone; null if the node has none. */
   final(): Promise<FinalBlock | null>;
-  /** The token's events; both ends are included. Nodes refuse long ranges, so it is asked in parts. */
+  /** The token's events, including both ends. Nodes refuse long ranges, so the range is read in parts. */
   logs(topics: readonly (string | null)[], first: bigint, last: bigint): AsyncGenerator<Log>;
   receipt(txHash: string): Promise<Receipt | null>;
 }

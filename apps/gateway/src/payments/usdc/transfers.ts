@@ -11,15 +11,15 @@ import {
   tokenNode,
 } from './token-node.ts';
 
-// All that the token moved to us and from us, in blocks that are final.
+// All transfers of the token to us and from us, in final blocks.
 
 const BALANCE_OF = '0x70a08231';
 
 export interface Transfers {
   final(): Promise<FinalBlock | null>;
-  /** What came to us in these blocks, and by how much they changed our balance. Both ends are included. */
+  /** Transfers to us in these blocks, and the change of our balance. Both ends are included. */
   between(first: bigint, last: bigint): Promise<{ incoming: IncomingTransfer[]; netU: bigint }>;
-  /** Null where the node does not keep what was at that block. */
+  /** Null if the node does not keep the state at that block. */
   balanceAt(block: bigint): Promise<bigint | null>;
 }
 
@@ -29,7 +29,7 @@ export function openTransfers(settings: DepositSettings): Transfers {
   const { call, final, logs, receipt } = tokenNode(settings);
   const us = `0x${abiWord(payTo)}`;
 
-  /** The token emits AuthorizationUsed directly before the Transfer that it allows. */
+  /** The token emits AuthorizationUsed directly before the Transfer that it authorizes. */
   async function nonceOf(txHash: string, logIndex: number, payer: Buffer): Promise<Buffer | null> {
     const found = await receipt(txHash);
     if (!found) throw new Error('the node has an event of a transaction that it does not have');

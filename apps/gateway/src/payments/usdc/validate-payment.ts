@@ -4,12 +4,12 @@ import type { DepositSettings } from '../../config/payment-settings.ts';
 import type { Payment } from './read-payment.ts';
 import type { Terms } from './terms.ts';
 
-// Validates a payment against our own terms, before and independently of the facilitator. Its time window is checked by
-// Postgres, whose clock all replicas share.
+// Validates a payment against our own terms, before the facilitator and independently of it. The time window is checked
+// by Postgres, whose clock all gateways share.
 
 type Rule = (payment: Payment, terms: Terms, settings: DepositSettings) => boolean | Promise<boolean>;
 
-/** In this order; the first violated rule gives the error. */
+/** Checked in this order; the first violated rule determines the error. */
 const RULES: readonly [Rule, ErrorCode][] = [
   [({ scheme }) => scheme === 'exact', 'payment_verification_failed'],
   [({ version, network }, { v1, v2 }) => network === (version === 1 ? v1 : v2).network, 'payment_network_mismatch'],
