@@ -25,7 +25,7 @@ export const RpcError = Type.Object(
   { description: 'To a caller who sent JSON-RPC.' },
 );
 
-/** The errors of an operation that answers JSON-RPC with JSON-RPC errors. */
+/** The errors of an operation that answers JSON-RPC requests with JSON-RPC errors. */
 export function rpcErrors(...codes: readonly ErrorCode[]): Record<number, AnswerSchema> {
   return Object.fromEntries(
     Object.entries(errors(...codes)).map(([status, answer]) => {

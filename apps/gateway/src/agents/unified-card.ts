@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { agentCard, TASK_PATH } from './a2a/agent-card.ts';
 import { REVISIONS } from './mcp/revisions.ts';
 
-/** The agent card plus every other protocol of the service. Readers of A2A cards ignore the additional field. */
+/** The agent card plus all other protocols of the service. Readers of A2A cards ignore the additional field. */
 export function unifiedCard({ baseUrl, deposits }: Config): Record<string, unknown> {
   const at = (path: string): string => `${baseUrl}${path}`;
   return {

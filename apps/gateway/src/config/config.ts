@@ -22,90 +22,90 @@ import { type Policies, readPolicies } from './rate-limit-policies.ts';
 import { GATEWAY_SETTINGS, type GatewayValues } from './settings-table.ts';
 import { type WalletSettings, walletSettings } from './wallet-settings.ts';
 
-// What the settings mean together. One that contradicts another is a sentence that names the variable, before anything
-// is opened.
+// Combines the settings into one configuration. Settings that contradict each other are reported with the variable's
+// name, before anything is opened.
 
 export interface Config {
-  /** The cell that this gateway belongs to; ids and keys that are made here say it. */
+  /** The cell of this gateway; it is part of the ids and keys that are made here. */
   cell: string;
   listen: { host: string; port: number };
-  /** Every link that we write starts with it; the Host header never does. Without a slash at the end. */
+  /** Every link that we write starts with it, never with the Host header. Without a trailing slash. */
   baseUrl: string;
   database: {
     url: string;
     maxConnections: number;
-    /** To wait for one of them, and to go on asking; as storage has it without these. */
+    /** Time limits for getting a connection and for retrying; defaults are those of the storage package. */
     connectTimeoutMs?: number;
     askAgainForMs?: number;
-    /** For reads that may lag so much. */
+    /** For reads that tolerate this lag. */
     replica?: { url: string; maxLagMs: number };
   };
   redis: {
     url: string;
     prefix: string;
     queueShards: number;
-    /** As the bus has it without this. */
+    /** The default is that of the bus package. */
     commandTimeoutMs?: number;
   };
   /** Key of the HMAC under which API keys are stored. */
   keyPepper: string;
-  /** Seal the login cookie: the first one new cookies, all of them old ones. */
+  /** Seal the login cookie: the first seals new cookies, all of them open existing ones. */
   cookieSecrets: string[];
-  /** What receipts are signed with; null where none are given out. */
+  /** Keys for signing receipts; null when this installation issues none. */
   receipts: { key: Buffer; pastKeys: readonly Buffer[] } | null;
-  /** Where people log in; null without an identity provider. */
+  /** Null without an identity provider. */
   identityProvider: ProviderSettings | null;
   wallets: WalletSettings;
-  /** Card payments; null without them. */
+  /** Null without card payments. */
   checkout: CheckoutSettings | null;
-  /** What of a new card's payment cannot be spent at once. */
+  /** Which part of a new card's payment is held back until it has settled. */
   cardHoldBack: HoldBackRules;
-  /** Deposits; null without them. */
+  /** Null without USDC deposits. */
   deposits: DepositSettings | null;
   reconcile: ReconcileSettings;
-  /** Panels, where models are asked, and the registry that /api/models lists. */
+  /** Roster file, address of the models, and the registry behind /api/models. */
   models: { file?: string; baseUrl?: string; registryUrl?: string; httpsOnly?: boolean };
-  /** The Content-Signal of every answer, and of robots.txt. */
+  /** The Content-Signal of all answers and of robots.txt. */
   contentSignal: string;
   contactEmail: string;
-  /** Whether MCP takes a user id as a bearer, for what spends nothing. Deprecated. */
+  /** Whether MCP accepts a user id as a bearer, for operations that spend nothing. Deprecated. */
   mcpUserIdBearer: boolean;
-  /** Origins of pages that may call MCP, beside our own; `*` for all. */
+  /** Origins, besides our own, whose pages may call MCP; `*` allows all. */
   mcpAllowedOrigins: readonly string[];
-  /** Networks whose X-Forwarded-For is believed. */
+  /** Networks whose X-Forwarded-For is trusted. */
   trustedProxies: string[];
   rateLimits: Policies;
-  /** Event streams that may be open at once. */
+  /** Maximum numbers of open event streams. */
   streams: { perAccount: number; perNetwork: number };
-  /** List prices by the providers' prices. */
+  /** Factors from provider prices to list prices. */
   pricePpm: PriceFactors;
   flexPrice: PriceTerms['flexPrice'];
-  /** What providers may charge the fleet; an amount is null where the operator names none. */
+  /** The ceiling of what providers may charge the fleet; null where the operator set none. */
   providerSpend: { hourU: bigint | null; dayU: bigint | null; freeShare: number };
-  /** The most that all free polls of a UTC day may cost the operator, in micro-USD. */
-  /** Null without sealing keys: there are no webhooks. */
+  /** Null without sealing keys, that is, without webhooks. */
   webhooks: WebhookSettings | null;
+  /** Maximum cost of all free polls of a UTC day to the operator, in micro-USD. */
   freeDailyCapU: bigint;
-  /** Which share of polls is audited until a panel has so many audits, and after; and how many open the gate. */
+  /** Share of audited polls before and after a panel has `rateUntil` audits; `gate` audits can open the gate. */
   audits: { rate: number; laterRate: number; rateUntil: number; gate: number; refreshMs: number };
-  /** Polls that may run or wait at once, of an account, of one of its keys and of a network without credentials. */
+  /** Maximum number of running or waiting polls per account, per key and per anonymous network. */
   maxRunningPolls: { account: number; key: number; network: number };
-  /** The same of an account's flex polls, beside those. */
+  /** Maximum number of an account's flex polls, counted separately. */
   maxRunningFlexPolls: number;
-  /** How long a poll and its result are kept at most. */
+  /** Maximum time for which a poll and its result are kept. */
   retentionS: number;
-  /** A poll that would wait in the queue for longer than this share of its deadline is refused. */
+  /** A poll is refused if it would wait in the queue for more than this share of its deadline. */
   maxQueueShare: number;
-  /** Where metrics and probes are served; null where they are not. */
+  /** Where metrics and probes are served; null without an ops port. */
   ops: { host: string; port: number } | null;
-  /** Opens the console on the ops port; null leaves it closed. */
+  /** Token for the console on the ops port; null disables the console. */
   adminToken: string | null;
   logLevel: LogLevel;
-  /** Share of good answers that is logged. */
+  /** Share of successful requests that is logged. */
   logSample: number;
-  /** Where traces go; null without a collector. */
+  /** Where traces are sent; null without a collector. */
   traces: TraceSettings | null;
-  /** After SIGTERM: how long it goes on as before, unready, and then how long it has to end. */
+  /** After SIGTERM: how long it keeps serving while not ready, then how long it has to finish. */
   drain: { delayMs: number; withinMs: number };
   gitCommit: string | null;
 }
@@ -113,7 +113,7 @@ export interface Config {
 /** This service as a client of the identity provider. */
 export interface ProviderSettings {
   issuer: string;
-  /** What people know it by. */
+  /** The provider's name as people know it. */
   name: string;
   clientId: string;
   clientSecret: string;
@@ -136,7 +136,7 @@ export function readConfig(env: Environment): Config {
     },
     redis: { url: values.REDIS_URL, prefix: values.REDIS_PREFIX, queueShards: values.QUEUE_SHARDS },
     keyPepper: values.KEY_PEPPER,
-    // Never the same key as the pepper: the sealing key is derived from it.
+    // Not the pepper itself: the sealing key is derived from it.
     cookieSecrets: values.COOKIE_SECRETS ?? [values.KEY_PEPPER],
     receipts: receiptKeys(values),
     identityProvider: identityProvider(values),
@@ -232,7 +232,7 @@ function identityProvider(values: GatewayValues): ProviderSettings | null {
   return { issuer, name: values.OIDC_NAME ?? new URL(issuer).host, clientId, clientSecret };
 }
 
-/** An attacker who can answer in its place can log in to any account: hence https, except on this machine in development. */
+/** Anyone who can impersonate the issuer can log in to any account: hence https, except on loopback in development. */
 function checkIssuer({ protocol, hostname, username, search, hash }: URL, isProduction: boolean): void {
   const refuse = (problem: string) => {
     throw new SettingError('OIDC_ISSUER', problem);

@@ -1,16 +1,16 @@
 import type { Preset } from '@eloquentpoll/contracts';
 import { isFree, laneOf, type PollOrder } from '@eloquentpoll/polls';
 
-// List price = the provider's price, with what a sale costs besides: calls under way when a poll stops, which providers
-// charge and no customer is billed, and the part of a payment that its processor keeps.
+// List price = the provider's price plus the costs of a sale: calls that a stop aborts, which providers charge and no
+// customer pays for, and the payment processor's fee.
 
-/** `custom` stands for panels that callers name; without it they count as `broad`. */
+/** `custom` stands for custom panels; without it they count as `broad`. */
 type ByPanel = Readonly<Record<Preset, number> & { custom?: number }>;
 
-/** What calls that stops abort have of all that providers charge for a panel. */
+/** The share of aborted calls in all that providers charge for a panel. */
 export type AbortedShares = ByPanel;
 
-/** List price by the provider's, in millionths. */
+/** List price divided by the provider's price, in millionths. */
 export type PriceFactors = ByPanel;
 
 const PPM = 1_000_000;
@@ -23,17 +23,17 @@ export function priceFactors(aborted: AbortedShares, paymentFeeShare: number): P
 
 export interface PriceTerms {
   pricePpm: PriceFactors;
-  /** A flex poll's list price by the standard one, and the least that it is by the provider's price; in millionths. */
+  /** `ppm`: flex price divided by standard price. `leastPpm`: minimum of flex price divided by provider's price. */
   flexPrice: { ppm: number; leastPpm: number };
 }
 
-/** A flex poll has no calls under way when it stops: it never costs less than what providers charge and a payment's fee. */
+/** A flex poll has no calls to abort when it stops. It never costs less than provider's price plus payment fee. */
 export const flexPriceOf = (ppm: number, paymentFeeShare: number): PriceTerms['flexPrice'] => ({
   ppm,
   leastPpm: Math.ceil(PPM / (1 - paymentFeeShare)),
 });
 
-/** The free pool pays what providers charge. A custom panel is shorter than `broad`, so that a call ahead is more of it. */
+/** The free pool pays provider prices. `custom` has its own factor: in a shorter panel an aborted call weighs more. */
 export function pricePpmOf(
   { pricePpm, flexPrice }: PriceTerms,
   order: Pick<PollOrder, 'panel_name' | 'service_tier'>,

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 
 export type { Logger } from '@eloquentpoll/ops';
 
-/** Lines on stdout, or wherever a test looks at them. */
+/** Logs to stdout, or to a destination that a test reads. */
 export function createLog(
   config: Config,
   stream?: { write(line: string): void },

@@ -1,15 +1,15 @@
 import { httpsUrl, SettingError } from '@eloquentpoll/ops/settings';
 import type { GatewayValues } from './settings-table.ts';
 
-// How money comes in: by card through Stripe, by wallet through x402. Each needs all of its settings, or none.
+// How money comes in: by card through Stripe, by wallet through x402. Each needs all of its settings or none.
 
 export interface CheckoutSettings {
   secretKey: string;
-  /** Sign Stripe's events. Two of them while one is being replaced. */
+  /** Verify the signatures of Stripe's events. There are two while one is being replaced. */
   webhookSecrets: string[];
-  /** Whether the key moves real money; an event of the other kind is ignored. */
+  /** Whether the key moves real money; events of the other mode are ignored. */
   livemode: boolean;
-  /** Instead of Stripe's own address. */
+  /** Replaces Stripe's own address. */
   apiBase?: string;
 }
 
@@ -25,20 +25,20 @@ export function checkoutSettings(values: GatewayValues): CheckoutSettings | null
 
 export interface DepositSettings {
   chainId: number;
-  /** What x402 version 1 calls the chain. */
+  /** The chain's name in x402 version 1. */
   network: string;
-  /** The token that is accepted: USDC, as a 0x-prefixed address like the next one. */
+  /** Address of the accepted token, USDC. */
   asset: `0x${string}`;
-  /** The address that payments are made to. */
+  /** The address that receives payments. */
   payTo: `0x${string}`;
   rpcUrl: string;
-  /** The most blocks that the node is asked about at once. */
+  /** Maximum number of blocks per query to the node. */
   logRange: number;
-  /** Checks payments and hands them to the chain: a server, or this process with a wallet that pays the fees. */
+  /** Verifies payments and submits them to the chain: a server, or this process with a wallet that pays the gas. */
   facilitator: { url: string; token?: string } | { key: `0x${string}` };
 }
 
-/** Chains that both versions of x402 have a name for, and USDC on them. */
+/** Chains with a name in both versions of x402, and the address of USDC on them. */
 const NETWORKS: Record<number, { network: string; usdc: `0x${string}` }> = {
   8453: { network: 'base', usdc: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' },
   84532: { network: 'base-sepolia', usdc: '0x036cbd53842c5426634e7929541ec2318f3dcf7e' },
@@ -75,9 +75,9 @@ function facilitator(values: GatewayValues): DepositSettings['facilitator'] {
 }
 
 export interface ReconcileSettings {
-  /** How often Stripe is asked about payments without an event. */
+  /** How often Stripe is queried about payments without an event. */
   checkoutsS: number;
-  /** How often the chain is asked about unfinished deposits. */
+  /** How often the chain is queried about unfinished deposits. */
   depositsS: number;
   /** How often all transfers to us are compared with deposits. */
   transfersS: number;

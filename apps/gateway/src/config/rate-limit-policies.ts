@@ -1,5 +1,5 @@
-// How often whom: one budget per operation, whatever path or protocol it is reached by. The numbers are defaults; the
-// operator changes single ones with RATE_LIMITS.
+// One rate-limit budget per operation, whichever path or protocol is used. The numbers are defaults; operators can
+// change single ones with RATE_LIMITS.
 
 export interface Window {
   limit: number;
@@ -8,15 +8,15 @@ export interface Window {
 
 export interface WindowState {
   window: Window;
-  /** Calls in it, the present one included. */
+  /** Calls in the window, including the present one. */
   count: number;
   leftMs: number;
 }
 
 export interface Policy {
-  /** All of them apply; the headers name the one with the least left. */
+  /** All windows apply; the headers describe the one with the fewest calls left. */
   windows: readonly Window[];
-  /** What happens while Redis is away: a local budget for what is paid for, nothing for what is free. */
+  /** While Redis is away: paid operations use a budget of this process (`local`), free ones are refused (`closed`). */
   withoutRedis: 'local' | 'closed';
 }
 
@@ -26,34 +26,34 @@ const per = (...windows: [limit: number, seconds: number][]): Policy => ({
 });
 
 export const BUDGETS = {
-  /** Running a poll that its caller pays for. */
+  /** Running a poll that the caller pays for. */
   poll: per([1_000, 60]),
-  /** Handing over many polls: each may be as large as a file. */
+  /** Submitting a batch; each may be as large as a file. */
   batch: per([30, 60]),
-  /** Looking at a batch on the dashboard before it is handed over: nothing is stored. */
+  /** Checking a batch on the dashboard before it is submitted; nothing is stored. */
   batch_check: per([60, 60]),
   /** Running a poll that the operator pays for. */
   free_poll: { ...per([60, 3_600], [300, 86_400]), withoutRedis: 'closed' },
-  /** Reading one's own sessions: what high-volume clients do all day. */
+  /** Reading one's own sessions, which high-volume clients do constantly. */
   session: per([12_000, 60]),
-  /** Reading and writing one's account: keys, balance, history, feedback. Each key and each login has its own. */
+  /** Reading and changing one's account: keys, balance, history, feedback. Each key and login has its own budget. */
   account: per([600, 60]),
-  /** Making keys, of all keys and logins of an account together: each new key has a budget of `account` of its own. */
+  /** Making keys, for all keys and logins of an account together, because each new key has its own `account` budget. */
   key_issue: per([240, 60]),
-  /** Estimates, dry runs, intents: computed, no model is called. */
+  /** Computed answers such as estimates, dry runs and intents; no model is called. */
   compute: per([600, 60]),
   /** Everything public: documents, results, health. */
   read: per([1_200, 60]),
-  /** Proving who one is. */
+  /** Proving one's identity. */
   login: per([60, 60]),
-  /** Keys and tokens that are not valid, by the network they come from. */
+  /** Invalid keys and tokens, per network. */
   failed_authentication: per([60, 60]),
-  /** Having a message sent somewhere: a test event, or a delivery once more. */
+  /** Sending a test event, or a delivery again. */
   webhook_test: per([60, 60]),
   deposit: per([30, 60]),
-  /** Each opens a page at the payment processor; many are how stolen cards are tried out. */
+  /** Each call opens a page at the payment processor. Many calls are a sign that stolen cards are being tested. */
   checkout: per([10, 3_600], [30, 86_400]),
-  /** The same of all accounts of a network. */
+  /** The same for all accounts of a network together. */
   checkout_network: per([30, 3_600], [100, 86_400]),
   /** Events of the payment processor, which come from a few networks, sometimes many at once. */
   webhook: per([6_000, 60]),
@@ -63,8 +63,8 @@ export type BudgetName = keyof typeof BUDGETS;
 export type Policies = Readonly<Record<BudgetName, Policy>>;
 
 /**
- * `poll=100/60,free_poll=10/3600+60/86400`: calls per seconds, several windows joined by a plus. Throws a sentence that
- * names the part at fault.
+ * Reads `poll=100/60,free_poll=10/3600+60/86400`: calls per seconds, several windows joined by a plus. Throws a
+ * sentence that names the faulty part.
  */
 export function readPolicies(text: string | undefined): Policies {
   const policies: Record<BudgetName, Policy> = { ...BUDGETS };

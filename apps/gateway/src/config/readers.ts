@@ -4,7 +4,7 @@ import { type Reader, share } from '@eloquentpoll/ops/settings';
 import type { AbortedShares } from './list-prices.ts';
 import { type Policies, readPolicies } from './rate-limit-policies.ts';
 
-// How the settings are read that only the gateway has.
+// Readers for settings that only the gateway has.
 
 export const network: Reader<string> = {
   form: 'a network such as 10.0.0.0/8',
@@ -23,7 +23,7 @@ export const rateLimits: Reader<Policies> = {
   read: readPolicies,
 };
 
-/** Compared with Origin as browsers send it: no path, no default port. */
+/** In the form of the Origin header, because they are compared with it: no path, no default port. */
 export const origins: Reader<readonly string[]> = {
   form: 'origins such as https://app.example, separated by commas, or *',
   shown: 'text',
@@ -34,7 +34,7 @@ export const origins: Reader<readonly string[]> = {
   },
 };
 
-/** Found by search engines and read by assistants; not training material. */
+/** Content may be indexed by search engines and read by assistants, but not used for training. */
 export const CONTENT_SIGNAL = 'search=yes, ai-input=yes, ai-train=no';
 const SIGNALS = ['search', 'ai-input', 'ai-train'];
 
@@ -49,7 +49,7 @@ export const contentSignal: Reader<string> = {
   },
 };
 
-/** In lower case, with or without 0x in front, never all zero. */
+/** In lower case, with or without a 0x prefix, not all zeros. */
 export const hex = (bytes: number, form: string): Reader<`0x${string}`> => ({
   form,
   shown: 'text',
@@ -68,7 +68,7 @@ export const shareBelow = (most: number): Reader<number> => ({
   },
 });
 
-/** One share for each preset, and for custom panels. */
+/** One share per preset, and one for custom panels. */
 export const abortedShares: Reader<AbortedShares> = {
   form: 'a share from 0 to 0.9 for each preset, and for custom where it is not as broad, such as broad=0.22,custom=0.31,fast=0.27,strong=0.08',
   shown: 'text',

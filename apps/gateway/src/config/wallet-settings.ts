@@ -2,13 +2,13 @@ import { httpsUrl, SettingError } from '@eloquentpoll/ops/settings';
 import type { GatewayValues } from './settings-table.ts';
 
 export interface WalletSettings {
-  /** The chain that wallets sign in on. */
+  /** The chain that wallets use to sign in. */
   chainId: number;
-  /** The nodes that must all accept the signature of a contract wallet; none where there are no contract wallets. */
+  /** Nodes that must all accept a contract wallet's signature; empty without support for contract wallets. */
   contractNodes: readonly string[];
 }
 
-/** A node decides who owns a contract wallet, so in production nothing may stand between it and us. */
+/** A node decides who owns a contract wallet, so in production it must be reached by https. */
 export function walletSettings(values: GatewayValues): WalletSettings {
   const { CHAIN_ID: chainId, CONTRACT_WALLETS, ETH_RPC_URL, ETH_RPC_SECOND_URL } = values;
   for (const name of ['ETH_RPC_URL', 'ETH_RPC_SECOND_URL'] as const) {

@@ -2,8 +2,8 @@ import { repeat } from '@eloquentpoll/ops';
 import { beat } from '@eloquentpoll/storage';
 import type { OperatorsContext } from './context.ts';
 
-// Records in Postgres each minute in which a gateway ran, as the source of the uptime figure. Three times a minute, so
-// that one failed write leaves no gap; writing a minute twice changes nothing.
+// Records in Postgres each minute in which a gateway ran; the uptime figure is computed from that. It writes three
+// times a minute, so that one failed write leaves no gap. Writing a minute twice changes nothing.
 
 const EVERY_MS = 20_000;
 

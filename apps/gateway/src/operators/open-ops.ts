@@ -23,8 +23,8 @@ import type { OperatorsContext } from './context.ts';
 import { panelGates } from './panel-gates.ts';
 import { promiseGauges } from './promise-gauges.ts';
 
-// The gateway's ops port. Without Postgres the gateway is not ready. Without Redis it stays ready: it works more slowly
-// and with tighter limits, and all replicas would lose it at the same time.
+// The gateway's ops port. Without Postgres the gateway is not ready. Without Redis it stays ready: it works, but slower
+// and with tighter limits, and otherwise all gateways would stop being ready at the same time.
 
 export interface Ops extends AsyncDisposable {
   readonly url: string;
@@ -34,7 +34,7 @@ export interface Ops extends AsyncDisposable {
 /** The part of the app that probes read. */
 type Listening = Pick<FastifyInstance, 'server'>;
 
-/** Null where OPS_PORT is not set. */
+/** Null when OPS_PORT is not set. */
 export async function openOps(context: OperatorsContext, app: Listening): Promise<Ops | null> {
   const { config, metrics, storage, lists, bus, streams } = context;
   if (!config.ops) return null;
@@ -46,7 +46,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   for (const panel of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', panel);
   panelGates(context, metrics);
   promiseGauges(context, metrics);
-  // Shown from the start, so that the first one is an increase.
+  // Created at startup, so that the first event shows as an increase.
   for (const reason of REFUSALS) metrics.counter('eloquentpoll_polls_refused_total', reason);
   metrics.reading('eloquentpoll_provider_spend_ceiling_usd', () => ceilings(context));
   metrics.reading('eloquentpoll_sse_streams', () => streams.count());
@@ -63,7 +63,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
     postgres: {
       vital: true,
       async ask() {
-        // Reads the polls table by primary key; there is no such poll.
+        // A query of the polls table by primary key, for a poll that does not exist.
         await findPoll(storage, 'ps_ready');
         return null;
       },
@@ -75,7 +75,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
         return away === 0 ? null : `${away} of ${masters} masters do not answer`;
       },
     },
-    // The primary answers in its place.
+    // Not vital: the primary answers instead.
     ...(replica && {
       replica: { vital: false, ask: () => (replica.state === 'used' ? null : `is not used: ${replica.state}`) },
     }),

@@ -4,7 +4,7 @@ import { hasAlarm, MAX_FEW_OPTIONS, orderInEffect } from '@eloquentpoll/voting';
 import { askingNow, WAYS_OF_ASKING } from '../polls/order/asking-now.ts';
 import type { OperatorsContext } from './context.ts';
 
-// Which panels are asked cheapest first, as this process accepts polls.
+// Metrics of which panels are asked cheapest first, as this process accepts polls.
 
 const MANY = MAX_FEW_OPTIONS + 1;
 const KINDS = [

@@ -14,11 +14,11 @@ import { memoize } from '../http/cache.ts';
 import { askingNow, WAYS_OF_ASKING } from '../polls/order/asking-now.ts';
 import type { OperatorsContext } from './context.ts';
 
-// Whether early stops keep what was promised: the figures of /trust, of each panel as polls are asked now, with web search and without.
+// Whether early stops keep their promise: the figures of /trust per panel as asked now, with and without web search.
 
 interface PanelPromise extends StopFigures {
   panel: string;
-  /** The mean of what delivered answers and the replay of the gate show: a mean of evidence is evidence, a maximum is not. */
+  /** Mean of the evidence from delivered answers and the gate's replay; unlike a maximum, a mean is still evidence. */
   broken: number;
 }
 

@@ -1,4 +1,4 @@
-// One agent card for A2A 0.1, 0.3 and 1.0: it has the fields that each version requires, and readers ignore the rest.
+// One agent card for A2A 0.1, 0.3 and 1.0. It has the fields that each version requires; readers ignore the others.
 
 export const TASK_PATH = '/api/a2a/tasks/send';
 

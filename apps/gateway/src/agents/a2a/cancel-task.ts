@@ -7,7 +7,7 @@ import { A2A_ERRORS } from './methods.ts';
 import { type A2aCall, RpcProtocolError } from './read-call.ts';
 import { readTask, type Task } from './task.ts';
 
-/** Ends the poll of a task. One that has ended cannot be canceled; of one that was canceled before, the task is the answer. */
+/** Ends the poll of a task. A task that was already canceled is returned; one that ended otherwise is an error. */
 export async function cancelTask(
   context: PollsContext,
   accountId: string,

@@ -10,7 +10,7 @@ export interface FoundTask {
   names: TaskNames;
 }
 
-/** Finds a task of the caller by our id, or for 24 hours by the id that the caller chose. */
+/** Finds a task of the caller by our id or, for 24 hours, by the id that the caller chose. */
 export async function findTask(context: PollsContext, accountId: string, given: unknown): Promise<FoundTask> {
   const id = readName(given, 'id');
   if (id === null) throw new ApiError('invalid_task_input', { detail: 'id is required.' });

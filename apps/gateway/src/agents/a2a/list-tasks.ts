@@ -7,7 +7,7 @@ import type { A2aCall } from './read-call.ts';
 import { namesOf, type Task, taskOf } from './task.ts';
 import { readName } from './task-ids.ts';
 
-// ListTasks of version 1.0, by cursor. A task that its caller named in version 0.1 is listed by our id.
+// ListTasks of version 1.0, with cursors. Tasks that a caller of version 0.1 named are listed under our id.
 
 export interface TaskList {
   tasks: Task[];
@@ -22,7 +22,7 @@ const MAX_PAGE_SIZE = 100;
 
 export async function listTasks(context: PollsContext, accountId: string, { params }: A2aCall): Promise<TaskList> {
   const limit = integerIn(params.pageSize, 'pageSize', 1, MAX_PAGE_SIZE) ?? DEFAULT_PAGE_SIZE;
-  // Checked only: no task keeps a history.
+  // Validated but unused, because tasks keep no history.
   integerIn(params.historyLength, 'historyLength', 0, Number.MAX_SAFE_INTEGER);
   const includeArtifacts = params.includeArtifacts === true;
   const status = readStatus(params.status);
@@ -59,14 +59,14 @@ const STATUSES: Readonly<Record<string, Status>> = {
   TASK_STATE_COMPLETED: 'completed',
   TASK_STATE_FAILED: 'failed',
   TASK_STATE_CANCELED: 'canceled',
-  // No task is ever in one of these.
+  // Valid states that our tasks never have.
   TASK_STATE_SUBMITTED: null,
   TASK_STATE_INPUT_REQUIRED: null,
   TASK_STATE_REJECTED: null,
   TASK_STATE_AUTH_REQUIRED: null,
 };
 
-/** null for a state that no task is ever in. */
+/** Null for a state that our tasks never have. */
 function readStatus(status: unknown): Status {
   if (status === undefined || status === '') return 'any';
   if (typeof status !== 'string' || !Object.hasOwn(STATUSES, status)) {

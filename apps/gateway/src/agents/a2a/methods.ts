@@ -1,5 +1,5 @@
-// The methods of the protocol's versions, by name: what is offered, and the error that the specification prescribes for
-// what is not.
+// The methods of all protocol versions by name: those that are offered, and the error that the specification prescribes
+// for the others.
 
 export type A2aVersion = '0.1' | '0.3' | '1.0';
 export type TaskAction = 'send' | 'stream' | 'get' | 'list' | 'cancel' | 'subscribe';
@@ -81,5 +81,5 @@ const entryOf = <T>(table: Readonly<Record<string, T>>, name: unknown): T | unde
 export const offeredMethod = (name: unknown): A2aMethod | undefined => entryOf(OFFERED, name);
 export const methodNotOffered = (name: unknown): NotOffered | undefined => entryOf(NOT_OFFERED, name);
 
-/** A message that asks for push notifications would wait for what never comes. */
+/** Refuses messages that ask for push notifications, because their caller would wait for something that never comes. */
 export const pushRefusal = (version: A2aVersion): NotOffered => push(version);

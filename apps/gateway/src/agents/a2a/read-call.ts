@@ -12,16 +12,16 @@ import {
   type TaskAction,
 } from './methods.ts';
 
-// Parses a body of the task endpoint. The method name determines the protocol version, so one address serves all; a body
-// that is not JSON-RPC is the parameters of version 0.1.
+// Parses a body of the task endpoint. The method name determines the protocol version, so one address serves all
+// versions. A body that is not JSON-RPC contains the parameters of version 0.1.
 
 export interface A2aCall extends A2aMethod {
   params: Record<string, unknown>;
-  /** Absent if the body is not JSON-RPC; the answer is then the bare task. */
+  /** Absent if the body is not JSON-RPC; then the answer is the bare task. */
   rpcId?: RpcId;
 }
 
-/** An error with a code of its own in JSON-RPC or A2A. */
+/** An error with its own code in JSON-RPC or A2A. */
 export class RpcProtocolError extends ApiError {
   readonly rpcCode: number;
 
@@ -31,13 +31,13 @@ export class RpcProtocolError extends ApiError {
   }
 }
 
-/** The id to answer to, for any body; undefined if it is not JSON-RPC. */
+/** The id for the answer, from any body; undefined if the body is not JSON-RPC. */
 export function rpcIdOf(body: unknown): RpcId | undefined {
   if (!isRpc(body)) return undefined;
   return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null;
 }
 
-/** The parameters of version 0.1 have neither field. */
+/** Parameters of version 0.1 have neither of these fields. */
 const isRpc = (body: unknown): body is Record<string, unknown> =>
   isJsonObject(body) && (Object.hasOwn(body, 'jsonrpc') || Object.hasOwn(body, 'method'));
 
@@ -62,13 +62,13 @@ export function readCall(body: unknown): A2aCall {
   return { ...known, params, rpcId };
 }
 
-/** The version that an answer to any body has to be in. */
+/** The version in which to answer any body. */
 export function versionOf(body: unknown): A2aVersion {
   const method = isJsonObject(body) ? body.method : undefined;
   return (offeredMethod(method) ?? methodNotOffered(method))?.version ?? '0.1';
 }
 
-/** The rate limit of any body, and with it the scope that it needs: as over REST. What no method answers needs none. */
+/** The rate-limit budget for any body, and so the scope that it needs: as in REST. Unknown methods need no scope. */
 export function taskOperation(body: unknown): BudgetName {
   if (!isRpc(body)) return 'poll';
   const action = offeredMethod(body.method)?.action;
@@ -86,7 +86,7 @@ const OPERATIONS: Readonly<Record<TaskAction, BudgetName>> = {
 
 const VERSIONS = ['0.1', '0.2', '0.3', '1.0'];
 
-/** The A2A-Version header was introduced in version 1.0; older clients do not send it. */
+/** Version 1.0 introduced the A2A-Version header; older clients do not send it. */
 export function refuseUnknownVersion(header: string | undefined): void {
   const [version = ''] = /^\d+\.\d+/.exec(header ?? '') ?? [];
   if (header && !VERSIONS.includes(version)) {

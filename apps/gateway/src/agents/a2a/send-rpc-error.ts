@@ -7,7 +7,7 @@ import { toApiError } from '../../http/hooks/to-api-error.ts';
 import { A2A_ERRORS } from './methods.ts';
 import { RpcProtocolError, rpcIdOf, versionOf } from './read-call.ts';
 
-/** The error handler of the task endpoint: JSON-RPC errors carry the same status, headers, code and recovery as REST errors. */
+/** Error handler of the task endpoint: JSON-RPC errors have the status, headers, code and recovery of REST errors. */
 export const sendRpcError = (config: Config) => (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
   const { code: cause } = toApiError(error);
   const id = cause === 'malformed_json' && namesProtocol(request) ? null : rpcIdOf(request.body);
@@ -26,11 +26,11 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
   });
 };
 
-/** A body that cannot be read may have been either form; only clients of the protocol send these headers. */
+/** For an unreadable body, which may have been of either form: only clients of the protocol send these headers. */
 const namesProtocol = ({ headers }: FastifyRequest): boolean =>
   headers['a2a-version'] !== undefined || /^application\/a2a\+json\b/.test(headers['content-type'] ?? '');
 
-/** Version 1.0 has a list of objects that name their types, the first of them the protocol's own. */
+/** Version 1.0 has a list of objects with type names; the protocol's own object comes first. */
 function typed({ baseUrl }: Config, code: number, data: { code: string }): object[] {
   const protocolReason = REASONS[code];
   const info = {

@@ -18,13 +18,13 @@ import { namesOf, readTask, type Task, type TaskNames, taskOf } from './task.ts'
 import { keyOfTask, readName } from './task-ids.ts';
 import { pollOfMessage } from './task-input.ts';
 
-/** A message as a poll to be made. */
+/** The submission for a message, and the names of its task. */
 export interface TaskOrder {
   submission: Submission;
   namesOf(poll: Poll): TaskNames;
 }
 
-/** Runs the poll that a message holds. */
+/** Runs the poll in a message. */
 export async function sendTask(
   context: PollsContext,
   request: FastifyRequest,
@@ -41,7 +41,7 @@ export async function sendTask(
   return knownOf({ pollId, accountId: submission.accountId }, () => readTask(context, poll, namesOf(poll)));
 }
 
-/** A name that a caller of version 0.1 gave is its idempotency key too. */
+/** The task id that a caller of version 0.1 chooses is also the idempotency key. */
 export async function orderTask(
   context: PollsContext,
   request: FastifyRequest,
@@ -68,14 +68,14 @@ export async function orderTask(
   };
 }
 
-/** The task's id stands for the poll; a header that differs from it would be ignored. */
+/** The task id is the idempotency key; a header with another key would be ignored, so it is refused. */
 function onlyKey(name: string, header: string | null): string {
   if (header === null || header === name) return keyOfTask(name);
   const detail = 'id and the Idempotency-Key header differ; send one of them.';
   throw new ApiError('invalid_task_input', { detail });
 }
 
-/** The poll of a submission that was accepted. */
+/** The stored poll of an accepted submission. */
 export async function madePoll({ storage }: PollsContext, { accountId }: Submission, pollId: string): Promise<Poll> {
   const poll = await knownOf({ pollId, accountId }, () => findPoll(storage, pollId));
   if (!poll) throw new ApiError('poll_execution_failed');

@@ -13,8 +13,8 @@ import { madePoll, orderTask } from './send-task.ts';
 import { readTask } from './task.ts';
 import { TaskEvents } from './task-events.ts';
 
-// A request whose answer is the event stream of a task, new or running. What can be refused is refused before the first
-// byte. A caller who disconnects does not end the poll: it subscribes to the task, or reads it.
+// Answers a request with the event stream of a new or running task. Everything that can be refused is refused before
+// the first byte. A caller who disconnects does not end the poll, and can subscribe to the task again or read it.
 
 interface Opened {
   context: PollsContext;
@@ -22,7 +22,7 @@ interface Opened {
   reply: FastifyReply;
   call: A2aCall;
   follower: PollFollower;
-  /** Closed with the stream. */
+  /** Resources that are closed with the stream. */
   owned: DisposableStack;
 }
 
@@ -51,7 +51,7 @@ export async function subscribeToTask(
 ): Promise<undefined> {
   refuseWhileClosing(context);
   const found = await findTask(context, accountOf(request), call.params.id);
-  // Version 0.3 leaves open what follows then: the stream is the task alone.
+  // Version 0.3 does not define this case: the stream then consists of the task alone.
   if (found.poll.status !== 'running' && call.version === '1.0') {
     throw new RpcProtocolError(A2A_ERRORS.unsupportedOperation, HAS_ENDED);
   }
@@ -77,6 +77,6 @@ async function send(opened: Opened, { poll, names }: FoundTask): Promise<void> {
   reply.raw.once('close', () => owned.dispose());
   const events = new TaskEvents(context, stream, follower, { poll, names, call });
   if (!events.begin(task)) return;
-  // A task that is new has no snapshot yet; an older one may have several.
+  // A new task has no snapshot yet; an older one may have several.
   follower.follow(poll.id, events, { catchUp: true });
 }

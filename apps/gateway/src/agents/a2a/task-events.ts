@@ -14,7 +14,7 @@ import { toStreamedArtifact, toStreamedStatus, toStreamedTask } from './to-wire.
 
 type Streamed = FoundTask & { call: A2aCall };
 
-/** Writes what a follower hears of a task's poll to an event stream, each event a JSON-RPC response. */
+/** Writes what a follower receives about a task's poll to an event stream, each event as a JSON-RPC response. */
 export class TaskEvents implements PollListener, StreamSource {
   readonly #context: PollsContext;
   readonly #stream: EventStream;
@@ -29,7 +29,7 @@ export class TaskEvents implements PollListener, StreamSource {
     stream.source = this;
   }
 
-  /** Sends the task as it is; false if that was all. */
+  /** Sends the current task; false if it has ended and nothing follows. */
   begin(task: Task): boolean {
     const opening = this.#event(toStreamedTask(this.#context.config, this.#streamed.call.version, task));
     if (task.state === 'working') this.#stream.send(opening);
@@ -70,7 +70,7 @@ export class TaskEvents implements PollListener, StreamSource {
   async #finish(end: PollEnd): Promise<void> {
     const { poll, names, call } = this.#streamed;
     const result = await readOutcomeUntil(this.#context, poll.id, end, undefined, () => this.#stream.closed);
-    // Without the end the client subscribes again, and finds it once Postgres is there. What throws below ends the stream so, too.
+    // The stream ends without a last event, as after an error below. The client subscribes again once Postgres is back.
     if (result === undefined) return this.#stream.end();
     const finishedAt = new Date();
     const canceledAt = (await wasCanceled(this.#context.storage, poll.id)) ? finishedAt : null;

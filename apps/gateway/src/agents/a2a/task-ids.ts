@@ -3,7 +3,7 @@ import { ApiError } from '../../http/api-error.ts';
 
 const MAX_NAME_LENGTH = 255;
 
-/** A task or context id from a caller; null if absent. */
+/** A task or context id sent by a caller; null if absent. */
 export function readName(value: unknown, field: string): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string' && value.length <= MAX_NAME_LENGTH) return value;
@@ -12,5 +12,5 @@ export function readName(value: unknown, field: string): string | null {
   });
 }
 
-/** The idempotency key of a task id that a caller chose. */
+/** The idempotency key for a task id that a caller chose. */
 export const keyOfTask = (id: string): string => createHash('sha256').update(id).digest('base64url');

@@ -7,8 +7,9 @@ import { A2A_ERRORS } from './methods.ts';
 import { RpcProtocolError } from './read-call.ts';
 
 /**
- * The poll in a message: the first data part, or else the first text part that is a JSON object, or else the first that ends with
- * its options in brackets. Options are not guessed from other text. Checked for clean text, not yet as a poll.
+ * The poll in a message: the first data part; otherwise the first text part that is a JSON object; otherwise the first
+ * text that ends with options in brackets. Options are not guessed from other text. Checks for clean text, not for a
+ * valid poll.
  */
 export function pollOfMessage(params: Record<string, unknown>): Record<string, unknown> {
   const { message } = params;

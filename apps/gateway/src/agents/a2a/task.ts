@@ -3,13 +3,13 @@ import { quotedVerdictOf } from '@eloquentpoll/polls';
 import { findResultOfPoll, NAMED_TASK, type Poll } from '@eloquentpoll/storage';
 import type { PollsContext } from '../../polls/context.ts';
 
-// A task is a poll that came in a message. It has no state of its own: everything is derived from the stored poll.
+// A task is a poll that arrived in a message. It has no state of its own: everything is derived from the stored poll.
 
 export interface Task {
   id: string;
-  /** null if the caller gave none and the version does not require one. */
+  /** Null if the caller gave none and the version does not require one. */
   contextId: string | null;
-  /** A tie is completed; a poll without a valid vote is failed. A canceled one has a result where models had voted. */
+  /** A tie is completed; a poll without a valid vote has failed. A canceled poll has a result if models had voted. */
   state: 'working' | 'completed' | 'failed' | 'canceled';
   at: Date;
   result: PollResponse | null;
@@ -17,13 +17,13 @@ export interface Task {
 
 export type TaskNames = Pick<Task, 'id' | 'contextId'>;
 
-/** Versions after 0.1 require a context: a task without one of its caller's is a context of its own. */
+/** Versions after 0.1 require a context id; a task without one uses its own id. */
 export const namesOf = ({ id, contextId, entryPoint }: Poll): TaskNames => ({
   id,
   contextId: contextId ?? (entryPoint === NAMED_TASK ? null : id),
 });
 
-/** The task of a poll whose result is not known here. */
+/** The task of a poll, including its stored result. */
 export async function readTask({ storage }: PollsContext, poll: Poll, names: TaskNames): Promise<Task> {
   const stored = poll.status === 'running' ? null : await findResultOfPoll(storage, poll.id);
   return taskOf(poll, stored?.detail ?? null, names);

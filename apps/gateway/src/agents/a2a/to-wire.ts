@@ -29,7 +29,7 @@ const FORMS: Readonly<Record<A2aVersion, VersionForm>> = {
 
 const kindOf = (part: Part): string => ('data' in part ? 'data' : 'text');
 
-/** Only version 0.3 names the kind of an object. */
+/** Only version 0.3 states the kind of an object. */
 const kind = (version: A2aVersion, name: string) => version === '0.3' && { kind: name };
 
 export function toWireTask(config: Config, version: A2aVersion, task: Task): Wire {
@@ -46,7 +46,7 @@ export function toWireTask(config: Config, version: A2aVersion, task: Task): Wir
   };
 }
 
-/** Without their artifacts the listed tasks lack the words of their verdicts too. */
+/** Tasks listed without artifacts omit the status message too, because it contains the verdict. */
 export function toWireList(config: Config, { tasks, total, nextPageToken, includeArtifacts }: TaskList): Wire {
   return {
     tasks: tasks.map((task) => {
@@ -101,7 +101,7 @@ function contextOf(version: A2aVersion, { id, contextId }: TaskNames): Wire {
   return contextId === null ? {} : { sessionId: contextId };
 }
 
-/** What a stream says of a task; version 1.0 has a member for each kind, and its streams end without a mark. */
+/** A task as a stream event. Version 1.0 wraps each kind of event in its own member and does not mark the last one. */
 export const toStreamedTask = (config: Config, version: A2aVersion, task: Task): Wire => {
   const wire = toWireTask(config, version, task);
   return version === '1.0' ? { task: wire } : wire;

@@ -4,10 +4,10 @@ import { invalid } from '../../http/api-error.ts';
 import type { ChatText } from './messages.ts';
 import { readSchema } from './schema-choice.ts';
 
-// Where the options of a request are, and the form in which its caller wants the winner: a forced tool, a schema, or the
-// brackets that end the text.
+// Finds the options of a request and the form in which the caller wants the winner: a forced tool, a schema, or
+// brackets at the end of the text.
 
-/** How the winner is said: as it is, as JSON of the schema, or as a call of a tool. */
+/** The form of the winner: plain text, JSON of the schema, or a tool call. */
 export type AnswerForm =
   | { kind: 'text' }
   | { kind: 'json'; fill: (option: string) => unknown }
@@ -16,7 +16,7 @@ export type AnswerForm =
 export interface ChatChoice {
   question: string;
   options: string[];
-  /** The member that the options came in. */
+  /** The member that contained the options. */
   field: 'response_format' | 'tools' | 'messages';
   form: AnswerForm;
 }
@@ -47,7 +47,7 @@ export function readChoice(body: Record<string, unknown>, { context, text }: Cha
   return { question: joined(context, question), options, field: 'messages', form: { kind: 'text' } };
 }
 
-/** Libraries repeat a description in several places. */
+/** Without duplicates, because libraries repeat a description in several places. */
 const joined = (...texts: readonly string[]): string =>
   [...new Set(texts.filter((text) => text.trim() !== ''))].join('\n\n');
 
@@ -82,7 +82,7 @@ interface Tool {
   parameters: unknown;
 }
 
-/** The tool that the request wants called; null where it leaves the choice, and no tool is called then. */
+/** The tool that the request forces; null if the model may choose, in which case no tool is called. */
 function forcedTool({ tools, tool_choice: choice }: Record<string, unknown>): Tool | null {
   const known = readTools(tools ?? []);
   if (choice === undefined || choice === null || choice === 'none' || choice === 'auto') return null;

@@ -4,7 +4,7 @@ import { jsonLine } from '../../http/json-line.ts';
 import { answerOf, chatPollOf, completionId, nowInSeconds } from './completion.ts';
 import type { AskedByChat } from './read-request.ts';
 
-// The same completion as a stream of chunks: the role at once, the answer when the poll has ended.
+// A completion as a stream of chunks: the role at once, the answer when the poll has ended.
 
 export interface ChunkedCompletion {
   pollId: string;
@@ -31,7 +31,7 @@ export function lastChunks(config: Config, { pollId, asked }: ChunkedCompletion,
 
 const DONE = 'data: [DONE]\n\n';
 
-/** A stream that an error ends has no `[DONE]`. */
+/** A stream that ends with an error has no `[DONE]`. */
 export const errorChunk = (occurrence: Occurrence): string => event(chatErrorBody(occurrence));
 
 function chunk(

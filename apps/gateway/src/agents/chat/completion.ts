@@ -4,8 +4,8 @@ import type { Config } from '../../config/config.ts';
 import { pageUrl } from '../../polls/read/to-wire.ts';
 import type { AnswerForm } from './choice.ts';
 
-// The result of a poll as a chat completion. A tie has no winner and none is made up, so it is a refusal, which is how
-// this interface says that a schema was not filled.
+// The result of a poll as a chat completion. A tie has no winner, and none is invented: it becomes a refusal, by which
+// the OpenAI API reports that a schema was not filled.
 
 export interface Answered {
   message: ChatAnswer;

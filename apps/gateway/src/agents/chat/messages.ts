@@ -1,13 +1,13 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import { invalid } from '../../http/api-error.ts';
 
-// A poll has one question: the last message, of the user, with the system messages in front. An earlier turn that were
-// left out would change what the models are asked, so it is refused.
+// A poll has one question: the last message, from the user, preceded by the system messages. Other earlier turns are
+// refused: leaving them out would change what the models are asked.
 
 export interface ChatText {
-  /** Of the system messages; empty without any. */
+  /** Text of the system messages; empty if there are none. */
   context: string;
-  /** Of the user. */
+  /** Text of the user's message. */
   text: string;
 }
 

@@ -3,7 +3,7 @@ import { ApiError, invalid } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 
-// One model per panel. Ids have the form of routers, vendor and name.
+// One model per panel. Ids are vendor and name, as model routers write them.
 
 const PREFIX = 'eloquentpoll/';
 
@@ -14,7 +14,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   free: 'Open-weight models vote, at no cost and without a key; the limits are tighter.',
 };
 
-/** When the first of them came up, as the vendor's clients expect a time: 2026-01-01. */
+/** A creation time, which clients of the OpenAI API expect: 2026-01-01. */
 const CREATED_S = 1_767_225_600;
 
 const chatModels: readonly ChatModel[] = CHAT_MODELS.map((id) => ({
@@ -25,7 +25,7 @@ const chatModels: readonly ChatModel[] = CHAT_MODELS.map((id) => ({
   description: DESCRIPTIONS[id.slice(PREFIX.length)] ?? id,
 }));
 
-/** What this installation runs. */
+/** The models that this installation offers. */
 export const offeredModels = (context: Pick<PollsContext, 'panels'>): readonly ChatModel[] =>
   chatModels.filter(({ id }) => runsFreePolls(context) || !isFreeModel(id));
 
@@ -45,7 +45,7 @@ export function panelOfModel(offered: readonly ChatModel[], model: unknown): Pan
 
 const listOf = (offered: readonly ChatModel[]): string => offered.map(({ id }) => id).join(', ');
 
-/** For any body, valid or not. */
+/** Takes any body, valid or not. */
 export const isFreeModel = (model: unknown): boolean => model === `${PREFIX}free`;
 export const isPaidModel = (model: unknown): boolean =>
   !isFreeModel(model) && chatModels.some(({ id }) => id === model);

@@ -1,7 +1,7 @@
 import type { Issue } from '@eloquentpoll/contracts';
 
-// Every member of a request is used, known to have no effect on a poll, or refused by name. One that is not known is
-// refused too: a misspelt `max_cost_usd` must not run a poll without it.
+// Every member of a request is used, known to have no effect on a poll, or refused by name. Unknown members are refused
+// too: a misspelt `max_cost_usd` must not run a poll without that limit.
 
 const USED = [
   'model',
@@ -18,7 +18,7 @@ const USED = [
   'expires_in',
 ];
 
-/** What steers how one model writes text, or what the vendor keeps: the outcome of a poll is the same without it. */
+/** Parameters for how one model writes text, or for what the vendor stores: they do not affect a poll's outcome. */
 export const WITHOUT_EFFECT = [
   'temperature',
   'top_p',
@@ -40,7 +40,7 @@ export const WITHOUT_EFFECT = [
 
 interface Refused {
   why: string;
-  /** A value that asks for nothing. */
+  /** Whether the value requests nothing. */
   isHarmless?(value: unknown): boolean;
 }
 

@@ -12,13 +12,13 @@ import { readMessages } from './messages.ts';
 import { isFreeModel, offeredModels, panelOfModel } from './models.ts';
 import { parameterIssues } from './parameters.ts';
 
-// From a chat request to the order of a poll, read as any other order is; its issues are said of the caller's members.
+// Reads a chat request into an order, by the rules for all orders. Its issues name the caller's own members.
 
 export interface AskedByChat {
   model: string;
   order: PollOrder;
   form: AnswerForm;
-  /** Null where the whole answer is sent at once. */
+  /** Null if the answer is sent as a whole. */
   stream: { includeUsage: boolean } | null;
 }
 
@@ -31,7 +31,7 @@ export function readChatRequest(context: Pick<PollsContext, 'panels'>, body: unk
   const choice = readChoice(body, readMessages(body.messages));
   const { confidence_threshold, max_cost_usd, reasons, metadata, expires_in } = withoutNull(body);
   const { question, options } = choice;
-  // Clients that send it with every request are not refused where there is no account to keep it for.
+  // Some clients send metadata with every request: without an account it is ignored, not refused.
   const kept = caller === 'anonymous' ? undefined : metadata;
   const poll = { question, options, confidence_threshold, max_cost_usd, reasons, metadata: kept, expires_in };
   const order = inOwnMembers(choice, () =>
@@ -62,7 +62,7 @@ function streamIssues({ stream, stream_options: options }: Record<string, unknow
   ];
 }
 
-/** Issues of `question` and `options` name the members that these came in. */
+/** Makes issues of `question` and `options` name the members that contained them. */
 function inOwnMembers({ field }: ChatChoice, read: () => PollOrder): PollOrder {
   try {
     return read();

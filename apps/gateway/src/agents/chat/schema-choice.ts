@@ -1,16 +1,16 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 
-// The one choice in a JSON Schema, and how to fill the schema with what was chosen. Forms that the common libraries emit:
-// an enum, constants in `anyOf` or `oneOf`, either by reference, and beside it members that need no answer of a model.
+// Finds the one choice in a JSON Schema, and how to fill the schema with the winner. Common libraries write an enum, or
+// constants in `anyOf` or `oneOf`, also by reference, and beside it members that need no model's answer.
 
 export type SchemaPart =
-  /** The descriptions on the way to it, the outermost first. */
+  /** `descriptions` are those on the path to the choice, the outermost first. */
   | { kind: 'choice'; options: string[]; descriptions: string[]; fill: (option: string) => unknown }
-  /** Valid without an answer. */
+  /** A part that can be filled without an answer. */
   | { kind: 'constant'; value: unknown }
   | { kind: 'wrong'; detail: string };
 
-/** References can make a small schema large. */
+/** A limit, because references can make a small schema large. */
 const MAX_PARTS = 500;
 const MAX_DEPTH = 8;
 
@@ -41,7 +41,7 @@ class SchemaReader {
       if (!texts.every((value) => typeof value === 'string')) return wrong(name, 'must be an enum of strings');
       return { kind: 'choice', options: texts, descriptions: describedBy(given), fill: (option) => option };
     }
-    // No model was asked about it: null says so wherever it may be null, in whatever order its values stand.
+    // No model was asked about this member: null says so wherever it is allowed, in any position of the enum.
     if (listed.includes(null)) return { kind: 'constant', value: null };
     if (listed[0] !== undefined) return { kind: 'constant', value: listed[0] };
     if (isJsonObject(schema.properties)) return this.#readObject(schema, schema.properties, name, depth);
@@ -74,7 +74,7 @@ class SchemaReader {
     return { ...choice, descriptions: [...describedBy(schema), ...choice.descriptions], fill };
   }
 
-  /** The values that a schema lists, empty where it does not; a string says why a variant cannot be read. */
+  /** The values that a schema lists, empty if it lists none; a string says why a variant cannot be read. */
   #valuesOf(schema: Record<string, unknown>): unknown[] | string {
     if (Array.isArray(schema.enum)) return [...(schema.enum as unknown[])];
     if ('const' in schema) return [schema.const];
@@ -97,7 +97,7 @@ class SchemaReader {
     return variantsOf(schema).some((variant) => isJsonObject(variant) && variant.type === 'null');
   }
 
-  /** Follows `$ref` within the schema, alone or as the one member of `allOf`. A string says why nothing was found. */
+  /** Follows `$ref` within the schema, alone or as the only member of `allOf`. A string says why nothing was found. */
   #resolve(given: unknown): Record<string, unknown> | string {
     let schema = given;
     for (let steps = 0; steps <= MAX_DEPTH; steps++) {
@@ -131,7 +131,7 @@ const variantsOf = ({ anyOf, oneOf }: Record<string, unknown>): unknown[] => {
 const describedBy = (schema: unknown): string[] =>
   isJsonObject(schema) && typeof schema.description === 'string' ? [schema.description] : [];
 
-/** A step of a JSON pointer in a URI fragment. */
+/** Decodes one step of a JSON pointer in a URI fragment. */
 function unescaped(step: string): string {
   try {
     return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');

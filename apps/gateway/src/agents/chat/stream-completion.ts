@@ -13,7 +13,7 @@ import { type Submission, submitPoll } from '../../polls/run/submit-poll.ts';
 import { type ChunkedCompletion, errorChunk, firstChunk, lastChunks } from './completion-chunks.ts';
 import { joiningLeftPoll, noteLeftPoll } from './left-polls.ts';
 
-/** Runs a poll, or joins one, and answers with its completion in chunks. A caller who disconnects does not end the poll. */
+/** Runs or joins a poll and streams its completion in chunks. A caller who disconnects does not end the poll. */
 export async function streamCompletion(
   context: PollsContext,
   request: FastifyRequest,
@@ -24,7 +24,7 @@ export async function streamCompletion(
   refuseWhileClosing(context);
   using opened = new DisposableStack();
   opened.defer(await context.streamSlots.take(request));
-  // After what may refuse it: what an earlier answer left is joined once.
+  // After the steps that may refuse the request, because a poll that was left can be joined only once.
   const submission = await joiningLeftPoll(context, sent);
   const follower = opened.use(new PollFollower(context, 'end'));
   const { pollId, joined, deadlineMs } = await submitPoll(context, submission, follower).catch(

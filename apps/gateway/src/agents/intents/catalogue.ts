@@ -2,7 +2,7 @@ import { type Intent, LIMITS } from '@eloquentpoll/contracts';
 import type { PollsContext } from '../../polls/context.ts';
 import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 
-// The intents of /api/intents: trigger phrases, parameters and the operation of each.
+// The intents of /api/intents: trigger phrases, parameters and operation of each.
 
 const question = { type: 'string', minLength: LIMITS.question.min };
 const options = (max: number, maxLength: number) => ({
@@ -296,7 +296,7 @@ export type KnownIntent = Shape & { readonly id: IntentId };
 export const intentsOf = (context: Pick<PollsContext, 'panels'>): readonly KnownIntent[] =>
   runsFreePolls(context) ? INTENTS : WITHOUT_FREE_POLLS;
 
-/** Where no free polls run, who wants a quick one is led to the other. */
+/** Without free polls, texts that ask for a quick poll match the intent for a paid one. */
 const WITHOUT_FREE_POLLS = withoutFreePolls(INTENTS);
 
 function withoutFreePolls(all: readonly KnownIntent[]): readonly KnownIntent[] {

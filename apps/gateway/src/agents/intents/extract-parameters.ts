@@ -2,11 +2,11 @@ import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import type { IntentId, KnownIntent } from './catalogue.ts';
 import { phrasePattern, readPollInText } from './poll-in-text.ts';
 
-// Reads an intent's parameters from a text. Only what is written there: nothing that costs money is guessed.
+// Reads an intent's parameters from a text. Only what the text states is used: nothing that costs money is guessed.
 
 export interface Extracted {
   parameters: Record<string, unknown>;
-  /** Evidence from the text's form alone, such as a group of options: 0 to 1. */
+  /** Evidence from the form of the text alone, such as a group of options: 0 to 1. */
   form: number;
 }
 

@@ -7,13 +7,13 @@ import { phraseScorer, wordsOf } from './score-phrases.ts';
 
 const MIN_SCORE = 0.3;
 const MAX_MATCHES = 5;
-/** A text with a group of options is a poll; trigger phrases of other intents inside it count this much. */
+/** A text with a group of options is a poll; the trigger phrases of other intents in it count only this much. */
 const IN_A_POLL = 0.6;
 const POLLS: ReadonlySet<string> = new Set(['run_poll', 'quick_poll', 'dry_run']);
 
 const made = new WeakMap<readonly KnownIntent[], Matcher>();
 
-/** Hundreds of patterns, for the first text. */
+/** Compiled for the first text, because there are hundreds of patterns. */
 const makeMatcher = (intents: readonly KnownIntent[]) => ({
   scorer: phraseScorer(new Map(intents.map(({ id, trigger_phrases }) => [id, trigger_phrases]))),
   readers: intents.map((intent) => ({ intent, read: readerOf(intent) })),

@@ -20,7 +20,7 @@ interface Limits {
 
 /** Connecting words between the trigger phrase and the question. */
 const LINK = /^(?:[\s:,.\u2013\u2014-]+|(?:on|about|whether|if|for|this|the question|to answer|to vote on)\b)/iu;
-/** `please`, `can you` and the like; a phrase further in does not lead the text. */
+/** Leaves space for `please`, `can you` and the like; a phrase after that does not lead the text. */
 const MAX_LEAD_CHARACTERS = 30;
 const MAX_LINKS = 6;
 

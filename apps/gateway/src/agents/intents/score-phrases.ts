@@ -1,7 +1,7 @@
-// Scores how well a text matches lists of phrases, by words alone. Deterministic, and linear in the text's length.
+// Scores how well a text matches lists of phrases, by words alone. Deterministic; linear in the text's length.
 
 export interface PhraseScore {
-  /** 0 to 1. */
+  /** From 0 to 1. */
   score: number;
   /** The phrases whose words all occur together in the text. */
   matched: string[];
@@ -15,11 +15,11 @@ interface Phrase {
 
 export type Scorer = (words: readonly string[]) => ReadonlyMap<string, PhraseScore>;
 
-/** So many other words may stand between those of a phrase. */
+/** Maximum number of other words between the words of a phrase. */
 const SLACK = 3;
-/** Factor for words that are close but not adjacent. */
+/** Factor for words that are near each other but not adjacent. */
 const LOOSE = 0.75;
-/** Penalty for a phrase at the end of the text: people state the request first. */
+/** Penalty for a phrase at the end of the text, because people state their request first. */
 const LATE = 0.2;
 const EXTRA = 0.02;
 /** Stop words: they count little. */
@@ -30,7 +30,7 @@ const FILLERS: ReadonlySet<string> = new Set(
 );
 const LIGHT = 0.1;
 
-/** Phrases by intent id. Weights are inverse document frequencies: words of many phrases count little. */
+/** Phrases by intent id. Weights are inverse document frequencies: words in many phrases count little. */
 export function phraseScorer(phrasesById: ReadonlyMap<string, readonly string[]>): Scorer {
   const all = [...phrasesById.values()].flat().map(wordsOf);
   const frequency = new Map<string, number>();

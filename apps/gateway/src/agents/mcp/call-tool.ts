@@ -5,8 +5,8 @@ import { toApiError } from '../../http/hooks/to-api-error.ts';
 import { untrustedFields } from '../untrusted-fields.ts';
 import type { Tool, ToolCall } from './tool.ts';
 
-// Runs a tool. An error is a result with isError, which the calling model can act on: it holds the message, code and
-// recovery that the REST operation would have answered.
+// Runs a tool. An error becomes a result with isError, so that the calling model can act on it: it has the message,
+// code and recovery of the REST operation's error.
 
 /** A type alias, because an interface has no implicit index signature, which the library requires. */
 export type ToolResult = {
@@ -22,7 +22,7 @@ export const callTool = (tool: Tool, call: ToolCall): Promise<ToolResult> =>
     return tool.run(call);
   });
 
-/** A tool that a user id or a read-only key may not call is refused before it begins. */
+/** Refuses a tool that spends money, before it starts, to callers with a user id or a read-only key. */
 export function refuseSpending(tool: Tool, { request }: Pick<ToolCall, 'request'>): void {
   if (!tool.spends) return;
   if (request.principal?.via === 'user_id') throw mayNotSpend(tool);

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { ApiError } from '../../http/api-error.ts';
 
-/** Whether a page of this origin may call: ours, and those that the operator names. */
+/** Whether pages of this origin may call: our own, and those that the operator names. */
 export const originCheck =
   ({ baseUrl, mcpAllowedOrigins }: Pick<Config, 'baseUrl' | 'mcpAllowedOrigins'>) =>
   (origin: string): boolean =>

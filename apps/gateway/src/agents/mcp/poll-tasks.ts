@@ -12,8 +12,8 @@ import { refuseSpending, type ToolResult, toolResult } from './call-tool.ts';
 import type { Tool, ToolCall } from './tool.ts';
 import { MCP_POLL, unlessFailed } from './tools/poll-question.ts';
 
-// Tasks (SEP-2663): a client that declares the extension gets a poll's task at once, and asks for it until it has ended.
-// A task is the poll itself, so any replica answers for it, and it needs no time to live.
+// Tasks (SEP-2663): a client that declares the extension gets a task at once, and polls it until it has ended. The task
+// is the poll itself, so any gateway can answer for it, and it needs no ttl.
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
@@ -31,10 +31,10 @@ export type PollTask = {
   result?: ToolResult;
 };
 
-/** The library gives every result of a tool call contents. */
+/** The library's type requires `content` in every result of a tool call. */
 type StartedTask = PollTask & { resultType: 'task'; content: [] };
 
-/** The task of a call, or the result of one that could not begin. `gone`: its client left before the answer was written. */
+/** The task of a call, or a result if it could not start. `gone`: the client left before the answer was sent. */
 export async function startTask(
   start: NonNullable<Tool['start']>,
   tool: Tool,
@@ -59,7 +59,7 @@ export async function startTask(
   }
 }
 
-/** Who has never heard of the task cannot cancel it, and a gateway that ends is no client that leaves. */
+/** A client that left before it learned of the task cannot cancel it. A gateway's shutdown is no leaving client. */
 function cancelWhenLeft({ context, request }: ToolCall, pollId: string, gone: AbortSignal): void {
   const left = { pollId, accountId: accountOf(request), isKeyed: request.idempotencyKey !== null };
   const cancel = (): void => {
@@ -69,7 +69,7 @@ function cancelWhenLeft({ context, request }: ToolCall, pollId: string, gone: Ab
   else gone.addEventListener('abort', cancel, { once: true });
 }
 
-/** null if the caller has no task of this id. */
+/** Null if the caller has no task with this id. */
 export async function findTaskPoll(context: PollsContext, request: FastifyRequest, id: string): Promise<Poll | null> {
   const poll = isPollId(id) ? await findPoll(context.storage, id) : null;
   return poll && poll.entryPoint === MCP_POLL && poll.accountId === accountOf(request) ? poll : null;
@@ -85,11 +85,11 @@ export async function readPollTask(context: PollsContext, request: FastifyReques
         snapshot?.status === 'running' ? progressSentence(snapshot, poll.spec.options) : 'The models are voting.',
     };
   }
-  // Where the storage is away, this call fails and is repeated: an error as its result would be the end of the task.
+  // While the storage is away this call fails and can be repeated: an error as the result would end the task.
   const stored = await findResultOfPoll(context.storage, poll.id);
   const why = stored ? null : await whyWithoutResult(context, poll.id, 'poll_execution_failed');
   const failure = stored?.detail.status === 'failed' ? whyFailed(stored.detail) : why;
-  // Votes that it had are a result, which its caller paid: such a task is completed.
+  // If models had voted there is a result, which the caller has paid for, so the task counts as completed.
   if (failure?.code === 'poll_canceled') return { ...stateOf(poll), status: 'cancelled', statusMessage: CANCELED };
   const result = await toolResult({ context, request }, async () => {
     if (!stored) throw new ApiError(why!.code);

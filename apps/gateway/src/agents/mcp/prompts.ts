@@ -1,5 +1,5 @@
-// Prompts for decisions that come up often. Each becomes one message that asks the model to call poll_question; what the
-// user typed stands in it as JSON, so that it cannot pass for instructions of ours.
+// Prompts for common decisions. Each becomes one message that asks the model to call poll_question. The user's text is
+// inserted as JSON, so that it cannot pass for our instructions.
 
 interface PromptArgument {
   readonly name: string;
@@ -12,7 +12,7 @@ interface Prompt {
   readonly title: string;
   readonly description: string;
   readonly arguments: readonly PromptArgument[];
-  /** What to poll, for these arguments. */
+  /** Describes the poll for these arguments. */
   say(given: Readonly<Record<string, string>>): string;
 }
 
@@ -73,7 +73,7 @@ export const PROMPTS: readonly Prompt[] = [
   },
 ];
 
-/** The text of a prompt, or the sentence that says which argument is missing. */
+/** The text of a prompt, or a sentence that names the missing argument. */
 export function promptText(
   prompt: Prompt,
   given: Readonly<Record<string, string>>,

@@ -7,7 +7,7 @@ import { resultWithId } from '../../polls/read/find-result.ts';
 import { toResultDetail } from '../../polls/read/public-result.ts';
 import { pageUrl } from '../../polls/read/to-wire.ts';
 
-// Results as resources: every caller that has the id of one may read it, and is listed its own.
+// Results as resources. Any caller who has a result's id may read it; lists contain only the caller's own results.
 
 const SCHEME = 'poll://';
 const MAX_LISTED = 50;
@@ -32,7 +32,7 @@ export async function listResultResources({ lists }: PollsContext, accountId: st
   }));
 }
 
-/** null if there is no such result. */
+/** Null if there is no such result. */
 export async function readResultResource(context: PollsContext, uri: string) {
   const id = uri.startsWith(SCHEME) ? uri.slice(SCHEME.length) : '';
   if (!isResultId(id)) return null;

@@ -20,7 +20,7 @@ export async function sendResponse(reply: FastifyReply, response: Response): Pro
 
 const FORWARDED_HEADERS = ['content-type', 'allow'];
 
-/** The library escapes what JSON must escape. U+2028 and its kind stay, and end a line to some readers. */
+/** The library escapes only what JSON requires. Some readers end a line at U+2028 and the like, which remain. */
 const linesEscaped = () =>
   new TransformStream<string, string>({
     transform(text, controller) {

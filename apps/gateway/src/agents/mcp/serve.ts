@@ -13,7 +13,7 @@ import { listResultResources, RESULT_TEMPLATE, readResultResource } from './reso
 import type { ToolCall } from './tool.ts';
 import { TOOLS, toolNamed } from './tools.ts';
 
-// Creates one MCP server per HTTP request, without MCP sessions, so that any replica answers any message.
+// Creates one MCP server per HTTP request, without MCP sessions, so that any gateway can answer any message.
 
 export const SERVER_INFO = { name: 'eloquentpoll', title: 'EloquentPoll', version: packageJson.version } as const;
 
@@ -62,7 +62,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
         request,
         input: withoutNull(params.arguments ?? {}),
         gone: AbortSignal.any([gone, mcpReq.signal]),
-        // Since 2026-07-28, whose every request has an envelope; before, a client may resume or ask again.
+        // Since revision 2026-07-28, whose requests have an envelope; clients of older ones may resume or ask again.
         cancelsWhenGone: mcpReq.envelope !== undefined,
         progress(step) {
           if (token === undefined) return;
@@ -88,11 +88,11 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
     server.setRequestHandler('tasks/cancel', TASK_PARAMS, async ({ taskId }, { mcpReq }) => {
       const { id } = await taskOf(mcpReq.envelope, taskId);
       requireCanceling(request.principal);
-      // Acknowledged at once, as the extension requires: its end is seen by `tasks/get`.
+      // Does not wait, because the extension requires an answer at once; `tasks/get` shows the end.
       await cancelRun(context, accountOf(request), id, AbortSignal.abort());
       return {};
     });
-    // Acknowledged too; a poll asks its caller for nothing.
+    // Acknowledged without effect, because a poll never asks its caller for input.
     server.setRequestHandler('tasks/update', TASK_PARAMS, async ({ taskId }, { mcpReq }) => {
       await taskOf(mcpReq.envelope, taskId);
       return {};
@@ -134,12 +134,12 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
     onerror: (error) => request.log.debug({ err: error }, 'mcp.message_refused'),
   });
   const response = await handler.fetch(asWebRequest(request, gone), { parsedBody: request.body });
-  // Nothing to subscribe to changes while the process runs: close the subscription's stream at once.
+  // Nothing that could be subscribed to changes while the process runs, so the subscription's stream is closed at once.
   if (isJsonObject(request.body) && request.body.method === 'subscriptions/listen') await handler.close();
   return response;
 }
 
-/** As over REST: a user id reads only, and so does a read-only key. */
+/** As in REST: callers with a user id or a read-only key may only read. */
 function requireCanceling(principal: Principal | null): void {
   if (principal?.via === 'user_id') throw new ApiError('authentication_required', { detail: NEEDS_A_KEY });
   requireWriting(principal);
@@ -147,7 +147,7 @@ function requireCanceling(principal: Principal | null): void {
 
 const NEEDS_A_KEY = 'tasks/cancel needs an API key; a user id reads only.';
 
-/** Declared by each request, not by a session. */
+/** Declared in each request, not per session. */
 function takesTasks(envelope: object | undefined): boolean {
   const capabilities = isJsonObject(envelope) ? envelope['io.modelcontextprotocol/clientCapabilities'] : undefined;
   const extensions = isJsonObject(capabilities) ? capabilities.extensions : undefined;
@@ -158,7 +158,7 @@ interface TaskParams {
   taskId: string;
 }
 
-/** In the form that the library takes from any validator; `types` is for the compiler alone. */
+/** A validator in the standard form that the library accepts; `types` exists only for the compiler. */
 const TASK_PARAMS = {
   params: {
     '~standard': {
@@ -173,7 +173,7 @@ const TASK_PARAMS = {
   },
 };
 
-/** Loaded by the first MCP request, to keep start-up short. */
+/** Loaded at the first MCP request, to keep startup short. */
 const library = () => import('@modelcontextprotocol/server');
 
 type Definition = (typeof TOOLS)[number]['definition'];
@@ -187,7 +187,7 @@ const toListed = ({ name, description, inputSchema, outputSchema, annotations }:
   annotations,
 });
 
-/** Without the body, which is already parsed. The address is fixed, not taken from Host. */
+/** Without the body, which is already parsed. The address is fixed and not taken from Host. */
 function asWebRequest({ headers, method, url }: FastifyRequest, signal: AbortSignal): Request {
   const accept = acceptsAnything(headers.accept) ? 'application/json, text/event-stream' : headers.accept;
   const named = Object.entries({ ...headers, accept }).flatMap(([name, value]) =>
@@ -196,7 +196,7 @@ function asWebRequest({ headers, method, url }: FastifyRequest, signal: AbortSig
   return new Request(new URL(url, 'http://gateway'), { method, headers: named, signal });
 }
 
-/** The library requires both media types literally; a client without Accept, or with a wildcard, accepts them. */
+/** The library requires both media types by name, but a client without Accept, or with a wildcard, accepts them too. */
 export const acceptsAnything = (accept = '*/*'): boolean =>
   accept.split(',').some((range) => /^\s*\*\/\*/.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/.test(range));
 

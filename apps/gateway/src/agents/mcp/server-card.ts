@@ -2,12 +2,12 @@ import { REVISIONS } from './revisions.ts';
 import { DECLARED, SERVER_INFO } from './serve.ts';
 import { TOOLS } from './tools.ts';
 
-// The MCP server card, with the fields of the current draft (SEP-2127) and of the one before it (SEP-1649), which
+// The MCP server card, with the fields of the current draft (SEP-2127) and of the previous one (SEP-1649), which
 // scanners still look for.
 
 export const SERVER_CARD_TYPE = 'application/mcp-server-card+json';
 
-/** The draft allows a hundred characters. */
+/** The draft allows 100 characters. */
 const DESCRIPTION = 'Ask several AI models one multiple-choice question; stops once the outcome is certain enough.';
 
 export function serverCard(baseUrl: string): Record<string, unknown> {
@@ -47,7 +47,7 @@ export function serverCard(baseUrl: string): Record<string, unknown> {
   };
 }
 
-/** server.json, as the public MCP registry takes it (schema 2025-12-11). */
+/** server.json in the format of the public MCP registry (schema 2025-12-11). */
 export function registryEntry(baseUrl: string): Record<string, unknown> {
   const { name, title, version, description, websiteUrl, remotes } = serverCard(baseUrl);
   const $schema = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json';
@@ -55,7 +55,7 @@ export function registryEntry(baseUrl: string): Record<string, unknown> {
   return { $schema, name, title, description, version, websiteUrl, remotes: [{ type, url, headers }] };
 }
 
-/** The host name in reverse order: `polls.example` is `example.polls`. */
+/** The host name in reverse order: `polls.example` becomes `example.polls`. */
 function namespaceOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl);
   const isAddress = /^[\d.]+$|:/.test(hostname);

@@ -2,23 +2,23 @@ import type { FastifyRequest } from 'fastify';
 import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import type { PollsContext } from '../../polls/context.ts';
 
-// A tool wraps a REST operation: it resolves to the same body, throws the same errors and has the same rate limit.
+// A tool wraps a REST operation: it returns the same body, throws the same errors and has the same rate limit.
 
 export interface ToolCall {
   context: PollsContext;
-  /** The HTTP request that carries the call. */
+  /** The HTTP request that contains the call. */
   request: FastifyRequest;
   input: Record<string, unknown>;
   /** Aborts when the client disconnects. */
   gone: AbortSignal;
-  /** By the revision that the client speaks, disconnecting cancels the call. */
+  /** Whether disconnecting cancels the call, which depends on the client's revision. */
   cancelsWhenGone: boolean;
   /** Sends a progress notification if the caller sent a progress token. */
   progress(step: { progress: number; total: number; message: string }): void;
 }
 
 export interface Tool {
-  /** As tools/list shows it. */
+  /** As shown by tools/list. */
   definition: {
     readonly name: string;
     readonly description: string;
@@ -35,11 +35,11 @@ export interface Tool {
   operation: BudgetName;
   spends: boolean;
   run(call: ToolCall): Promise<object>;
-  /** Of a tool that may take long: begins it, and resolves to the id of the poll behind it. */
+  /** For tools that may take long: starts the work and resolves to the id of its poll. */
   start?(call: ToolCall): Promise<string>;
 }
 
-/** The hints of a tool that only reads. */
+/** Hints for a tool that only reads. */
 export const READ_ONLY_HINTS = {
   readOnlyHint: true,
   destructiveHint: false,

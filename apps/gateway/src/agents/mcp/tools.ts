@@ -11,7 +11,7 @@ export const TOOLS: readonly Tool[] = [pollQuestion, getPollResult, getBalance];
 
 export const toolNamed = (name: unknown): Tool | undefined => TOOLS.find(({ definition }) => definition.name === name);
 
-/** The rate limit of a message, and with it the scope that it needs: a tool call counts as the tool's operation. */
+/** The rate-limit budget of a message, and so the scope that it needs: a tool call counts as the tool's operation. */
 export function operationOf({ body }: FastifyRequest): BudgetName {
   if (!isJsonObject(body) || typeof body.method !== 'string') return 'read';
   if (body.method === 'tools/call') {
@@ -20,7 +20,7 @@ export function operationOf({ body }: FastifyRequest): BudgetName {
   return Object.hasOwn(OPERATIONS, body.method) ? OPERATIONS[body.method]! : 'read';
 }
 
-/** What reads or ends the caller's own. Hosts list resources whenever they connect, with whatever token they have. */
+/** Methods that read or end the caller's own data. Hosts list resources on every connect, with any token. */
 const OPERATIONS: Readonly<Record<string, BudgetName>> = {
   'resources/list': 'session',
   'tasks/get': 'session',

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@eloquentpoll/contracts';
 
-// The library refuses params of a wrong shape with the report of its own validator, mostly as an internal error. What the
-// requests of this server need is said here in the words of every other refusal, in place of that answer.
+// For params of a wrong shape the library answers with its validator's report, mostly as an internal error. These
+// checks replace that answer by one in the style of our other refusals.
 
 const INVALID_PARAMS = -32602;
 
@@ -27,7 +27,7 @@ const PARAMS: ReadonlyMap<string, Record<string, Member>> = new Map([
   ['prompts/get', { name: { kind: 'string' }, arguments: { kind: 'strings', optional: true } }],
 ]);
 
-/** The answer to a request whose params cannot be what its method needs; null for every other message. */
+/** The answer to a request whose params do not fit its method; null for every other message. */
 export function wrongParams(message: unknown): object | null {
   if (!isJsonObject(message) || message.jsonrpc !== '2.0') return null;
   const { id, method, params } = message;
@@ -51,7 +51,7 @@ function wrongMember(name: string, { kind, optional }: Member, of: JsonObject, w
     .map((key) => `${path}.${key} must be a string`);
 }
 
-/** Name and version of the caller's own program, which every client sends. */
+/** Name and version of the client program, which every client sends. */
 const wrongClient = (client: unknown): string[] =>
   isJsonObject(client)
     ? ['name', 'version'].flatMap((name) => wrongMember(name, { kind: 'string' }, client, 'params.clientInfo'))

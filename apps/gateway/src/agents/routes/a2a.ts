@@ -92,7 +92,7 @@ async function answerTo(context: PollsContext, request: FastifyRequest, reply: F
   }
 }
 
-/** Versions 0.1 and 0.3 share `tasks/get` and `tasks/cancel`; only callers of version 0.1 name their tasks. */
+/** Versions 0.1 and 0.3 share `tasks/get` and `tasks/cancel`; only callers of version 0.1 choose their tasks' ids. */
 const versionFor = ({ version }: A2aCall, { entryPoint }: Poll): A2aVersion =>
   version === '0.3' && entryPoint === NAMED_TASK ? '0.1' : version;
 

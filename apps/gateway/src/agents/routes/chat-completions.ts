@@ -26,7 +26,7 @@ const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/eve
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Read before the budget is known: what is refused for its body uses up no poll. */
+    /** Read before the budget is chosen, so that a request refused for its body uses up no poll. */
     chatReading: { asked: AskedByChat } | { refusal: ApiError } | null;
   }
 }
@@ -75,7 +75,7 @@ export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext
       const submission = await joiningLeftPoll(context, asked);
       const gone = goneSignal(reply);
       const ended = await awaitPoll(context, submission, gone).catch(async (error: unknown) => {
-        // A caller who left has no answer to repeat the request for, unless it repeated one before.
+        // A caller who left got no answer after which to retry, unless this request was itself a retry.
         if (!gone.aborted || submission.joins !== undefined) await noteLeftPoll(context, submission, error);
         throw error;
       });
@@ -89,7 +89,7 @@ export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext
   );
 }
 
-/** For any body, valid or not. */
+/** Takes any body, valid or not. */
 const modelOf = ({ body }: FastifyRequest): unknown =>
   typeof body === 'object' && body !== null && 'model' in body ? body.model : undefined;
 

@@ -46,7 +46,7 @@ export function chatModelRoutes(app: FastifyInstance, context: Pick<PollsContext
     async ({ params }): Promise<ChatModel> => chatModelNamed(data, params.model),
   );
 
-  // Some clients leave the slash of the id as it is.
+  // Some clients do not encode the slash in the id.
   app.get<{ Params: { owner: string; name: string } }>(
     '/v1/models/:owner/:name',
     { config: { operation: 'read' }, schema: { hide: true, security: access.none, response: found } },

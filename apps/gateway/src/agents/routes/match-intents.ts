@@ -9,7 +9,7 @@ import type { PollsContext } from '../../polls/context.ts';
 import { intentsOf } from '../intents/catalogue.ts';
 import { rankIntents } from '../intents/match-intents.ts';
 
-/** POST /api/intents/match: which operation a text asks for, by its words, without a model. */
+/** POST /api/intents/match: finds the operation that a text asks for, by its words, without a model. */
 export function matchIntentsRoute(app: FastifyInstance, context: Pick<PollsContext, 'panels'>): void {
   const intents = intentsOf(context);
   app.post<{ Body: IntentMatchRequest }>(

@@ -13,9 +13,9 @@ import { serveMcp } from '../mcp/serve.ts';
 import { operationOf } from '../mcp/tools.ts';
 import { wrongParams } from '../mcp/wrong-params.ts';
 
-/** POST /api/mcp: the tools of the service in the Model Context Protocol. */
+/** POST /api/mcp: the service's tools in the Model Context Protocol. */
 export async function mcpRoute(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
-  // Before authentication.
+  // Registered first, so that it runs before authentication.
   const allowsOrigin = originCheck(context.config);
   app.addHook('onRequest', refuseForeignOrigins(allowsOrigin));
   app.post(
@@ -51,7 +51,7 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
       const response = await serveMcp(context, request, gone);
       // The client has disconnected.
       if (gone.aborted) return reply.hijack();
-      // Only of what the protocol takes: headers and methods are refused by the library, with statuses of their own.
+      // Only for messages that the library accepted: it refuses headers and methods with other statuses.
       const wrong = response.ok ? wrongParams(request.body) : null;
       if (wrong === null) return sendResponse(reply, response);
       await response.body?.cancel();

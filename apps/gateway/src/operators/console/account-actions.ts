@@ -29,7 +29,7 @@ export const unfreeze: OperatorAction = {
   },
 };
 
-/** What is not emptied here, running polls among it, is emptied by a worker within minutes. */
+/** A worker empties the rest, including running polls, within minutes. */
 export const close: OperatorAction = {
   label: 'Close for good',
   subject: OF_ACCOUNT,
@@ -64,11 +64,11 @@ export const revoke: OperatorAction = {
   },
 };
 
-/** No replica serves its keys from cache, and workers take its polls now. */
+/** Removes its keys from the cache of all gateways, and hands its polls to workers at once. */
 async function spread(context: OperatorsContext, { keys, ended }: Shut): Promise<void> {
   await Promise.all([
     ...keys.map((hash) => context.keys.invalidate(hash)),
-    // They end without a call, so also those of the flex lane need not wait.
+    // They end without a call, so even flex polls need not wait and go into the standard lane.
     ...ended.map(({ id, epoch }) => enqueue(context, id, { epoch, lane: 'standard' })),
   ]);
 }

@@ -3,8 +3,8 @@ import { ACTIONS, type Verb } from './actions.ts';
 import type { ActionField, OperatorAction } from './operator-action.ts';
 import { escaped } from './page-table.ts';
 
-// Forms without scripts: the reason is asked for beside each button. Each has the id of its action, so that a second click
-// does nothing more.
+// Forms without scripts: a field for the reason is next to each button. Each form has the id of its action, so that a
+// second click does nothing more.
 
 export type Form = (verb: Verb, subject?: string) => string;
 
@@ -17,7 +17,7 @@ export const formsWith =
     return `<form method="post" action="/admin/${verb}">${hidden('form', formToken)}${hidden('id', randomUUID())}${known}${all.map(input).join(' ')} ${input(REASON)} <button${GRAVE.has(verb) ? ' class="grave"' : ''}>${action.label}</button></form>`;
   };
 
-/** What takes something away from callers stands out. */
+/** Actions that take something away from callers are highlighted. */
 const GRAVE: ReadonlySet<Verb> = new Set(['stop-free', 'stop-all', 'freeze', 'revoke', 'close']);
 
 const REASON: ActionField = { name: 'reason', label: 'why', pattern: /.{3,500}/ };

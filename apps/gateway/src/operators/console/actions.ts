@@ -4,7 +4,7 @@ import { correct, ignore, match, refund, refundDeposit } from './money-actions.t
 import type { OperatorAction } from './operator-action.ts';
 import { release, retry, seen } from './poll-actions.ts';
 
-/** By the verb in their path, `/admin/<verb>`, which is also the operator's command. */
+/** By verb: the path is `/admin/<verb>`, and the verb is also the command in console.js. */
 export const ACTIONS = {
   release,
   retry,
@@ -25,7 +25,7 @@ export const ACTIONS = {
 } as const satisfies Record<string, OperatorAction>;
 export type Verb = keyof typeof ACTIONS;
 
-/** For the operators' command. */
+/** For the operators' command line. */
 export const describedActions = () =>
   Object.entries<OperatorAction>(ACTIONS).map(([verb, { label, subject, fields }]) => ({
     verb,

@@ -1,7 +1,7 @@
 import { type Controls, setControl } from '@eloquentpoll/storage';
 import type { OperatorAction } from './operator-action.ts';
 
-// One row in Postgres, read by the statement that accepts a poll: it holds for every gateway from the next poll on.
+// One row in Postgres, read by the statement that accepts a poll, so it applies at all gateways from the next poll.
 
 const control = (label: string, name: keyof Controls, isStopped: boolean): OperatorAction => ({
   label,

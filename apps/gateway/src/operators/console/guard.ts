@@ -2,23 +2,24 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { clientNetwork } from '../../http/rate-limits/client-network.ts';
 
-// Authenticates operators by ADMIN_TOKEN, as a bearer or a Basic password. Browsers send Basic credentials by themselves,
-// so actions also need a form token (CSRF). Wrong tokens are limited by network; the right one is never refused.
+// Authenticates operators by ADMIN_TOKEN, as a bearer or a Basic password. Browsers send Basic credentials
+// automatically, so actions also need a form token (CSRF). Wrong tokens are limited per network; the right one always
+// works.
 
 export type OperatorAdmission = 'admitted' | 'unauthenticated' | 'rate_limited';
 
 export interface Guard {
   admit(request: IncomingMessage): OperatorAdmission;
-  /** The hidden field of our forms. */
+  /** Value of the hidden field in our forms. */
   readonly formToken: string;
-  /** Whom the log of operators names: the name beside the password, or the header X-Operator. */
+  /** The operator's name for the log: the user name beside the password, or the header X-Operator. */
   nameOf(request: IncomingMessage): string;
   isOurForm(request: IncomingMessage, form: URLSearchParams): boolean;
 }
 
 const MAX_FAILURES = 10;
 const WINDOW_MS = 60_000;
-/** Networks whose failures are counted; beyond it the oldest is dropped. */
+/** Maximum number of networks with counted failures; beyond it the oldest is dropped. */
 const MAX_NETWORKS = 1_000;
 
 export function guard(token: string, now: () => number = () => performance.now()): Guard {
@@ -45,13 +46,13 @@ export function guard(token: string, now: () => number = () => performance.now()
     isOurForm({ headers }, form) {
       const site = headers['sec-fetch-site'];
       if (site !== undefined && site !== 'same-origin') return false;
-      // A browser does not send a bearer by itself, so a bearer needs no form token.
+      // Browsers never send a bearer automatically, so a bearer needs no form token.
       return /^bearer /i.test(headers.authorization ?? '') || isEqual(form.get('form') ?? '', formToken);
     },
   };
 }
 
-/** Constant time: compares hashes, so neither content nor length shows. */
+/** In constant time: it compares hashes, so that neither content nor length leaks. */
 const isEqual = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 

@@ -28,9 +28,9 @@ import {
   usdField,
 } from './operator-action.ts';
 
-// Money is corrected by further entries, each named by the action, so that a repeated one changes nothing.
+// Money is corrected by additional ledger entries. Each has its action's id, so a repeated action changes nothing.
 
-/** The processor pays back; the ledger follows what it then says. */
+/** The processor refunds the payment; the ledger then follows what the processor reports. */
 export const refund: OperatorAction = {
   label: 'Refund a card payment',
   subject: OF_CHECKOUT,
@@ -41,10 +41,10 @@ export const refund: OperatorAction = {
     const amountCents = centsOf(unitsOf(Number(values.amount)));
     const paid = await findCheckoutToRefund(storage, subject);
     if (!paid) return { outcome: 'gone' };
-    // What was refunded under this id may be gone from what is left; the processor knows, and refunds it once.
+    // A repeated refund is not checked against what is left: the processor knows this id and refunds only once.
     if (amountCents === 0 || (amountCents > paid.leftCents && !isRepeat)) return { outcome: 'too_much' };
     await processor.refund({ id: actionId, paymentIntent: paid.paymentIntent, amountCents });
-    // It is paid back; if the ledger does not follow now, the event or the nightly comparison makes it.
+    // The money is refunded. If the ledger cannot follow now, the event or the nightly comparison makes it follow.
     await syncPayment(context, processor, { id: subject, processorId: paid.processorId }).catch((error: unknown) =>
       log.warn({ err: error, checkout_id: subject }, 'checkout.sync_failed'),
     );
@@ -52,7 +52,7 @@ export const refund: OperatorAction = {
   },
 };
 
-/** The operator has sent the money on the chain; this takes it from the account. */
+/** The operator has already sent the money on the chain; this deducts it from the account. */
 export const refundDeposit: OperatorAction = {
   label: 'Book a refund of USDC',
   subject: OF_DEPOSIT,
@@ -73,7 +73,7 @@ export const refundDeposit: OperatorAction = {
   },
 };
 
-/** Takes what was booked wrongly and gives what would have been right, to the same account or another. */
+/** Reverses a wrong booking and books the right amount, to the same account or another. */
 export const correct: OperatorAction = {
   label: 'Correct the ledger',
   subject: OF_ACCOUNT,

@@ -1,6 +1,6 @@
 import type { OperatorsContext } from '../context.ts';
 
-// What an operator can do: fields that are checked before anything happens, and one of a closed list of outcomes.
+// An action of an operator: its fields, which are checked before anything happens, and a closed list of outcomes.
 
 export const OUTCOMES = {
   released: 'The lease was released; another worker continues the poll.',
@@ -35,24 +35,24 @@ export interface ActionField {
 }
 
 export interface ActionInput {
-  /** Comes with the action, and names what it does in ledger and at the processor, so that doing it twice does it once. */
+  /** Sent with the action. It identifies the effect in the ledger and at the processor, so a repetition has none. */
   actionId: string;
-  /** Begun before under this id, and perhaps done. */
+  /** The action was begun under this id before, and may have been completed. */
   isRepeat: boolean;
   subject: string;
-  /** The other fields; empty where an optional one was left out. */
+  /** The other fields; optional ones that were left out are empty. */
   values: Readonly<Record<string, string>>;
 }
 
 export interface ActionResult {
   outcome: ActionOutcome;
-  /** For the log of operators. No question, key or e-mail address. */
+  /** Facts for the log of operators; never a question, key or e-mail address. */
   facts?: Record<string, string>;
 }
 
 export interface OperatorAction {
   label: string;
-  /** What it is about; null where it is the whole fleet. */
+  /** What the action applies to; null for the whole fleet. */
   subject: ActionField | null;
   fields: readonly ActionField[];
   perform(context: OperatorsContext, input: ActionInput): Promise<ActionResult>;

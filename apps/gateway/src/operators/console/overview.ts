@@ -19,7 +19,7 @@ import {
 } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 
-// The console's overview. A part whose store does not answer is null. Contains no question or option.
+// The console's overview. A part is null when its store does not answer. It contains no question or option.
 
 const MAX_ROWS = 50;
 const MAX_CALLERS = 10;
@@ -32,7 +32,7 @@ interface QueueOverview {
 
 export interface Overview {
   queue: QueueOverview | null;
-  /** Of flex polls, which may wait. */
+  /** The queue of flex polls, which may wait. */
   flexQueue: QueueOverview | null;
   fleet: FleetFigures | null;
   running: RunningPoll[] | null;
@@ -40,7 +40,7 @@ export interface Overview {
   failed: FailedPoll[] | null;
   controls: Controls | null;
   misfits: Omit<Misfit, 'details'>[] | null;
-  /** Whose questions make calls fail today. */
+  /** Callers whose questions cause failed calls today. */
   callers: CallerFailures[] | null;
   log: LoggedAct[] | null;
 }
@@ -83,6 +83,6 @@ const queueOverview = ({ waiting, active, oldestAt }: QueueCounts): QueueOvervie
   oldestSeconds: oldestAt === null ? null : Math.max(0, Math.round((Date.now() - oldestAt) / 1_000)),
 });
 
-/** bigint (money, row ids) as strings, because JSON numbers are not exact. */
+/** Writes bigint (money, row ids) as strings, because JSON numbers are not exact. */
 export const toExactJson = (content: object): string =>
   JSON.stringify(content, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

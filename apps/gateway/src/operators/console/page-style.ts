@@ -1,4 +1,4 @@
-/** Of the console alone, which loads nothing: the colours of the other pages, in the light and in the dark. */
+/** The console's own style, because it loads no files: the colours of the other pages, light and dark. */
 export const STYLE = `
 :root { color-scheme: light dark; --ground: #faf9f6; --surface: #fff; --text: #1c1e24; --muted: #5a5f6b; --line: #e4e2db; --edge: #8b8f99;
   --accent: #3350c8; --on-accent: #fff; --bad: #a8262d; --bad-soft: #fbe6e5; --good: #17683f; --good-soft: #e2f2e8 }

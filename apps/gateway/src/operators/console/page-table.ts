@@ -1,4 +1,4 @@
-// Markup of the console: every text is escaped, unless it was made here.
+// Markup of the console. Every text is escaped, unless it was made here.
 
 export type Cell = string | number | Raw;
 
@@ -29,7 +29,7 @@ function cell(value: Cell): string {
   return `<td${typeof value === 'number' ? ' class="n"' : ''}>${escaped(String(value))}</td>`;
 }
 
-/** To the second, in UTC; the whole instant is what one sees on pointing at it. */
+/** In UTC, to the second; the exact time is shown on hover. */
 export function instant(at: Date): Raw {
   const iso = at.toISOString();
   return raw(`<time datetime="${iso}" title="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`);

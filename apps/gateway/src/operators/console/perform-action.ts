@@ -5,16 +5,16 @@ import type { OperatorsContext } from '../context.ts';
 import { ACTIONS, type Verb } from './actions.ts';
 import { type ActionField, type ActionResult, isOutcome, type OperatorAction, UUID } from './operator-action.ts';
 
-// Checks what an operator sent, notes who does what and why, does it, and notes what became of it. What is sent again under
-// the id of an action that has ended is answered with its outcome.
+// Checks an operator's request, logs who does what and why, performs the action, and logs its outcome. A request that
+// is sent again under the id of a completed action gets that action's outcome.
 
 export type Performed = { problem: string; isConflict?: boolean } | ActionResult;
 
 const MIN_REASON = 3;
 const MAX_REASON = 500;
-/** Longer than any action takes: one that has no outcome by then was ended by a crash. */
+/** Longer than any action takes: an action without an outcome after this time was ended by a crash. */
 const MAX_ACTION_S = 60;
-/** How long one that failed is done again under its id: the processor forgets ids after a day. */
+/** How long a failed action may be repeated under its id, because the processor forgets ids after a day. */
 const REPEATABLE_S = 12 * 3_600;
 const TOO_OLD = 'It is too old to be repeated, and may have been done: look, then send it under a new id.';
 const NAME = /^[\w.@+ -]{1,100}$/;
@@ -45,7 +45,7 @@ export async function performAction(
   return result;
 }
 
-/** What a repeated action is answered with; null where it may have been left undone. */
+/** The answer to a repeated action; null if it may not have been completed. */
 function answerOf(
   { outcome, ageS, ...earlier }: EarlierAct,
   sent: Pick<EarlierAct, 'verb' | 'subject' | 'given'>,

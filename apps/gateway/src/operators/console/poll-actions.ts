@@ -4,7 +4,7 @@ import { acceptPoll, buriedPolls, freeLease, noteBuriedSeen, noteRetried } from 
 import type { OperatorsContext } from '../context.ts';
 import { OF_POLL, OF_ROW, type OperatorAction } from './operator-action.ts';
 
-// Release a running poll from a hanging worker, retry a dead letter, mark it as seen. Each is idempotent.
+// Releases a running poll from a hanging worker, retries a dead letter, or marks it as seen. All are idempotent.
 
 export const release: OperatorAction = {
   label: 'Take from its worker',
@@ -19,8 +19,8 @@ export const release: OperatorAction = {
 };
 
 /**
- * Starts a new poll for the same account, because an ended poll stays ended and its caller may have asked again already.
- * Paid from the free pool, within its daily cap.
+ * Starts a new poll for the same account, because an ended poll stays ended and its caller may have asked again
+ * already. The free pool pays for it, within its daily cap.
  */
 export const retry: OperatorAction = {
   label: 'Ask again',
@@ -61,7 +61,7 @@ export const seen: OperatorAction = {
   },
 };
 
-/** Without Redis the sweep enqueues the poll later. */
+/** While Redis is away, the sweep enqueues the poll later. */
 export async function enqueue(
   { bus, log }: OperatorsContext,
   pollId: string,

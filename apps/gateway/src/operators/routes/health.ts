@@ -7,7 +7,7 @@ import { access } from '../../http/access.ts';
 import { errors, jsonAnswer } from '../../http/answers.ts';
 import type { OperatorsContext } from '../context.ts';
 
-/** GET /api/health, with a bounded read of the database. */
+/** GET /api/health, with a time-limited read of the database. */
 export function healthRoute(app: FastifyInstance, context: OperatorsContext): void {
   app.get(
     '/api/health',
@@ -35,7 +35,7 @@ const TIMEOUT_MS = 1_000;
 
 async function databaseStatus({ storage, log }: OperatorsContext): Promise<Health['db']> {
   try {
-    // Reads the polls table by primary key; there is no such poll.
+    // A query of the polls table by primary key, for a poll that does not exist.
     await withTimeout(findPoll(storage, 'ps_health'), TIMEOUT_MS);
     return 'ok';
   } catch (error) {

@@ -10,7 +10,7 @@ import { type Submission, submitPoll } from '../../../polls/run/submit-poll.ts';
 import { progressSentence } from '../../progress-sentence.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 
-/** POST /api/poll as a tool. Whether a client that disconnects cancels it is up to the revision that it speaks. */
+/** POST /api/poll as a tool. Whether disconnecting cancels it depends on the client's revision. */
 export const pollQuestion: Tool = {
   definition: POLL_TOOL,
   operation: 'poll',
@@ -22,7 +22,7 @@ export const pollQuestion: Tool = {
     const { result } = await awaitPoll(context, submission, gone, { onSnapshot, cancelsWhenGone });
     return unlessFailed(result);
   },
-  /** The id of the poll, which goes on by itself. */
+  /** Starts the poll without waiting for it and returns its id. */
   async start(call): Promise<string> {
     return (await submitPoll(call.context, submissionIn(call))).pollId;
   },
@@ -35,7 +35,7 @@ function submissionIn({ context, request, input }: ToolCall): Submission {
   return submissionOf(context, request, MCP_POLL, { order });
 }
 
-/** The entry point of polls that came in a tool call. */
+/** The entry point of polls from tool calls. */
 export const MCP_POLL = 'mcp';
 
 export function unlessFailed(result: PollResponse): PollResponse {
@@ -44,7 +44,7 @@ export function unlessFailed(result: PollResponse): PollResponse {
   throw new ApiError(code, { ...why, members: { ...members, poll_id: result.poll_id } });
 }
 
-/** The argument, or else the header; two different ones are no key. */
+/** The argument, otherwise the header; if both are sent and differ, the call is refused. */
 function oneKey(argument: string | null, header: string | null): string | null {
   if (argument !== null && header !== null && argument !== header) {
     const detail = 'idempotency_key and the Idempotency-Key header differ; send one of them';
@@ -53,7 +53,7 @@ function oneKey(argument: string | null, header: string | null): string | null {
   return argument ?? header;
 }
 
-/** An argument beside the header, because an agent's tool calls often share one connection and its headers. */
+/** Reads a key from the arguments, because an agent's tool calls often share one connection and its headers. */
 function keyIn(given: unknown): string | null {
   if (given === undefined) return null;
   const key = typeof given === 'string' ? keyOf(given) : null;
@@ -64,7 +64,7 @@ function keyIn(given: unknown): string | null {
   return key;
 }
 
-/** One notification per vote. A snapshot may repeat votes; MCP requires increasing progress. */
+/** Sends one notification per vote. Snapshots may repeat votes, but MCP requires increasing progress. */
 function relay(progress: ToolCall['progress'], options: readonly string[]): (snapshot: ProgressSnapshot) => void {
   let last = 0;
   return (snapshot) => {
