@@ -1,6 +1,6 @@
 import type { CalibrationFigures, PublishedCalibration } from '@eloquentpoll/contracts';
 
-// The figures of GET /api/calibration as a table: one line for the stops of each group of polls, and one for each band.
+// GET /api/calibration as a table: one line for the early stops of each group of polls, and one per confidence band.
 
 const COLUMNS = [
   'group',

@@ -23,7 +23,7 @@ import type { Panels } from '@eloquentpoll/models/panels';
 import type { AuditMonth, ModelEvidence, StoredTrackRecord } from '@eloquentpoll/storage';
 import type { CountedWindow } from './reputations.ts';
 
-// Said against came true as the API answers it, from sums of audited polls.
+// Stated confidence compared with how often it proved right, in the form of the API, from sums over audited polls.
 
 export function figuresOf(tallies: readonly SaidTally[]): CalibrationFigures {
   const tally = tallies.reduce(addedSaid, EMPTY_SAID);
@@ -48,7 +48,7 @@ function stopsOf(tally: SaidTally): CalibrationStops {
   };
 }
 
-/** The same figures of each group, in the order in which groups are met. */
+/** These figures for each group of polls, in the order in which the groups first occur. */
 export const grouped = <K extends string>(
   months: readonly AuditMonth[],
   groupOf: (month: AuditMonth) => K,
@@ -64,7 +64,7 @@ interface VersionsKnown {
   promise: number;
 }
 
-/** The current ones first, then the newest. */
+/** Current roster versions first, then the newest. */
 export function versionsOf(
   months: readonly AuditMonth[],
   { records, current, promise }: VersionsKnown,
@@ -111,7 +111,7 @@ export function agreementOf(evidence: ModelEvidence | null, panels: Panels): Cal
   };
 }
 
-/** Whether outcomes were right, as callers say. Batches with known answers will be a source of their own. */
+/** Whether outcomes were right, according to callers' feedback. */
 export function accuracyOf(
   { correct, incorrect }: { correct: number; incorrect: number },
   { from, days }: CountedWindow,
@@ -126,5 +126,5 @@ export function accuracyOf(
 }
 
 const rounded = (value: number): number => Math.round(value * 1e4) / 1e4;
-/** An e-value, which may be any power of ten. */
+/** Shortens an e-value, which may be of any magnitude. */
 const brief = (value: number): number => Number(Math.min(1e9, value).toPrecision(3));

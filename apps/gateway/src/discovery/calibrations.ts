@@ -7,15 +7,16 @@ import { accuracyOf, agreementOf, figuresOf, grouped, versionsOf } from './calib
 import type { DiscoveryContext } from './context.ts';
 import type { CountedWindow, Reputations } from './reputations.ts';
 
-// What confidence said against what came true, read at most every five minutes. The sums behind it are kept by workers:
-// reading them takes no longer the more polls are audited. While the database does not answer, the last read is served.
+// Stated confidence compared with how often it proved right, read at most every five minutes. Workers maintain the
+// sums, so a read takes no longer when more polls are audited. While the database does not answer, the last read is
+// served.
 
 const FRESH_MS = 300_000;
 const STALE_MS = 3_600_000;
 
 export interface CalibrationSnapshot {
   calibration: PublishedCalibration;
-  /** Of what callers said. */
+  /** The period that the feedback covers. */
   window: CountedWindow;
   /** By model; empty until there are enough votes. */
   reliabilities: ModelEvidence['reliabilities'];
@@ -81,7 +82,7 @@ const named = <K extends string, G extends { group: string }>(name: K, groups: r
   groups.map(({ group, ...figures }) => ({ [name]: group as G['group'], ...figures })) as (Omit<G, 'group'> &
     Record<K, G['group']>)[];
 
-/** Of polls that are accepted now. */
+/** The roster versions that polls use if they are accepted now. */
 async function currentVersions(parts: Parts): Promise<Set<string>> {
   const asking = await Promise.all(
     WAYS_OF_ASKING.map(({ panel_name, search }) => askingNow(parts, { panel_name, options: ['', ''], search })),

@@ -1,9 +1,9 @@
 import type { Registry } from '@eloquentpoll/models/registry';
 import type { PollsContext } from '../polls/context.ts';
 
-/** What describing the service needs. */
+/** What is needed to describe the service. */
 export interface DiscoveryContext extends PollsContext {
-  /** Lists model variants; null if none is configured. */
+  /** Lists model variants; null if no registry is configured. */
   readonly registry: Registry | null;
 }
 
@@ -17,7 +17,7 @@ export async function openDiscoveryContext(
 
 async function openModelRegistry(url: string | undefined, owned: AsyncDisposableStack): Promise<Registry | null> {
   if (url === undefined) return null;
-  // Imported on demand: an HTTP client that nothing else in this process needs.
+  // Imported on demand, because it loads an HTTP client that nothing else in this process needs.
   const { openRegistry } = await import('@eloquentpoll/models/registry');
   return owned.use(openRegistry(url));
 }

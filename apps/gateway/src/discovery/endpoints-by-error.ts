@@ -4,7 +4,7 @@ import { answersOf } from '../http/hooks/declared-answers.ts';
 
 export type EndpointsByError = ReadonlyMap<ErrorCode, string[]>;
 
-/** Which operations can answer which error, from the schemas of all routes registered after this. */
+/** Which operations can answer which error, from the schemas of all routes that are registered afterwards. */
 export function endpointsByError(app: FastifyInstance): EndpointsByError {
   const endpoints = new Map<ErrorCode, string[]>();
   app.addHook('onRoute', ({ method, url, schema }) => {

@@ -16,8 +16,8 @@ import type { OpenApiDocument } from './description/shapes.ts';
 import { dropUnusedShapes } from './description/unused.ts';
 import { describedWebhooks } from './description/webhooks.ts';
 
-// The description of the service is read from the routes that serve it. Every named shape of the contract is a
-// component under its own name.
+// Generates the OpenAPI document from the routes themselves. Every named shape of the contract is a component under its
+// name.
 
 export const openapi = plugin(async (app: FastifyInstance, { context }: { context: DiscoveryContext }) => {
   const { config } = context;
@@ -61,10 +61,10 @@ export const openapi = plugin(async (app: FastifyInstance, { context }: { contex
   });
 });
 
-/** The document that is served: rewritten for readers and generators, from a copy, because routes share its parts. */
+/** The document as served: rewritten for readers and generators, on a copy, because routes share its parts. */
 function finished(document: object, context: DiscoveryContext): OpenApiDocument {
   const copy = JSON.parse(JSON.stringify(document)) as OpenApiDocument;
-  // A dry run answers another shape; POST /api/poll/dry-run describes it.
+  // With dry_run the answer has another shape, which POST /api/poll/dry-run describes.
   delete copy.components.schemas.PollRequest?.properties?.dry_run;
   describeAll(copy);
   addExamples(copy, context);

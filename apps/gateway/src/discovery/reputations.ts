@@ -26,7 +26,7 @@ interface Snapshot {
   window: CountedWindow;
 }
 
-/** What the figures are of: all days, or later polls alone where there were more than are counted. */
+/** The counted period: all days, or only the latest polls if there are more than are counted. */
 export interface CountedWindow {
   from: Date;
   days: number;
@@ -83,7 +83,7 @@ function toModel(model: StoredReputation['models'][number], provider: string | u
   const { averageLatencyMs, p95LatencyMs, averageCostU } = model;
   return {
     model_id: model.modelId,
-    // For a model that left the panel the provider is in its id.
+    // For a model that left the panel, the provider is taken from its id.
     provider: provider ?? model.modelId.split('/')[0] ?? '',
     ballots: model.asked,
     votes: model.votes,

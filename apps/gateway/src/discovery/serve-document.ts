@@ -13,18 +13,18 @@ export interface ServedDocument {
   tag: (typeof TAGS)[number]['name'];
   summary: string;
   description?: string;
-  /** With parameters; `charset` is added to text types. */
+  /** Including parameters; `charset` is added to text types. */
   mediaType: string;
   /** The shape of a JSON document. */
   shape?: TSchema;
   headers?: Record<string, string>;
-  /** Computed for the first request, when all routes are registered, and cached. */
+  /** Computed at the first request, when all routes are registered, and then cached. */
   body: () => string;
 }
 
 const HOUR = 'public, max-age=3600';
 
-/** GET and HEAD of a public document that changes only with a deployment; with ETag and cache headers. */
+/** GET and HEAD of a public document that changes only with a deployment, with ETag and cache headers. */
 export function serveDocument(app: FastifyInstance, document: ServedDocument): void {
   const { path, operationId, tag, summary, description, mediaType } = document;
   const [bareType = mediaType] = mediaType.split(';');

@@ -1,7 +1,7 @@
 import { type DescribedSchema, type OpenApiDocument, operationsIn } from './shapes.ts';
 
-// Defaults in words: generators take a property with `default` for one that is always there, also in requests, where its
-// sender may leave it out.
+// Writes defaults as text: from `default`, code generators conclude that a property is always present, even in
+// requests, where it may be left out.
 
 export function defaultsInWords(document: OpenApiDocument): void {
   for (const schema of Object.values(document.components.schemas)) rewrite(schema);
@@ -21,6 +21,6 @@ function rewrite(value: unknown): void {
   for (const member of Object.values(value)) rewrite(member);
 }
 
-/** Not the property of that name. */
+/** Excludes a property that is itself named `default`. */
 const isDefaulted = (schema: object): schema is DescribedSchema =>
   'default' in schema && 'type' in schema && typeof schema.type === 'string' && typeof schema.default !== 'object';

@@ -4,8 +4,8 @@ import { errorHeaders } from './headers.ts';
 import { type DescribedAnswer, type OpenApiDocument, operationsIn } from './shapes.ts';
 
 /**
- * Each answer to an error stands in `components.responses` once, with the codes that most operations answer it with. An
- * operation refers to it, and names its codes where they are others.
+ * Puts each error answer into `components.responses` once, with the codes that most operations use. Operations refer to
+ * it, and list their own codes where these differ.
  */
 export function shareErrorAnswers(document: OpenApiDocument): void {
   const answers = operationsIn(document).flatMap(([, , { responses }]) =>
@@ -33,7 +33,7 @@ function mostFrequent(texts: readonly string[]): string {
   return counts.reduce((most, each) => (each.length > most.length ? each : most)).text;
 }
 
-/** The forms that errors of a status have, by what is in their content. */
+/** The forms of error answers, recognised by their content. */
 const FORMS: readonly [mark: string, name: string][] = [
   ['/ChatError"', 'Chat'],
   ['/PaymentRequired"', 'Payment'],

@@ -3,7 +3,7 @@ import { GUIDANCE } from '../documents/operation-guidance.ts';
 import { sampleOf } from '../documents/operation-samples.ts';
 import { type OpenApiDocument, operationsIn } from './shapes.ts';
 
-/** Generators and readers show the sample instead of values made up from types. */
+/** Adds samples, which generators and readers show instead of values made up from types. */
 export function addExamples(document: OpenApiDocument, facts: Pick<Facts, 'panels'>): void {
   for (const [, , { operationId, requestBody, parameters = [] }] of operationsIn(document)) {
     const { body, path = {}, query = {} } = sampleOf(operationId, facts);
@@ -17,7 +17,7 @@ export function addExamples(document: OpenApiDocument, facts: Pick<Facts, 'panel
   }
 }
 
-/** What an operation is for, where its route does not describe it. */
+/** Describes the purpose of operations whose routes do not. */
 export function describeAll(document: OpenApiDocument): void {
   for (const [method, path, operation] of operationsIn(document)) {
     const { use, not } = GUIDANCE[`${method} ${path}`] ?? { use: `${operation.summary}, at \`${path}\`.` };

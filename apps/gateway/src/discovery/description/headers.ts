@@ -1,6 +1,6 @@
 import { type DescribedAnswer, nameIn, type OpenApiDocument, type OperationEntry, operationsIn } from './shapes.ts';
 
-// The headers that a client reads or sends, each described once.
+// The headers that clients read or send, each described once.
 
 const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example });
 const count = (description: string, example: number) => ({
@@ -39,7 +39,7 @@ type HeaderName = keyof typeof HEADERS;
 const BUDGET: readonly HeaderName[] = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'];
 const WAITS = new Set(['408', '409', '429', '503']);
 
-/** For the answers to errors, whatever the operation. */
+/** The headers of error answers, for any operation. */
 export const errorHeaders = (status: string): Record<string, object> =>
   referred([
     ...BUDGET,

@@ -1,6 +1,6 @@
 import { type OpenApiDocument, operationsIn } from './shapes.ts';
 
-/** Parameters with members are written one by one: `metadata[customer]=42`. */
+/** Object parameters are sent member by member: `metadata[customer]=42`. */
 export function spellObjectParameters(document: OpenApiDocument): void {
   for (const [, , { parameters = [] }] of operationsIn(document)) {
     for (const parameter of parameters) {

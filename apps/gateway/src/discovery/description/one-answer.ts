@@ -1,14 +1,14 @@
 import type { FastifySchema } from 'fastify';
 import { answersOf } from '../../http/hooks/declared-answers.ts';
 
-// One JSON type for the success of an operation: clients that are generated from two have neither. A stream in place of
-// JSON is described where it is the only answer, and in AsyncAPI.
+// Keeps one JSON type per successful answer, because generated clients cannot use two. A stream that an operation
+// offers besides JSON is left out; AsyncAPI describes it.
 
 const STREAM = 'text/event-stream';
 
 interface Answer {
   content?: Record<string, object>;
-  /** What the document shows of an answer that has other forms too. */
+  /** The schema shown in the document, when the answer also has other forms. */
   documented?: object;
 }
 

@@ -1,7 +1,7 @@
-/** An OpenAPI document as far as it is rewritten here; everything else in it is kept. */
+/** The parts of an OpenAPI document that are rewritten here; all other parts are kept. */
 export interface OpenApiDocument {
   paths: Record<string, Record<string, OperationEntry>>;
-  /** Beside the paths: what is sent to callers. */
+  /** Messages that are sent to callers. */
   webhooks?: Record<string, object>;
   components: {
     schemas: Record<string, DescribedSchema>;
@@ -33,7 +33,7 @@ export interface DescribedAnswer {
   headers?: Record<string, object>;
 }
 
-/** Its description replaces the one that it refers to (OpenAPI 3.1, Reference Object). */
+/** Its description replaces that of the answer it refers to (OpenAPI 3.1, Reference Object). */
 export interface AnswerReference {
   $ref: string;
   description?: string;

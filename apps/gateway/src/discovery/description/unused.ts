@@ -1,6 +1,6 @@
 import type { OpenApiDocument } from './shapes.ts';
 
-/** Leaves out the shapes that nothing in the document refers to, directly or by another shape. */
+/** Removes shapes that nothing in the document refers to, neither directly nor through other shapes. */
 export function dropUnusedShapes({ components, ...rest }: OpenApiDocument): void {
   const { schemas, ...others } = components;
   const used = new Set<string>();

@@ -1,7 +1,7 @@
 import { WEBHOOK_DATA, WEBHOOK_EVENT_TYPES, type WebhookEventType } from '@eloquentpoll/contracts';
 import { inlined } from '../documents/inlined.ts';
 
-// What is sent to endpoints of callers, as the `webhooks` of the OpenAPI document; the AsyncAPI document has the same parts.
+// Messages to callers' endpoints, as the `webhooks` of the OpenAPI document. The AsyncAPI document uses the same parts.
 
 export const WEBHOOK_SUMMARIES: Record<WebhookEventType, string> = {
   'poll.completed': 'A poll has a result',
@@ -39,7 +39,7 @@ function described(type: WebhookEventType): object {
   return {
     operationId: `receive${type.replace(/(^|[._])(\w)/g, (_, _before, letter: string) => letter.toUpperCase())}`,
     tags: ['Webhooks'],
-    security: [], // What authenticates a message is its signature, a header below.
+    security: [], // Messages are authenticated by their signature, a header below.
     summary: WEBHOOK_SUMMARIES[type],
     description: WEBHOOK_RULES,
     parameters: Object.entries(WEBHOOK_HEADERS).map(([name, description]) => ({

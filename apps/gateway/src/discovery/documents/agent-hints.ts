@@ -5,12 +5,12 @@ import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 import { guidanceOf } from './operation-guidance.ts';
 
-// `x-agent-hints` of every operation in OpenAPI: cost, latency, when to use it and its side effects. Derived from what
-// the route declares; the routing descriptions are read from it.
+// The `x-agent-hints` of every operation in OpenAPI: cost, latency, when to use it and its side effects. They are
+// derived from the route's declaration; the routing descriptions are derived from them.
 
 export interface AgentHints {
   cost: { free: boolean; min_usd: number; typical_usd: number; max_usd: number };
-  /** null if no model is called. */
+  /** Null if no model is called. */
   latency: { p50_ms: number | null; p95_ms: number | null; streaming: boolean };
   usage: {
     when_to_use: string[];
@@ -23,7 +23,7 @@ export interface AgentHints {
   errors: ErrorCode[];
 }
 
-/** Adds the hints to every route that is registered after this. */
+/** Adds the hints to all routes that are registered afterwards. */
 export function giveAgentHints(app: FastifyInstance, facts: Facts): void {
   app.addHook('onRoute', (route) => {
     if (route.method === 'HEAD' || route.schema?.hide) return;
@@ -32,7 +32,7 @@ export function giveAgentHints(app: FastifyInstance, facts: Facts): void {
   });
 }
 
-/** The path as OpenAPI writes it. */
+/** The path in OpenAPI's notation. */
 export const documentedPath = (url: string): string => url.replace(/:(\w+)/g, '{$1}');
 
 function hintsFor({ method, url, schema, config }: RouteOptions, facts: Facts): AgentHints {
@@ -55,7 +55,7 @@ function hintsFor({ method, url, schema, config }: RouteOptions, facts: Facts): 
 
 type CostAndLatency = Pick<AgentHints, 'cost' | 'latency'>;
 
-/** Whether a paid poll's caller waits for the outcome, streams it, or leaves. Of a batch the figures are those of one of its rows. */
+/** How the caller of a paid poll gets the outcome: waits, streams, or leaves. For a batch the figures are per row. */
 const PAID: Readonly<Record<string, 'waits' | 'streams' | 'leaves'>> = {
   'POST /api/poll': 'waits',
   'POST /api/polls': 'leaves',
@@ -66,7 +66,7 @@ const PAID: Readonly<Record<string, 'waits' | 'streams' | 'leaves'>> = {
   'POST /api/a2a/tasks/send': 'waits',
 };
 
-/** Free without a key; with a key it may cost as much as a poll. */
+/** Free without a key; with a key they may cost as much as a poll. */
 const FREE_OR_PAID = ['POST /api/quick-poll', 'POST /v1/chat/completions'];
 
 function costAndLatency(name: string, facts: Facts): CostAndLatency {

@@ -5,8 +5,8 @@ import { confidenceMeaning, errorTable, quickPollCommand } from './poll-prose.ts
 import { skillDescription } from './skill.ts';
 import { INSTRUCTION_FILES, type InstructionFile, SKILL_NAME, SKILL_PATH } from './skill-paths.ts';
 
-// The instruction files that coding agents look for by name. All say the same, in the fewest words that let an agent
-// work with the service; SKILLS.md lists the skills instead.
+// The instruction files that coding agents look for by name. All say the same, as briefly as an agent needs to work
+// with the service. SKILLS.md lists the skills instead.
 
 export const instructionFiles = (facts: Facts): ReadonlyMap<InstructionFile, string> =>
   new Map(INSTRUCTION_FILES.map((name) => [name, name === 'SKILLS.md' ? skillList(facts) : instructions(facts)]));

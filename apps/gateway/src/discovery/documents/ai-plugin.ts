@@ -1,7 +1,7 @@
 import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 
-/** The manifest that plugin hosts read (OpenAI's plugin format, version 1, whose hosts are fewer today). */
+/** The manifest for plugin hosts (OpenAI's plugin format, version 1, which few hosts still read). */
 export const aiPlugin = (facts: Facts): Record<string, unknown> => ({
   schema_version: 'v1',
   name_for_human: 'EloquentPoll',

@@ -1,7 +1,7 @@
 import { API_CATALOG, ASYNCAPI_TYPE, OPENAPI_TYPE, type WebLink } from './links.ts';
 
-// The API catalogue (RFC 9727) as a linkset (RFC 9264): every API under its endpoint, with its description,
-// documentation and status.
+// The API catalogue (RFC 9727) as a linkset (RFC 9264): every API under its endpoint, with description, documentation
+// and status.
 
 interface Api {
   endpoint: string;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { AgentHints } from './agent-hints.ts';
 
-// The OpenAPI document as other documents read it: one row per operation, in the document's order.
+// The OpenAPI document in the form that other documents use: one row per operation, in the document's order.
 
 export interface DescribedOperation {
   method: string;
@@ -10,7 +10,7 @@ export interface DescribedOperation {
   tag: string;
   summary: string;
   description?: string | undefined;
-  /** Accepted security schemes; an empty one stands for no credentials. */
+  /** Accepted security schemes; an empty object means no credentials. */
   security: readonly Record<string, readonly string[]>[];
   hints: AgentHints;
 }

@@ -9,8 +9,8 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { WEBHOOK_HEADERS, WEBHOOK_RULES, WEBHOOK_SUMMARIES, webhookMessage } from '../description/webhooks.ts';
 import { inlined } from './inlined.ts';
 
-// The stream of votes, and webhooks, in AsyncAPI 3.0. That version has no binding for Server-Sent Events, so the document says in
-// words how an event is written, and binds the operations to HTTP.
+// The vote stream and webhooks in AsyncAPI 3.0. That version has no binding for Server-Sent Events, so the document
+// explains their format in words and binds the operations to HTTP.
 
 const EVENTS = [
   {

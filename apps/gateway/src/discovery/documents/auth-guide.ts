@@ -3,7 +3,7 @@ import { markdownList, markdownTable } from '../../http/markdown.ts';
 import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 
-/** auth.md: how an agent gets a key, by itself or through a person. */
+/** auth.md: how an agent gets a key, on its own or with the help of a person. */
 export function authGuide(facts: Facts): string {
   const { baseUrl, config } = facts;
   const ways = [

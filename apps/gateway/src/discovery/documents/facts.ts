@@ -10,5 +10,5 @@ export interface Facts {
   panels: Panels;
 }
 
-/** Where the service is, and which models it has. */
+/** The service's address and its models. */
 export type SiteFacts = Pick<Facts, 'baseUrl' | 'panels'>;

@@ -3,7 +3,7 @@ import { namedSchemas } from '../../http/validation/validator.ts';
 
 const made = new WeakMap<TSchema, Record<string, unknown>>();
 
-/** A self-contained JSON Schema: every $ref to a shape of the contract is inlined. Made once for each schema. */
+/** A self-contained JSON Schema: every $ref to a shape of the contract is inlined. Built once per schema. */
 export function inlined(schema: TSchema): Record<string, unknown> {
   const known = made.get(schema);
   if (known) return known;

@@ -1,5 +1,5 @@
-// Where our descriptions are, with the relation that each has to the service: the homepage says it in its Link header,
-// the API catalogue in its linkset.
+// The addresses of our descriptions and their relation to the service, for the Link header of the homepage and the
+// linkset of the API catalogue.
 
 export const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1';
 export const ASYNCAPI_TYPE = 'application/vnd.aai.asyncapi+json;version=3.0.0';

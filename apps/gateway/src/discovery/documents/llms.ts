@@ -9,7 +9,7 @@ import { skillBody } from './skill.ts';
 import { SKILL_PATH } from './skill-paths.ts';
 import { surfacesOf } from './surfaces.ts';
 
-// The overview for language models, in the form of llmstxt.org: short with links, and long with everything in it.
+// The overview for language models in the format of llmstxt.org: a short version with links, and a complete version.
 
 const TITLE = 'EloquentPoll';
 
@@ -51,7 +51,7 @@ interface Linked {
 
 interface LinkSection {
   title: string;
-  /** Its heading in llms.txt, where the format names it. */
+  /** Its heading in llms.txt, if the format prescribes one. */
   llmsTitle?: string;
   links: readonly Linked[];
 }
@@ -196,7 +196,7 @@ const operationTable = (app: FastifyInstance): string =>
       ]),
   );
 
-/** Mirrors of a file are listed in one line elsewhere. */
+/** Excludes mirrored files, which another line lists. */
 const isNoFile = ({ tag }: { tag: string }): boolean => tag !== 'Files';
 
 function guidance(app: FastifyInstance): string {

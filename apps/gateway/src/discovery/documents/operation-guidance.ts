@@ -1,7 +1,7 @@
 import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 
-// When to call which operation, where its summary does not say enough.
+// When to call an operation, for operations whose summary does not say enough.
 
 export interface Guidance {
   use: string;
@@ -277,7 +277,7 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   'GET /api/reputation/models': { use: 'You want to know how single models did in recent polls.' },
 };
 
-/** What is different where no free polls run. */
+/** Differences for installations without free polls. */
 const WITHOUT_FREE_POLLS: Readonly<Record<string, Partial<Guidance>>> = {
   'POST /api/poll': { not: 'Your client gives up after a few seconds: start a session with /api/polls.' },
   'POST /api/quick-poll': {

@@ -2,11 +2,11 @@ import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 import { EXAMPLE } from './poll-prose.ts';
 
-// A request that works for each operation that takes a body or an id: the example in OpenAPI, the command in the
-// reference. What only a wallet can sign, or a page can send, has none.
+// A working request for each operation that takes a body or an id: the example in OpenAPI and the command in the
+// reference. Requests that only a wallet can sign or only a page can send have none.
 
 export interface RequestSample {
-  /** Values for the path and the query. */
+  /** Values of path and query parameters. */
   path?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string>>;
   body?: object;
@@ -27,7 +27,7 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   quickPoll: { body: EXAMPLE },
   estimatePoll: { query: { preset: 'fast', options: '4' } },
   getPanel: { path: { name: 'night-checks' } },
-  // Its models are those of the roster file, which GET /api/panels lists.
+  // No body, because its models depend on the roster file; GET /api/panels lists them.
   savePanel: { path: { name: 'night-checks' } },
   removePanel: { path: { name: 'night-checks' } },
   createWebhookEndpoint: {
@@ -104,7 +104,7 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   },
 };
 
-/** Where no free polls run, the model of a chat is one that is paid for. */
+/** Without free polls, the chat sample uses a paid model. */
 export function sampleOf(operationId: string, facts: Pick<Facts, 'panels'>): RequestSample {
   const sample = SAMPLES[operationId] ?? {};
   if (operationId !== 'createChatCompletion' || runsFreePolls(facts)) return sample;

@@ -12,10 +12,10 @@ export const EXAMPLE = {
   options: ['Vancouver', 'Paris', 'London', 'Toronto'],
 };
 
-/** What a right vote on it is. */
+/** The right answer. */
 export const EXAMPLE_ANSWER = 'London';
 
-/** A command that runs as it is: free, no key. Where no free polls run, with the key in EP_KEY. */
+/** A command that runs as it is, free and without a key. Without free polls it uses the key in EP_KEY. */
 export const quickPollCommand = (facts: Facts): string =>
   [
     `curl -s ${facts.baseUrl}/api/quick-poll \\`,
@@ -24,7 +24,7 @@ export const quickPollCommand = (facts: Facts): string =>
     `  -d '${JSON.stringify(EXAMPLE)}'`,
   ].join('\n');
 
-/** The example's answer, as far as it is deterministic. */
+/** The example's answer, limited to its deterministic parts. */
 export function quickPollAnswer(facts: Facts): string {
   const { baseUrl, figures } = facts;
   const isFree = runsFreePolls(facts);

@@ -3,12 +3,12 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { PROFILES } from '../../polls/order/profiles.ts';
 import { inlined } from './inlined.ts';
 
-// A poll as a tool, with self-contained schemas. MCP, the node spec and the other documents all use it.
+// A poll as a tool, with self-contained schemas, for MCP, the node spec and other documents.
 
 const { question, options, poll_type, preset, models, panel } = PollRequest.properties;
 const { confidence_threshold, max_cost_usd, profile, reasons, metadata, expires_in } = PollRequest.properties;
 
-/** Some callers fill in each default of a schema: beside `profile`, `models` or `panel` these would change the order. */
+/** Some callers send every default of a schema; beside `profile`, `models` or `panel` these would change the order. */
 function withoutDefault<T extends TSchema>(schema: T, description: string): T {
   const said = { ...schema, description };
   delete said.default;
@@ -16,7 +16,7 @@ function withoutDefault<T extends TSchema>(schema: T, description: string): T {
 }
 const unlessProfile = (value: number): string => `${value} without it, unless \`profile\` has another.`;
 
-/** Without aliases, because readers of the schema do not need them. */
+/** Without aliases, which readers of the schema do not need. */
 const poll = {
   question: { ...Type.Required(Type.Object({ question })).properties.question, description: 'What the models decide.' },
   options: { ...options, description: 'The answers to choose from.' },
@@ -53,7 +53,7 @@ const input: TSchema = Type.Object({
   ),
 });
 
-/** What POST /api/poll takes, where the key is a header. */
+/** The body of POST /api/poll, where the idempotency key is a header. */
 export const pollBody = (): unknown => inlined(body);
 
 export const POLL_TOOL = {

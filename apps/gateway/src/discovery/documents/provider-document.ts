@@ -1,7 +1,7 @@
 import type { IdentityProvider } from '../../accounts/login/identity-provider.ts';
 
-// The identity provider's metadata, completed by what a login here needs. If it could never be fetched, the issuer from
-// the settings and where to read the rest.
+// The identity provider's metadata, completed with what a login here needs. If it was never fetched, only the issuer
+// from the settings and that completion.
 
 interface Provided {
   document: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
 import { markdownTable } from '../../http/markdown.ts';
 
-/** A result to read: the verdict in words, the tally, and the votes. */
+/** A result for readers: the verdict in words, the tally and the votes. */
 export const resultMarkdown = (result: ResultDetail, pageUrl: string): string => `# Poll ${result.poll_id}
 
 ${quoted(result.question ?? '')}
@@ -25,7 +25,7 @@ ${markdownTable(
 Asked at ${result.created_at}, panel \`${result.preset ?? 'broad'}\`. Page: ${pageUrl}
 `;
 
-/** Text of a caller, so that no line of it passes for a heading or a table of ours. */
+/** Quotes a caller's text, so that no line of it can pass for our heading or table. */
 const quoted = (text: string): string =>
   text
     .split('\n')

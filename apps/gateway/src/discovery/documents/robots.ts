@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 
-// What crawlers may fetch, and what for. A crawler that finds a group of its own reads no other, so the groups say the
-// same in full.
+// What crawlers may fetch, and for which purpose. A crawler reads only the group that names it, so every group contains
+// all rules.
 
 /** User agents of crawlers that answer questions or train models. */
 export const AI_AGENTS = [
@@ -24,7 +24,7 @@ export const AI_AGENTS = [
   'DuckAssistBot',
 ];
 
-/** Personal pages. */
+/** Pages with personal content. */
 const PRIVATE = ['/dashboard', '/api/auth/'];
 
 export function robots({ baseUrl, contentSignal }: Config): string {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { SKILL_PATH } from './skill-paths.ts';
 
-/** Public pages and documents. No personal pages and no single results. */
+/** Public pages and documents, without personal pages and single results. */
 const WORTH_FINDING = [
   '/',
   '/?view=human',

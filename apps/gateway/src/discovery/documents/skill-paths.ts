@@ -1,9 +1,9 @@
-// Where agents look for skills and instructions, as the contract lists it. A `%7E` in a request is a `~` by the time it
-// is routed, so each path that begins with one stands for both spellings.
+// The paths where agents look for skills and instructions, as the contract lists them. The router decodes `%7E` to `~`,
+// so each path that begins with `~` covers both spellings.
 
 export const SKILL_NAME = 'prevent-hallucinations-with-a-quick-poll';
 
-/** The path in the skills index; the others serve the same bytes. */
+/** The path in the skills index; the other paths serve the same bytes. */
 export const SKILL_PATH = `/.well-known/agent-skills/${SKILL_NAME}/SKILL.md`;
 
 const HOMES = ['.cursor', '.claude', '.codex', '.agents'];

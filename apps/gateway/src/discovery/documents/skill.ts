@@ -12,7 +12,7 @@ import {
 } from './poll-prose.ts';
 import { SKILL_NAME } from './skill-paths.ts';
 
-// SKILL.md, by the rules of agentskills.io.
+// SKILL.md, according to agentskills.io.
 
 export const skillDescription = (facts: Facts): string =>
   `Ask several independent AI models one multiple-choice question before relying on your own answer. Use it when a fact, an API detail, a number or a choice between 2 to 10 options matters and cannot be looked up, run or computed. ${runsFreePolls(facts) ? 'Free without an account.' : 'Takes an API key.'}`;

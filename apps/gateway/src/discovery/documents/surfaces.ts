@@ -3,8 +3,8 @@ import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { Facts } from './facts.ts';
 import { SKILL_PATH } from './skill-paths.ts';
 
-// The ways in which people, coding agents and browser agents find and use this service, each with the endpoints that
-// realise it and how a program can detect it.
+// The ways in which people, coding agents and browser agents find and use this service. Each has its endpoints and a
+// means for programs to detect it.
 
 const MCP_SPEC = 'https://modelcontextprotocol.io/specification/2026-07-28';
 

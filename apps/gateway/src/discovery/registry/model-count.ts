@@ -1,8 +1,8 @@
 import type { RegistryListing } from '@eloquentpoll/models/registry';
 
 /**
- * The number of models in a listing: the registry's own figure; else the distinct models of its rows if the listing is
- * complete and each row names its model; else null.
+ * The number of models in a listing: the registry's own figure; otherwise the number of distinct models in its rows, if
+ * the listing is complete and each row names its model; otherwise null.
  */
 export function modelCountOf({ modelCount, count, variants }: RegistryListing, limit: number | null): number | null {
   if (modelCount !== null) return modelCount;

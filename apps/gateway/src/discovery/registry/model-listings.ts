@@ -5,9 +5,9 @@ import { ApiError } from '../../http/api-error.ts';
 import { type Entry, type Lifetime, memoize } from '../../http/cache.ts';
 import { modelCountOf } from './model-count.ts';
 
-// Listings of the registry, cached for an hour. The cache key is the upstream query, so no other part of a request can
-// create or change an entry. The whole listing has a cache of its own: no filtered one evicts what serves an outage, and
-// a filter by a value that none of its rows has is answered here.
+// The registry's listings, cached for an hour. The cache key is the upstream query, so no other part of a request can
+// create or change an entry. The complete listing has a separate cache, so that filtered ones cannot evict it, and it
+// answers filters by values that none of its rows has.
 
 const FRESH_MS = 3_600_000;
 const TIMES = { freshMs: FRESH_MS, staleMs: 24 * FRESH_MS };
@@ -39,7 +39,7 @@ export function modelListings(registry: Registry, log: Logger, now: () => number
     load: async (key) => {
       const parameters = new URLSearchParams(key);
       const found = await request(parameters);
-      // The rows that exist answer for the next value that does not.
+      // Fetch the complete listing, so that it can answer the next filter without rows.
       if (found.variants.length === 0) all('').catch(() => undefined);
       const limit = parameters.has('limit') ? Number(parameters.get('limit')) : null;
       return (lifetime) => envelope(found, modelCountOf(found, limit), lifetime);
@@ -74,7 +74,7 @@ const lifetimeOf = (loadedAt: number, expiresAt: number): Lifetime => ({
   expiresAt: new Date(expiresAt),
 });
 
-/** Whether a filter asks for a value that no row has. A field that a row does not show is the registry's to judge. */
+/** Whether a filter's value occurs in no row. If a row lacks the field, only the registry can decide. */
 function isWithoutRows({ variants, isComplete }: KnownRows, query: ModelsQuery): boolean {
   return (
     isComplete &&

@@ -6,8 +6,8 @@ import { SKILL_MIRRORS, SKILL_NAME, SKILL_PATH } from '../documents/skill-paths.
 import { skillsIndex } from '../documents/skills-index.ts';
 import { serveDocument } from '../serve-document.ts';
 
-// The skill under every path where an agent may look for it, the instruction files beside it, and the index that names
-// it with its digest. A fixed list of paths and texts in memory: no path of a request ever reaches a file system.
+// The skill at every path where an agent may look for it, the instruction files, and the index with the skill's digest.
+// Paths and texts are fixed and in memory: no path of a request ever reaches a file system.
 
 export function agentSkillRoutes(app: FastifyInstance, facts: Facts): void {
   const text = skill(facts);

@@ -30,7 +30,7 @@ const FILES = [
   },
 ] as const;
 
-/** The typed clients in one file each, with this service as default base URL. */
+/** The typed clients, one file each, with this service as the default base URL. */
 export function clientFileRoutes(app: FastifyInstance, { config }: DiscoveryContext): void {
   for (const { source, line, name, end, ...document } of FILES) {
     const body = (): string => {

@@ -7,7 +7,7 @@ import { sendPublicText } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { modelListings } from '../registry/model-listings.ts';
 
-/** GET /api/models: the variants that the configured registry knows. */
+/** GET /api/models: the model variants in the configured registry. */
 export function modelsRoute(app: FastifyInstance, { registry, log }: DiscoveryContext): void {
   const listings = registry && modelListings(registry, log);
   app.get<{ Querystring: ModelsQuery }>(
@@ -39,5 +39,5 @@ export function modelsRoute(app: FastifyInstance, { registry, log }: DiscoveryCo
   );
 }
 
-/** Lower bound of max-age, for a stale listing. */
+/** Minimum max-age, for a stale listing. */
 const MIN_MAX_AGE_S = 30;

@@ -35,7 +35,7 @@ export function protectedResourceRoutes(app: FastifyInstance, context: Discovery
 
 const metadata = (resource: string, { config, identityProvider }: DiscoveryContext): ProtectedResource => ({
   resource,
-  // The provider's own spelling of its issuer if known: clients compare it character by character.
+  // If known, the provider's own spelling of its issuer, because clients compare it character by character.
   ...(identityProvider && {
     authorization_servers: [identityProvider.cachedMetadata()?.issuer ?? identityProvider.issuer],
   }),

@@ -43,7 +43,7 @@ export function siteFileRoutes(app: FastifyInstance, facts: Facts): void {
   for (const { name, ...file } of files) serveDocument(app, { ...file, operationId: `getFile${name}`, tag: 'Files' });
 }
 
-/** The draft catalogue by which MCP server cards and A2A agent cards are found. */
+/** The draft catalogue that leads to MCP server cards and A2A agent cards. */
 function aiCatalog(baseUrl: string): object {
   const entry = (kind: string, type: string, path: string) => ({
     identifier: `urn:air:${new URL(baseUrl).hostname}:${kind}:eloquentpoll`,

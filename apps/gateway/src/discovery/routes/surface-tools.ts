@@ -15,7 +15,7 @@ export function surfaceToolRoutes(app: FastifyInstance, facts: Facts): void {
     '/api/tools/list_surfaces',
     {
       config: { operation: 'compute', idempotent: 'by nature' },
-      // Without a body, all surfaces.
+      // A missing body selects all surfaces.
       preValidation: async (request) => {
         if (request.body === undefined) request.body = {};
       },

@@ -5,7 +5,7 @@ import type { Facts } from '../documents/facts.ts';
 import { surfacesOf } from '../documents/surfaces.ts';
 import { serveDocument } from '../serve-document.ts';
 
-/** GET /api/surfaces: all of them, as a bare array. */
+/** GET /api/surfaces: all surfaces, as a bare array. */
 export function surfacesRoute(app: FastifyInstance, facts: Facts): void {
   serveDocument(app, {
     path: '/api/surfaces',

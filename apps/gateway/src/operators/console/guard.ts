@@ -2,9 +2,8 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { clientNetwork } from '../../http/rate-limits/client-network.ts';
 
-// Authenticates operators by ADMIN_TOKEN, as a bearer or a Basic password. Browsers send Basic credentials
-// automatically, so actions also need a form token (CSRF). Wrong tokens are limited per network; the right one always
-// works.
+// Authenticates operators by ADMIN_TOKEN, as a bearer or a Basic password. Browsers send Basic credentials unasked, so
+// actions also need a form token (CSRF). Wrong tokens are limited per network; the right one is never refused.
 
 export type OperatorAdmission = 'admitted' | 'unauthenticated' | 'rate_limited';
 

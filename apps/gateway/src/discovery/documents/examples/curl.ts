@@ -3,7 +3,7 @@ import type { SiteFacts } from '../facts.ts';
 import { EXAMPLE } from '../poll-prose.ts';
 import { indented } from './indented.ts';
 
-/** A POSIX shell script. A single quote in a question would end the quoting, so there is none. */
+/** A POSIX shell script. The question contains no single quote, because that would end the quoting. */
 export const curlExample = (facts: SiteFacts): string => (runsFreePolls(facts) ? freeFirst(facts) : withKey(facts));
 
 const freeFirst = ({ baseUrl }: SiteFacts): string => `#!/bin/sh

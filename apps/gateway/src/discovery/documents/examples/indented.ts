@@ -1,2 +1,2 @@
-/** Every line but empty ones further to the right. */
+/** Indents every line that is not empty. */
 export const indented = (text: string, spaces: number): string => text.replaceAll(/^(?=.)/gm, ' '.repeat(spaces));
