@@ -23,7 +23,7 @@ export function priceFactors(aborted: AbortedShares, paymentFeeShare: number): P
 
 export interface PriceTerms {
   pricePpm: PriceFactors;
-  /** `ppm`: flex price divided by standard price. `leastPpm`: minimum of flex price divided by provider's price. */
+  /** In millionths. `ppm`: flex price / standard price. `leastPpm`: lowest flex price / provider's price. */
   flexPrice: { ppm: number; leastPpm: number };
 }
 

@@ -8,8 +8,7 @@ import type { DiscoveryContext } from './context.ts';
 import type { CountedWindow, Reputations } from './reputations.ts';
 
 // Stated confidence compared with how often it proved right, read at most every five minutes. Workers maintain the
-// sums, so a read takes no longer when more polls are audited. While the database does not answer, the last read is
-// served.
+// sums, so a read is fast however many polls were audited. While the database does not answer, the last read is served.
 
 const FRESH_MS = 300_000;
 const STALE_MS = 3_600_000;

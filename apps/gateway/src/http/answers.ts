@@ -51,14 +51,14 @@ const ALWAYS = [
   'service_unavailable',
 ] as const satisfies ErrorCode[];
 
-/** With these errors an operation has callers with accounts, which an operator may have frozen or be moving. */
+/** An operation with one of these errors has callers with accounts, and these may be frozen or moving. */
 const FOR_ACCOUNTS: ReadonlySet<ErrorCode> = new Set([
   'authentication_required',
   'invalid_api_key',
   'invalid_wallet_signature',
 ]);
 
-/** With these errors an operation reads by id, and the account that owns the id may be moving. */
+/** An operation with one of these errors reads by id, and the account that owns the id may be moving. */
 const OF_ACCOUNTS: ReadonlySet<ErrorCode> = new Set(['result_not_found', 'poll_not_found', 'invalid_wallet_address']);
 
 const added = (codes: readonly ErrorCode[]): ErrorCode[] => [

@@ -23,9 +23,7 @@ export const READ_FROM = ['replica', 'lag', 'own_write', 'away', 'not_found'] as
 type Read<T> = (queries: Queries) => Promise<T>;
 
 export interface LaggingReads {
-  /**
-   * Reads an account's own data; asks the primary if the replica returns null. The replica's answer sets the header.
-   */
+  /** Reads an account's own data. If the replica returns null, asks the primary. Only the replica sets the header. */
   ofAccount<T>(accountId: string, read: Read<T>, reply?: FastifyReply): Promise<T>;
   /** Reads data that belongs to no account. */
   ofAll<T>(read: Read<T>): Promise<T>;

@@ -5,8 +5,8 @@ import type { Config } from '../../config/config.ts';
 import type { AccountsContext } from '../context.ts';
 import { fromRedis } from '../login/from-redis.ts';
 
-// Logs a command line in (RFC 8252, loopback): the account's owner agrees on a page, the browser passes a code to a port
-// of its own computer, and the program exchanges code and verifier for a key, once. The grant is kept in Redis.
+// Logs a command line in (RFC 8252, loopback): the owner agrees on a page, the browser passes a code to a port of its
+// own computer, and the program exchanges code and verifier for a key, once. The grant is kept in Redis.
 
 const LIFETIME_S = 120;
 

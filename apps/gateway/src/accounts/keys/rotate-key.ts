@@ -4,8 +4,7 @@ import { type IssuedKey, issueKey, madeByForm } from './issue-key.ts';
 
 /**
  * Makes a key with the name and terms of another. The old key works on for `overlapMs`, or until it expires anyway.
- * Null when the account has no such active key. Sending the same form again changes nothing and returns the same new
- * key.
+ * Null when the account has no such active key. The same form sent again changes nothing and returns the same key.
  */
 export async function rotateKey(
   { config, storage, keys }: AccountsContext,

@@ -8,8 +8,7 @@ import { RpcProtocolError } from './read-call.ts';
 
 /**
  * The poll in a message: the first data part; otherwise the first text part that is a JSON object; otherwise the first
- * text that ends with options in brackets. Options are not guessed from other text. Checks for clean text, not for a
- * valid poll.
+ * text that ends with options in brackets. Options are not guessed from other text. Not yet checked as a poll.
  */
 export function pollOfMessage(params: Record<string, unknown>): Record<string, unknown> {
   const { message } = params;

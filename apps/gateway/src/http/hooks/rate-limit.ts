@@ -39,10 +39,9 @@ type Caller = Pick<Principal, 'accountId' | 'keyId' | 'loginId' | 'isReadOnly' |
   Partial<Pick<Principal, 'via'>>;
 
 /**
- * The principal whose budget is used, normally the account. For `account`, each key and login has its own budget, so
- * that no key can use up the calls that the owner needs to revoke it. A key must not use up its owner's budget by calls
- * that are refused: a read-only key has its own budgets, a restricted key its own `key_issue`. User ids are not secret,
- * so calls with a user id count for the caller's network.
+ * Whose budget is used, normally the account's. For `account`, each key and login has its own, so that no key can use
+ * up the calls that the owner needs to revoke it. A key must not use up its owner's budget by calls that are refused: a
+ * read-only key has its own budgets, a restricted key its own `key_issue`. User ids are public: they count by network.
  */
 function drawerOf(name: BudgetName, { ip }: FastifyRequest, caller: Caller | null): string {
   if (caller === null || caller.via === 'user_id') return clientNetwork(ip);

@@ -2,8 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 /**
  * The principal of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, because one customer
- * has all of it. IPv4-mapped IPv6 addresses count as IPv4. The address is missing once the caller has disconnected,
- * despite the types.
+ * has all of it. IPv4-mapped IPv6 addresses count as IPv4. Despite its type, it is undefined once the caller has left.
  */
 export function clientNetwork(address: string | undefined): string {
   if (address === undefined) return '';

@@ -13,8 +13,8 @@ import type { DepositService } from './deposit-service.ts';
 import { noteLostDeposits } from './note-lost-deposits.ts';
 import type { FinalBlock } from './token-node.ts';
 
-// Compares every transfer to us with the deposits, range by range, up to the newest final block. Then checks our balance
-// against their sum, to detect a node that omits events, and credited deposits against the transfers.
+// Compares every transfer to us with the deposits, range by range, up to the newest final block. Then checks our
+// balance against their sum, to detect a node that omits events, and credited deposits against the transfers.
 
 /** On Base half an hour, because an authorization may have been used before its proof reached us. */
 const BLOCKS_BEFORE = 1_000n;

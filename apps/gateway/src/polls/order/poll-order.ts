@@ -18,7 +18,7 @@ import { refuseDryRun } from './wants-dry-run.ts';
 
 export const readPollOrder = (body: unknown): PollOrder => readOrder(body, 'awaited');
 
-/** Whether the caller waits for the poll to end. Only polls without a waiting caller may be flex: these may end late. */
+/** Whether the caller waits for the poll to end. Only polls without a waiting caller may be flex: these end late. */
 export type AskingCaller = 'awaited' | 'not_awaited';
 
 export function readOrder(body: unknown, caller: AskingCaller): PollOrder {

@@ -12,7 +12,7 @@ interface Turns {
   onLost(error: unknown): void;
 }
 
-/** Accepts polls. One payer uses at most `connections` of the pool; a poll waits for its turn as `acceptSlots` allows. */
+/** Accepts polls. One payer uses at most `connections` of the pool; a poll waits as long as `acceptSlots` allows. */
 export function acceptQueue(
   storage: Storage,
   { connections, ending, onLost }: Turns,
