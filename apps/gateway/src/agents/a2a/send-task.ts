@@ -89,7 +89,7 @@ async function refuseSecondMessage(context: PollsContext, request: FastifyReques
 
 const ONE_MESSAGE = 'A task takes one message; send a new one without taskId.';
 
-/** Version 0.1: `pushNotification`; version 0.3: `pushNotificationConfig`; version 1.0: `taskPushNotificationConfig`. */
+/** In version 0.1 `pushNotification`, in 0.3 `pushNotificationConfig`, in 1.0 `taskPushNotificationConfig`. */
 function asksForPush({ configuration, pushNotification }: Record<string, unknown>): boolean {
   const { pushNotificationConfig, taskPushNotificationConfig } = isJsonObject(configuration) ? configuration : {};
   return [pushNotification, pushNotificationConfig, taskPushNotificationConfig].some(isJsonObject);

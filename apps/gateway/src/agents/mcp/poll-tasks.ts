@@ -59,7 +59,7 @@ export async function startTask(
   }
 }
 
-/** A client that left before it learned of the task cannot cancel it. A gateway's shutdown is no leaving client. */
+/** A client that left before it learned of the task cannot cancel it. A shutdown of the gateway does not count. */
 function cancelWhenLeft({ context, request }: ToolCall, pollId: string, gone: AbortSignal): void {
   const left = { pollId, accountId: accountOf(request), isKeyed: request.idempotencyKey !== null };
   const cancel = (): void => {

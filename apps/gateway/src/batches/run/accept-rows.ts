@@ -17,7 +17,7 @@ import { preparePoll } from '../../polls/run/prepare-poll.ts';
 
 /** Rows per call of accept_batch_polls, which locks the account's balance for its whole duration. */
 const ROWS_AT_ONCE = 100;
-/** Other work of this process runs after so many rows. */
+/** Other work of this process runs after this many rows. */
 const ROWS_BETWEEN_TURNS = 5;
 
 const ENTRY_POINT = 'batches';

@@ -11,9 +11,9 @@ import { cancelBatchPolls } from './cancel-batch-polls.ts';
 export const RUNNER_LEASE_MS = 6_000;
 /** Maximum number of a batch's polls that are accepted and have not ended. */
 const WINDOW = 500;
-/** Rows are accepted once so many places are free, or for the last rows. */
+/** Rows are accepted once this many places are free, or when these are the last rows. */
 const REFILL = 50;
-/** At most so many rows are accepted at once, because this must take less time than the lease. */
+/** Maximum number of rows accepted at once: this must take less time than the lease. */
 const MAX_AT_ONCE = 200;
 const LOOK_EVERY_MS = 250;
 /** Waiting time while operators have stopped polls, the ceiling is reached, or a store does not answer. */

@@ -8,7 +8,7 @@ import type { RawRow } from './raw-row.ts';
 import { readRow } from './read-row.ts';
 import { worstCaseU } from './worst-case.ts';
 
-/** The expected cost is computed for so many rows and extrapolated to the others. */
+/** The expected cost is computed for this many rows and extrapolated to the others. */
 const MAX_ESTIMATED = 100;
 const MAX_TURN_MS = 10;
 
