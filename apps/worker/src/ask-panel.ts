@@ -6,7 +6,7 @@ import type { ProgressRecord } from './record-progress.ts';
 import type { LeasedPoll } from './run.ts';
 import { requestFor } from './vote-request.ts';
 
-/** A panel's votes, and when each arrived; arrivals are empty when an earlier worker received some of the votes. */
+/** The votes of a panel and when each arrived. `arrivals` is empty if an earlier worker received some of the votes. */
 export type PanelVotes = Collected & Pick<PollOutcome, 'arrivals'>;
 
 /** Collects the votes of a poll, and records and publishes each in the run record. */
@@ -59,7 +59,7 @@ export async function askPanel(
       progress.vote(vote, snapshot);
     },
   });
-  // Written once the first calls are sent, so it is off the critical path; none of them can have ended before.
+  // Written after the first calls are sent, so that they do not wait for it. None of them can have ended by then.
   progress.open(snapshotOf({ state, received: earlier.length, vote: null }));
   return { ...(await collecting), arrivals: earlier.length === 0 ? arrivals : [] };
 }

@@ -5,12 +5,12 @@ import { standing } from '@eloquentpoll/voting';
 import type { Context } from './context.ts';
 import { requestFor } from './vote-request.ts';
 
-/** For all its models together; no caller waits for them. */
+/** For all models of the audit together. No caller waits for them. */
 const DEADLINE_MS = 60_000;
 
 /**
- * Asks every model that the poll's answer was made without. Given up when that was cut short, and when none of several
- * models answered: that says something about this hour, and nothing about the poll.
+ * Asks every model whose vote was not part of the poll's answer. The audit is given up if a call was aborted, or if
+ * several models were asked and none answered: that points to an outage, not to the poll.
  */
 export async function askUnheard(
   { ask, clock }: Pick<Context, 'ask' | 'clock'>,
@@ -21,7 +21,7 @@ export async function askUnheard(
   const seatOf = new Map(spec.seats.map(({ model_id }, seat) => [model_id, seat]));
   const known = new Set(heard.models);
   const unheard = [...seatOf].filter(([model]) => !known.has(model)).map(([, seat]) => seat);
-  // A process that was paused may have lost the audit to another one.
+  // While this process was paused, another worker may have claimed the audit.
   const isCurrent = () => !signal.aborted && clock.now() < leaseEndsAt;
   const beforeCall = async () => isCurrent();
   const votes = await Promise.all(

@@ -3,26 +3,26 @@ import { askUnheard } from './audit-poll.ts';
 import type { Context } from './context.ts';
 import type { AuditStore } from './ports.ts';
 
-// Finishes polls after their answer was delivered, while this worker has little to do and no poll waits. Polls of callers
-// are never behind it: it has no slots of the queue, and takes nothing when half of them are used.
+// Audits polls after their answer was delivered, only while this worker is mostly idle and no poll waits. Audits never
+// delay callers' polls: they use no slots of the queue.
 
 const TICK_MS = 2_000;
-/** Without money there is none for a while. */
+/** Pause after the daily cap or the ceiling of provider spend is reached. */
 const CAPPED_MS = 60_000;
-/** Longer than an audit takes, so that it is not renewed. */
+/** Longer than any audit takes, so leases of audits are not renewed. */
 const LEASE_MS = 120_000;
-/** A worker that dies of an audit takes another one with it at most. */
+/** An audit that crashes its worker can crash at most one more. */
 const MAX_ATTEMPTS = 2;
-/** Rounds of learning in one tick; each enters a bounded number of audits. */
+/** Rounds of learning per tick. Each round processes a bounded number of audits. */
 const MAX_LESSONS = 5;
 
 export interface Auditing {
-  /** Gives back what it has not finished. */
+  /** Stops the running audits and waits until each has been stored or given up. */
   stop(): Promise<void>;
 }
 
 export interface AuditPace {
-  /** Of callers' polls that this worker runs at once. */
+  /** How many of callers' polls this worker runs at once. */
   concurrency: number;
   tickMs?: number;
 }
@@ -50,7 +50,7 @@ export function keepAuditing(
       });
   }
 
-  /** A lane is free: what is due need not wait for the next tick. */
+  /** Another audit may start, so look for one without waiting for the next tick. */
   function ended(audit: Promise<void>): void {
     running.delete(audit);
     if (ticking === null && !stopping.signal.aborted) next();
@@ -83,7 +83,7 @@ export function keepAuditing(
       const outcome = await audits.finish({ pollId, epoch, ...finished });
       log.info({ poll_id: pollId, roster_version: claim.rosterVersion, outcome }, 'audit.ended');
     } catch (err) {
-      // Its lease runs out, and another worker asks again or gives it up.
+      // Its lease runs out. Then another worker tries again or gives the audit up.
       log.warn({ poll_id: pollId, err }, 'audit.failed');
     }
   }

@@ -1,12 +1,15 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 
-/** Above them, a poll that runs here is slowed down by one more: by work of this process, or by others on its machine. */
+/**
+ * Above these limits, one more poll would slow down the polls that run here, because this process or another one on the
+ * machine is busy.
+ */
 const MAX_BUSY_SHARE = 0.5;
 const MAX_DELAY_MS = 16;
 const RESOLUTION_MS = 10;
 
 export interface BusyLoop {
-  /** Whether the event loop was busy, or late, since it was asked last. */
+  /** Whether the event loop was busy or late since the last call. */
   isStrained(): boolean;
   stop(): void;
 }

@@ -4,12 +4,12 @@ import { OVERDUE_MS } from './leases.ts';
 
 export interface ClaimedPoll {
   readonly claim: Claim;
-  /** By the clock: when the claim was sent, and when its answer came. */
+  /** When the claim was sent and, below, when its answer arrived, in the time of `Clock`. */
   readonly sentAt: number;
   readonly claimedAt: number;
 }
 
-/** Null when the poll has ended, is unknown, or another worker holds it and it is not overdue. */
+/** Null if the poll has ended or is unknown, or if another worker holds it and it is not overdue. */
 export async function tryClaim(
   { polls, workerId, clock }: Pick<Context, 'polls' | 'workerId' | 'clock'>,
   pollId: string,

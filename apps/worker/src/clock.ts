@@ -1,8 +1,8 @@
-/** Time as the poll engine sees it; a simulation brings its own. */
+/** The time that the poll engine uses. A simulation provides its own. */
 export interface Clock {
   /** Milliseconds, monotonic. */
   now(): number;
-  /** Calls back once, unless cancelled by what it returns. */
+  /** Calls back once. The returned function cancels the callback. */
   after(ms: number, callback: () => void): () => void;
 }
 

@@ -6,37 +6,37 @@ import { decide, launched, type PollState } from '@eloquentpoll/voting';
 import type { Clock } from './clock.ts';
 import type { HedgeBudget } from './hedge-budget.ts';
 
-// The fan-out: asks the seats that `voting` decides on, decides again with every vote, and ends by the deadline whatever
-// the models do. Here are only calls and timers; whom to ask and when to stop are rules of `voting`.
+// Asks the seats that `voting` chooses, asks it again after every vote, and ends by the deadline whatever the models
+// do. This file has only calls and timers. The rules (whom to ask, when to stop) are in `voting`.
 
 export interface Collecting {
   readonly spec: PollSpec;
-  /** Votes that an earlier worker received, and the poll after them; their models are not asked again. */
+  /** Votes that an earlier worker received, and the state of the poll after them. Their models are not asked again. */
   readonly votes: readonly Vote[];
   readonly state: PollState;
   readonly timeLeftMs: number;
   readonly clock: Clock;
   readonly hedges: HedgeBudget;
-  /** Aborts when another worker has the poll or this one has to stop. */
+  /** Aborts when another worker has taken the poll or this worker has to stop. */
   readonly signal: AbortSignal;
-  /** Aborts when its caller canceled the poll: it ends with the votes that it has. */
+  /** Aborts when the caller canceled the poll: it ends with the votes received by then. */
   readonly canceled?: AbortSignal;
   /** Settles with a vote whatever the model does, and soon after the signal aborts. */
   ask(seat: number, timeLeftMs: number, signal: AbortSignal, onSpent: (spent: Spent) => void): Promise<Vote>;
-  /** Called with every vote and the state that it led to. Must not throw. */
+  /** Called with every vote and the state after it. Must not throw. */
   onVote(vote: Vote, state: PollState, votes: readonly Vote[]): void;
 }
 
 export interface Collected {
   readonly state: PollState;
   readonly votes: readonly Vote[];
-  /** Calls that were under way when the poll stopped. */
+  /** Calls that were still running when the poll stopped. */
   readonly aborted: readonly AbortedCalls[];
-  /** Null when the deadline or its caller ended the poll. */
+  /** Null if the deadline or the caller ended the poll. */
   readonly reason: TerminationReason | null;
 }
 
-/** Another worker runs the poll, or will: nothing may be stored for it here. */
+/** Another worker runs the poll or will run it, so this worker must not store anything for it. */
 export class Abandoned extends Error {
   override name = 'Abandoned';
 }
@@ -90,7 +90,7 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
     run.onVote(vote, state, votes);
   }
 
-  /** Models that were asked and did not answer are failed votes; their calls are aborted, not awaited. */
+  /** Models that were asked and have not answered become failed votes. Their calls are aborted, not awaited. */
   function timeIsUp(error: 'timeout' | 'aborted' = 'timeout'): Collected {
     for (const [seat, call] of [...calls]) {
       call.abort.abort(new Error('the poll has ended'));
@@ -100,7 +100,7 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
     return { state, votes, aborted: [], reason: null };
   }
 
-  /** What the calls under way have cost; a vote that waits for its turn has made none. */
+  /** The cost of the calls that are still running. A vote that waits for its turn has made no call. */
   const abortedCalls = (): AbortedCalls[] =>
     [...calls].flatMap(([seat, { spent }]) =>
       spent === null
@@ -119,7 +119,7 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
     for (;;) {
       const decision = decide(state, { slow: hedged.size > 0 });
       if (decision.kind === 'stop') return { state, votes, aborted: abortedCalls(), reason: decision.reason };
-      // After a pause of the process, a vote may be read before the timer of the deadline fires.
+      // After the process was paused, a vote may be read before the deadline's timer fires.
       if (clock.now() >= endsAt) return timeIsUp();
       if (run.canceled?.aborted) return timeIsUp('aborted');
       state = launched(state, decision.launch);
@@ -138,8 +138,8 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
 }
 
 /**
- * The cost of a vote that is given up on. What its question made fail, or its caller by canceling, counts against what the
- * account has free of failed calls, and is never more than its seat can be billed.
+ * The cost of a vote that is given up. What failed because of the question, or because the caller canceled, counts
+ * against the account's allowance for failed calls. It is never more than the maximum that can be billed for the seat.
  */
 function costOf(spec: PollSpec, seat: number, spent: Spent | null, byCaller: boolean): Partial<Vote> {
   if (spent === null) return { calls: 0 };
@@ -164,7 +164,7 @@ export function unanswered(spec: PollSpec, seat: number, error: 'timeout' | 'abo
   };
 }
 
-/** First in, first out; one reader. Holds at most one item for each call and timer of a poll. */
+/** A queue with one reader. It holds at most one item per call and timer of a poll. */
 function mailbox<T>(): { put(item: T): void; take(): Promise<T> } {
   const items: T[] = [];
   let waiting: ((item: T) => void) | null = null;

@@ -15,50 +15,50 @@ import { WORKER_SETTINGS } from './settings-table.ts';
 export interface Config {
   databaseUrl: string;
   databasePool: number;
-  /** To wait for a connection; as storage has it without this. */
+  /** How long to wait for a connection. Without it, the default of `storage` applies. */
   databaseConnectTimeoutMs?: number;
   redisUrl: string;
   redisPrefix: string;
   queueShards: number;
-  /** As the bus has it without this. */
+  /** Without it, the default of `bus` applies. */
   redisCommandTimeoutMs?: number;
   modelsFile: string | undefined;
   modelsBaseUrl: string | undefined;
-  /** Whether a provider must be asked by https, unless it is on this machine. */
+  /** Whether providers must be called over https. Providers on this machine are exempt. */
   modelsHttpsOnly: boolean;
-  /** The keys of model providers, and what their addresses leave open, by the variables that the roster file names. */
+  /** Reads a variable that the roster file names: a provider's key, or a part of its address. */
   setting(variable: string): string | undefined;
   concurrency: number;
-  /** So many of these slots are kept for tenants with few running polls in this worker. */
+  /** How many of these slots are kept for tenants with few running polls on this worker. */
   reserved: number;
-  /** The same for flex polls, which have slots of their own. */
+  /** The same for flex polls, which have their own slots. */
   flex: { concurrency: number; reserved: number };
   drainMs: number;
   logLevel: LogLevel;
-  /** What accounts have free per UTC day of calls that their questions make fail. */
+  /** Allowance per account and UTC day for calls that failed because of the question. */
   freeFailures: FreeFailures;
-  /** Tests of each model; undefined leaves it to the kind of models. */
+  /** Tests per model and day. If undefined, it depends on whether the models are simulated. */
   canariesPerDay: number | undefined;
   canaryDayCapU: bigint;
-  /** What audits may cost per UTC day, and how often track records are read again. */
+  /** The maximum that audits may cost per UTC day, and how often track records are reread. */
   audits: { dailyU: bigint; refreshMs: number };
-  /** What providers may charge the fleet; null where the operator names nothing. */
+  /** The maximum that providers may charge the fleet. Null: no limit. */
   providerSpend: { hourU: bigint | null; dayU: bigint | null; freeShare: number };
-  /** Whether results have a second reading. */
+  /** Whether results contain a reading. */
   readings: boolean;
-  /** How often one of the workers audits the ledger. */
+  /** How often one worker of the fleet checks the ledger. */
   ledgerCheckMs: number;
-  /** Where metrics and probes are served; null where they are not. */
+  /** The address of the ops port. Null: it is not opened. */
   ops: { host: string; port: number } | null;
-  /** Where traces go; null without a collector. */
+  /** Where traces are sent. Null: no traces. */
   traces: TraceSettings | null;
   gitCommit: string | null;
-  /** Null where none are sent. */
+  /** Null: this worker sends no webhooks. */
   webhooks: WebhookSending | null;
 }
 
 export interface WebhookSending extends WebhookSettings {
-  /** Begins the links in a message. */
+  /** The base of links in messages. */
   baseUrl: string;
   concurrency: number;
 }

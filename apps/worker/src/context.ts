@@ -30,19 +30,19 @@ import type { Ask, AuditStore, PollBus, PollStore } from './ports.ts';
 import { storedAudits } from './stored-audits.ts';
 import { storedPolls } from './stored-polls.ts';
 
-/** Everything that the engine has of the outside world, time and chance included; a simulation brings its own. */
+/** Everything that the engine gets from outside, including time and randomness. A simulation provides its own. */
 export interface Context extends AsyncDisposable {
   workerId: string;
   polls: PollStore;
-  /** Null: this worker makes none, and learns from none. */
+  /** Null: this worker makes no audits and learns from none. */
   audits: AuditStore | null;
   bus: PollBus;
   ask: Ask;
   leases: Leases;
   hedges: HedgeBudget;
-  /** What accounts have free of calls that their questions make fail. */
+  /** Allowance per account for calls that failed because of the question. */
   freeFailures: FreeFailures;
-  /** What is known about models, for the results of their polls. */
+  /** What is known about the models, for the results of their polls. */
   evidence: Evidence;
   clock: Clock;
   /** In [0, 1). */
@@ -50,7 +50,7 @@ export interface Context extends AsyncDisposable {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** What is behind the ports of a real worker, for its ops port. */
+/** The resources behind the ports of a real worker. The ops port uses them. */
 export interface Resources {
   metrics: Metrics;
   storage: Storage;
@@ -64,7 +64,7 @@ export interface OpenContext extends Context {
   resources: Resources;
 }
 
-/** The composition root. Metrics and traces are taken at the ports; the engine knows nothing of them. */
+/** The composition root. Metrics and traces wrap the ports, so the engine has no code for them. */
 export async function openContext(config: Config, metrics: Metrics = openMetrics('worker')): Promise<OpenContext> {
   await using opened = new AsyncDisposableStack();
   const log = openLog(metrics, config.logLevel);

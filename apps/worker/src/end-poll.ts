@@ -54,7 +54,7 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
   context.log.info({ ...logFields(claim), status, reason, votes: votes.length, total_ms: totalMs }, 'poll.ended');
 }
 
-/** May be lost: followers read Postgres every 2 s as well. */
+/** The message may be lost: followers also read Postgres every 2 s. */
 export async function announceEnd({ bus, log }: Context, claim: Claim, snapshot: ProgressSnapshot): Promise<void> {
   await bus.runs.end(claim.id, claim.epoch, ownerOf(claim), snapshot).catch((error) => {
     log.warn({ ...logFields(claim), err: error }, 'poll.end_not_announced');
@@ -63,7 +63,7 @@ export async function announceEnd({ bus, log }: Context, claim: Claim, snapshot:
 
 const STORE_RETRY_MS = [100, 300, 1_000, 2_000, 4_000, 8_000];
 
-/** Storing the same poll twice stores it once, so a write whose answer was lost is repeated. */
+/** Storing is idempotent, so it is repeated when the answer to a write was lost. */
 async function retryStore<T>(
   { clock, log }: Context,
   { claim, alive }: LeasedPoll,

@@ -5,8 +5,8 @@ import { standing } from '@eloquentpoll/voting';
 import type { PanelVotes } from './ask-panel.ts';
 
 /**
- * What an audit needs to know of a poll that has ended. Models whose calls a cancellation aborted were not heard: the
- * audit asks them, or callers could choose what its panel was made without.
+ * What an audit needs to know about a finished poll. Models whose calls were aborted by a cancellation count as not
+ * heard, so the audit asks them. Otherwise callers could influence which models are missing from the record.
  */
 export function heardAudit(spec: PollSpec, { votes, state, reason, arrivals }: PanelVotes): HeardAudit {
   const heard = votes.flatMap(({ seat, model_id, option, error }, i) =>
@@ -22,7 +22,7 @@ export function heardAudit(spec: PollSpec, { votes, state, reason, arrivals }: P
     said: heard.map(({ said }) => said),
     reason,
     winner: standing(state).leader,
-    // Its models are asked whatever the poll's own limit was.
+    // The audit asks all of these models, whatever the poll's own limit was.
     maxU: providerMaxU({ seats: spec.seats.filter((_, seat) => !seats.has(seat)) }),
   };
 }

@@ -1,5 +1,5 @@
-// A token bucket for hedges, filled by regular calls: without it a provider that is slow for all polls would get twice the
-// load.
+// A token bucket for hedges, filled by regular calls. Without it, a provider that is slow for all polls would get twice
+// the load.
 
 const HEDGES_PER_CALL = 0.1;
 const BURST = 5;

@@ -2,35 +2,34 @@ import { LEASE_MS } from '@eloquentpoll/storage';
 import type { Clock } from './clock.ts';
 import type { PollStore } from './ports.ts';
 
-// Renews all leases of this process with one statement, aborts the polls whose lease another worker has claimed, and ends
-// those that their callers canceled.
-// While Postgres is away no worker can claim, so polls go on.
+// Renews all leases of this process in one statement. Aborts polls that another worker has claimed, ends polls that
+// their caller canceled. While Postgres is down, no worker can claim, so running polls continue.
 
 const RENEW_EVERY_MS = 2_500;
-/** Of a renewal: the second comes over another connection. */
+/** Attempts per renewal. The second uses another connection. */
 const MAX_TRIES = 2;
-/** A worker that keeps a poll this long past its deadline hangs, and loses it. */
+/** A worker that still holds a poll this long after its deadline is considered hung, and loses the poll. */
 export const OVERDUE_MS = 5_000;
 
 export interface HeldLease extends Disposable {
   readonly epoch: number;
-  /** Aborts when another worker has the poll. */
+  /** Aborts when another worker has claimed the poll. */
   readonly lost: AbortSignal;
   /** Aborts when the poll's caller canceled it. */
   readonly canceled: AbortSignal;
   /**
-   * Resolves at once while the lease is within its term, else when Postgres has answered whose it is. A process that was
-   * paused wakes up with leases that may be lost, so nothing is done outside before this has resolved.
+   * Resolves at once while the lease is within its term, otherwise after Postgres has answered who holds it. A process
+   * that was paused may have lost its leases, so nothing with an outside effect may be done before this has resolved.
    */
   ensureFresh(): Promise<void>;
-  /** Whether `ensureFresh` would resolve at once, and the poll is this worker's. */
+  /** Whether this worker holds the poll and `ensureFresh` would resolve at once. */
   isFresh(): boolean;
 }
 
 export interface Leases {
-  /** `since`: when the claim was sent, by the clock. */
+  /** `since`: when the claim was sent, in the time of `Clock`. */
   hold(pollId: string, epoch: number, since: number): HeldLease;
-  /** Renews at once if the poll is held here: there is news of it. */
+  /** Renews at once if this process holds the poll. Called when the poll may have been canceled. */
   look(pollId: string): void;
   readonly size: number;
   stop(): void;
@@ -40,7 +39,7 @@ interface Held {
   readonly epoch: number;
   readonly lost: AbortController;
   readonly canceled: AbortController;
-  /** When the newest answered renewal was sent. */
+  /** When the newest renewal that was answered was sent. */
   since: number;
 }
 
@@ -68,10 +67,10 @@ export function keepLeases(
       }
     } catch (error) {
       onError(error);
-      // After a pause the connections are broken, which says nothing about Postgres.
+      // After the process was paused, its connections are broken although Postgres may be fine.
       if (tries > 1) return renewAll(tries - 1);
     }
-    // While Postgres does not answer, it gives the lease to no other worker.
+    // While Postgres is not answering, it does not give the lease to another worker either.
     for (const { lease } of asked) lease.since = since;
   }
 
@@ -90,7 +89,7 @@ export function keepLeases(
 
   const isDue = (lease: Held): boolean => !lease.lost.signal.aborted && clock.now() - lease.since >= LEASE_MS;
 
-  /** Repeats until a renewal was sent within the term: the reply to an older one may be stale. */
+  /** Repeats until a renewal was sent within the term, because the reply to an older one may be stale. */
   async function ensureFresh(pollId: string, lease: Held): Promise<void> {
     while (held.get(pollId) === lease && isDue(lease)) await check();
   }
@@ -98,7 +97,7 @@ export function keepLeases(
   return {
     hold(pollId, epoch, since) {
       const lease: Held = { epoch, since, lost: new AbortController(), canceled: new AbortController() };
-      // After an outage the worker that takes a poll over may be the one that had it: its earlier run ends here.
+      // After an outage, a worker may claim a poll that it is still running. The earlier run ends here.
       held.get(pollId)?.lost.abort(new Error('claimed again'));
       held.set(pollId, lease);
       return {
@@ -113,7 +112,7 @@ export function keepLeases(
       };
     },
     look(pollId) {
-      // A renewal under way may have been answered before the news.
+      // A running renewal may have been answered before the cancellation.
       if (held.has(pollId)) void (checking ?? Promise.resolve()).then(check);
     },
     get size() {

@@ -3,7 +3,10 @@ export interface LinkedAbort extends Disposable {
   abort(reason: unknown): void;
 }
 
-/** Aborts with the first of these signals, or by itself. AbortSignal.any costs four times as much and a finalizer. */
+/**
+ * Aborts when the first of these signals does, or when `abort` is called. AbortSignal.any costs four times as much and
+ * needs a finalizer.
+ */
 export function linkedAbort(...signals: readonly AbortSignal[]): LinkedAbort {
   const own = new AbortController();
   const links = signals.map((signal) => ({ signal, pass: () => own.abort(signal.reason) }));

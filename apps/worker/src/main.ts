@@ -11,10 +11,10 @@ import { WORKER_SETTINGS } from './settings-table.ts';
 import { testModels } from './test-models.ts';
 import { openWebhookDelivery } from './webhooks/open-delivery.ts';
 
-// The process. On SIGTERM it is not ready any more, takes no further poll, lets the running ones finish within the drain
+// The process. On SIGTERM it stops being ready, takes no more polls, lets the running ones finish within the drain
 // time, releases the rest to other workers and exits.
 
-/** From the end of the drain until the process exits, whatever hangs. */
+/** After the drain, the process exits within this time, even if something hangs. */
 const SHUTDOWN_GRACE_MS = 5_000;
 
 function settings(): Config {

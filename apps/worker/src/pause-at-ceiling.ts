@@ -1,14 +1,14 @@
 import type { PollConsumer } from '@eloquentpoll/bus';
 import type { Context } from './context.ts';
 
-// Flex polls that do not fit under the ceiling of provider spend keep their places in the queue: a worker that finds one takes no
-// others for a while. It would take them all, only to be refused each, and the sweep would bring them back.
+// Flex polls that do not fit under the ceiling of provider spend stay in the queue: a worker that finds one pauses its
+// flex consumer. Otherwise it would take every job, be refused each time, and the sweep would enqueue them all again.
 
-/** However long the hour or the day is: the ceiling may be raised. */
+/** The ceiling may be raised at any time, so never pause until the end of the hour or day. */
 const MAX_PAUSE_MS = 30_000;
 
 export interface CeilingPause {
-  /** A flex poll was not claimed: pauses the consumer where that is for the ceiling. Never rejects. */
+  /** Called when a flex poll could not be claimed. Pauses the consumer if the ceiling was the reason. Never rejects. */
   unclaimed(pollId: string): Promise<void>;
   stop(): void;
 }

@@ -1,15 +1,17 @@
 import type { PollConsumer } from '@eloquentpoll/bus';
 import type { Context } from './context.ts';
 
-// A worker that cannot claim takes no jobs. It would finish each of them at once, sooner than workers that run polls, and
-// so get nearly all: one machine without a way to Postgres would delay every poll until the next sweep, over and over.
+// A worker that cannot claim takes no jobs. It would fail each job at once, sooner than other workers finish theirs,
+// and so get nearly all jobs: one machine without a connection to Postgres would delay every poll until the next sweep.
 
-/** A claim takes milliseconds; one that takes this long is not answered soon. */
+/** A claim takes milliseconds. After this long, no answer is expected soon. */
 const CLAIM_TIMEOUT_MS = 1_500;
 const CHECK_EVERY_MS = 500;
 
 export interface StoreOutage {
-  /** Passes the claim on; when it fails, or has no answer in time, the consumer is paused and `giveBack` called, once. */
+  /**
+   * Returns the claim. If it fails or is not answered in time, the consumer is paused and `giveBack` is called, once.
+   */
   watch<T>(claim: Promise<T>, giveBack: () => void): Promise<T>;
   stop(): void;
 }
@@ -50,7 +52,7 @@ export function pauseOnStoreOutage(
       let isGivenBack = false;
       const lost = (): void => {
         pause();
-        // A worker that reaches Postgres may take it, and this one when it does again.
+        // A worker that reaches Postgres can take the job, including this one after it has reconnected.
         if (!isGivenBack && !stopped) giveBack();
         isGivenBack = true;
       };

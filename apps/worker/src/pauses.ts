@@ -2,7 +2,7 @@ import type { PollConsumer } from '@eloquentpoll/bus';
 
 type Pausable = Pick<PollConsumer, 'pause' | 'resume'>;
 
-/** A consumer that several may pause, each for its own reason: it goes on when the last of them resumes it. */
+/** Lets several callers pause a consumer independently. It resumes when the last of them has resumed it. */
 export function pauses(consumer: Pausable): () => Pausable {
   let holding = 0;
   return () => {

@@ -15,35 +15,38 @@ import type {
 } from '@eloquentpoll/storage';
 import type { TrackRecord } from '@eloquentpoll/voting';
 
-// Everything that the poll engine does to the world: claims and results in the store, jobs and progress on the bus, votes
-// of models. A simulation puts other things behind these ports and runs the engine unchanged.
+// Every effect of the poll engine: claims and results in the store, jobs and progress on the bus, votes of models. A
+// simulation replaces what is behind these ports and runs the engine unchanged.
 
 export interface RunPoll extends FinishedPoll {
   lane: ServiceTier;
 }
 
-/** The polls of Postgres, as far as a worker has to do with them. Every comparison of times is the store's own. */
+/** What a worker needs of the polls in Postgres. All times are compared by the clock of the store. */
 export interface PollStore {
-  /** For LEASE_MS. Null when the poll has ended, another worker holds it, it is unknown, or it has to wait. */
+  /** Claims for LEASE_MS. Null if the poll has ended, is unknown or has to wait, or if another worker holds it. */
   claim(pollId: string, worker: string): Promise<Claim | null>;
-  /** Takes a poll that is past its deadline from its holder. */
+  /** Takes a poll from its holder if it is past its deadline. */
   claimOverdue(pollId: string, worker: string, graceMs: number): Promise<Claim | null>;
-  /** Those that are still the worker's own. */
+  /** Returns the leases that are still the worker's. */
   renew(worker: string, leases: readonly Lease[]): Promise<Renewed[]>;
-  /** False when the lease was lost before. */
+  /** False if the lease was already lost. */
   release(lease: Lease): Promise<boolean>;
-  /** Fenced by the epoch of the claim. Storing the same twice stores it once. */
+  /** Fenced by the claim's epoch, and idempotent. */
   finish(poll: RunPoll): Promise<Finished>;
   bury(poll: { id: string; epoch: number; reason: string }): Promise<Finish>;
-  /** What audits of the roster version say; null when that is not known. */
+  /** What audits found for the roster version. Null if unknown. */
   trackRecord(version: string): Promise<TrackRecord | null>;
   findLapsed(limit: number, skip: number): Promise<FoundPoll[]>;
   findOverdue(limit: number, graceMs: number): Promise<FoundPoll[]>;
-  /** Milliseconds until a lease ends that nothing renews, where that is within so many. */
+  /** Milliseconds until the next lease lapses that its worker does not renew. Null if none does within `withinMs`. */
   nextLapse(withinMs: number): Promise<number | null>;
-  /** How long flex polls such as this one, which was not claimed, have no space under the ceiling of provider spend; null where they have. */
+  /**
+   * How long flex polls like this one, which could not be claimed, must wait for space under the ceiling of provider
+   * spend. Null if there is space.
+   */
   spendWaitMs(pollId: string): Promise<number | null>;
-  /** False when another worker is sweeping. */
+  /** False if another worker is sweeping. */
   sweepAlone(work: () => Promise<unknown>): Promise<boolean>;
   beat(): Promise<void>;
   /** Deletes at most `limit` expired rows of each kind; returns how many in all. */
@@ -54,16 +57,16 @@ export interface PollBus extends Pick<Bus, 'enqueuePoll' | 'consumePolls' | 'que
   readonly runs: Pick<RunRecord, 'open' | 'vote' | 'end' | 'takeOver'>;
 }
 
-/** Audits that are due, and what is learned from those that were made. */
+/** Audits that are due, and learning from those that are finished. */
 export interface AuditStore {
-  /** False: none is claimed, because they may cost nothing. */
+  /** False: no audit is claimed, because none may cost anything. */
   readonly areMade: boolean;
   claim(lease: Pick<AuditTerms, 'worker' | 'leaseMs' | 'maxAttempts'>): Promise<AuditClaim>;
-  /** Safe to repeat. */
+  /** Idempotent. */
   finish(audit: FinishedAudit): Promise<'stored' | 'deleted' | 'dropped' | 'fenced'>;
-  /** Brings one track record up to date; false when there was nothing to learn. */
+  /** Updates one track record. False if there was nothing to learn. */
   learn(): Promise<boolean>;
 }
 
-/** Settles with a vote whatever the model does, soon after the signal aborts at the latest, and never rejects. */
+/** Always settles with a vote, at the latest soon after the signal aborts. Never rejects. */
 export type Ask = (request: VoteRequest, options: Required<AskOptions>) => Promise<Vote>;

@@ -2,8 +2,8 @@ import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import type { Context } from './context.ts';
 import { type LeasedPoll, logFields, ownerOf, untilDeadlineMs } from './run.ts';
 
-// What a run writes to its record. A write that failed, or has no answer, is repeated until it is on record or the run is
-// over: a vote that is not on record when its worker dies is asked for, and paid, a second time.
+// What a run writes to its record. A write that failed or was not answered is repeated until it succeeds or the run is
+// over: a vote that is missing when the worker dies is asked for, and paid for, a second time.
 
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 1_000;
@@ -18,12 +18,12 @@ interface ProgressWrite {
   write(): Promise<boolean>;
 }
 
-/** Nothing waits for what it writes. */
+/** The run does not wait for these writes. */
 export function recordProgress({ bus, clock, log }: Context, { claim, abandon }: LeasedPoll): ProgressRecord {
   const { id: pollId, epoch } = claim;
-  /** Not on record, as far as this worker knows: the opening and each vote once at most. */
+  /** Writes that failed as far as this worker knows: at most the opening and each vote once. */
   const failed = new Set<ProgressWrite>();
-  /** Of repeating, since a write succeeded. */
+  /** Retry rounds since the last successful write. */
   let rounds = 0;
   let cancelRetry: (() => void) | null = null;
   let isOver = false;
@@ -46,7 +46,7 @@ export function recordProgress({ bus, clock, log }: Context, { claim, abandon }:
     );
   }
 
-  /** In their order, so that watchers hear of each vote; the record leaves out what is older than its newest. */
+  /** Repeats them in order, so that watchers see every vote. The record ignores snapshots older than its newest. */
   function repeat(): void {
     cancelRetry?.();
     cancelRetry = null;

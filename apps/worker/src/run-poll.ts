@@ -11,25 +11,26 @@ import { linkedAbort } from './linked-abort.ts';
 import { recordProgress } from './record-progress.ts';
 import { type LeasedPoll, logFields, untilDeadlineMs } from './run.ts';
 
-// One poll from claim to stored result. Each step may be the last that this process does: before the result is stored,
-// another worker can repeat everything from the run record; afterwards everything is in Postgres.
+// One poll from claim to stored result. The process may die at any step. Before the result is stored, another worker
+// can repeat everything from the run record. Afterwards, everything is in Postgres.
 
 /**
- * A poll that took down this many workers without progress is given up. Each vote that has arrived allows one claim more:
- * a poll that makes progress is a victim of its neighbours or of the machine. From the fourth claim on it runs beside
- * fewer and fewer other suspects (see `claimPoll`), from the eighth on beside none, so that a victim has three claims
- * away from what may have taken it down.
+ * A poll that has lost this many workers without progress is given up. Each recorded vote allows one more claim,
+ * because a poll that makes progress is probably not the cause. From the fourth claim on, a worker runs it with fewer
+ * and fewer other suspects (see `claimPoll`), from the eighth on alone. So a poll that was not the cause gets three
+ * claims apart from the one that was.
  */
 const MAX_CLAIMS = 10;
 
 /**
- * So long a poll waits for what earlier workers recorded, and at most a quarter of its time: without it each vote costs a
- * second call. A worker that has just woken up has no connection to Redis for a moment.
+ * How long a resumed poll waits for the votes that earlier workers recorded, at most a quarter of its remaining time.
+ * Each vote that is not found costs a second call. A worker that has just resumed from a pause has no connection to
+ * Redis at first.
  */
 const EARLIER_WITHIN_MS = 3_000;
 const RETRY_MS = 100;
 
-/** Others like it may have waited for its end: a worker runs few of them at once. */
+/** A worker runs only a few suspects at once, so when one ends, another may be able to start. */
 export const isSuspect = ({ claims }: Pick<Claim, 'claims'>): boolean => claims > DEATHS_BEFORE_SUSPECT;
 
 export async function runPoll(context: Context, claimed: ClaimedPoll, signal: AbortSignal): Promise<void> {
@@ -41,9 +42,9 @@ export async function runPoll(context: Context, claimed: ClaimedPoll, signal: Ab
     const run: LeasedPoll = { claim, record, claimedAt, lease, alive: ending.signal, abandon: ending.abort };
     const earlier = claim.epoch === 1 ? [] : await earlierVotes(context, claim, ending.signal);
     if (claim.claims - earlier.length > MAX_CLAIMS) return await giveUp(context, claim);
-    // From when the claim was sent: how long its answer took is unknown.
+    // Counted from when the claim was sent, because it is unknown how long its answer took.
     const timeLeftMs = claim.remainingMs - (context.clock.now() - sentAt);
-    // Until the result is stored: before that, the next worker needs every vote.
+    // Kept open until the result is stored: before that, the next worker needs every vote.
     using progress = recordProgress(context, run);
     const collected = await askPanel(context, run, progress, earlier, timeLeftMs);
     await storeResult(context, run, collected);
@@ -53,7 +54,7 @@ export async function runPoll(context: Context, claimed: ClaimedPoll, signal: Ab
   }
 }
 
-/** A poll whose record cannot be had is stopped by a lock alone; see `pollState`. */
+/** A poll whose track record cannot be read stops early only by a lock; see `pollState`. */
 async function recordOf({ polls, log }: Context, claim: Claim): Promise<TrackRecord | null> {
   const version = claim.spec.track_record?.roster_version;
   if (version === undefined) return null;
@@ -62,7 +63,7 @@ async function recordOf({ polls, log }: Context, claim: Claim): Promise<TrackRec
   return record;
 }
 
-/** Votes that earlier workers recorded; from now on none of them can add to the record. */
+/** Returns the votes that earlier workers recorded, and stops those workers from adding more. */
 async function earlierVotes({ bus, clock, log }: Context, claim: Claim, alive: AbortSignal): Promise<Vote[]> {
   const { id: pollId, epoch, remainingMs } = claim;
   const until = clock.now() + Math.min(EARLIER_WITHIN_MS, remainingMs / 4);
@@ -83,21 +84,21 @@ async function earlierVotes({ bus, clock, log }: Context, claim: Claim, alive: A
   }
 }
 
-/** False for a vote of a model that is not in its seat, or for an option that the poll does not have. */
+/** False if the vote's model is not in that seat, or the poll does not have its option. */
 const fits = ({ spec }: Claim, { seat, model_id, option }: Vote): boolean =>
   spec.seats[seat]?.model_id === model_id && (option === null || option < spec.options.length);
 
 async function giveUp(context: Context, claim: Claim): Promise<void> {
   const { id: pollId, epoch, spec, claims } = claim;
   const buried = await context.polls.bury({ id: pollId, epoch, reason: 'too_many_attempts' });
-  // Fenced: the present holder of the lease announces the end.
+  // Fenced: the current holder of the lease announces the end.
   if (buried === 'fenced') return;
   context.log.error({ ...logFields(claim), claims }, 'poll.buried');
   const end: Moment = { pollId, epoch, spec, state: pollState(spec), received: 0, vote: null, elapsedMs: claim.ageMs };
   await announceEnd(context, claim, finalSnapshot(end, null));
 }
 
-/** A worker that has to stop releases its polls, so that the next one need not wait for a lease to run out. */
+/** A worker that has to stop releases its polls, so that the next one does not wait for the lease to lapse. */
 async function handOver({ polls, bus, log }: Context, claim: Claim): Promise<void> {
   const { id: pollId, epoch, tenant, spec } = claim;
   try {

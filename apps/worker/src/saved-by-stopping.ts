@@ -13,8 +13,8 @@ interface Stopped {
 const DECIDED: ReadonlySet<TerminationReason | null> = new Set(['mathematical_lock', 'confidence']);
 
 /**
- * An estimate, in micro-USD: what the models that were not asked because the outcome was certain enough would usually
- * have cost the account, at the prices that were frozen with the poll. A poll that its budget or its caller ended saved nothing.
+ * Estimates, in micro-USD and at the prices frozen in the spec, what the account would have paid for the models that
+ * were not asked because the outcome was certain enough. 0 for polls that their budget or their caller ended.
  */
 export function savedByStopping({ spec, reason, votes, aborted }: Stopped): number {
   if (!DECIDED.has(reason) || isFree(spec.panel_name)) return 0;

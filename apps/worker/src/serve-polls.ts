@@ -9,22 +9,22 @@ import { isSuspect, runPoll } from './run-poll.ts';
 import { keepSweeping } from './sweep.ts';
 import { yieldToStandard } from './yield-to-standard.ts';
 
-/** A worker at work: it runs the polls that the queues bring, and looks for those that were lost. */
+/** A running worker: it runs the polls from the queues and sweeps for lost ones. */
 export interface Serving {
-  /** Resolves when the first poll can be taken. */
+  /** Resolves when the worker can take polls. */
   ready(): Promise<void>;
-  /** Flex polls that it may run for now. */
+  /** How many flex polls it may run at the moment. */
   readonly flexAllowed: number;
-  /** Takes no further poll, lets the running ones finish within this time, and hands the rest to other workers. */
+  /** Takes no more polls, lets the running ones finish within this time, and releases the rest to other workers. */
   drain(withinMs: number): Promise<void>;
 }
 
 export interface Slots {
-  /** Standard polls that run at once. */
+  /** How many standard polls run at once. */
   concurrency: number;
-  /** So many of them are kept for tenants with few running polls here. */
+  /** How many of these are kept for tenants with few running polls here. */
   reserved?: number;
-  /** Flex polls that run beside them, and how many of those are kept in the same way. */
+  /** How many flex polls run in addition, and how many of those are kept in the same way. */
   flex?: { concurrency: number; reserved: number } | undefined;
 }
 
@@ -95,11 +95,14 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
   };
 }
 
-/** Under an id of its own: this consumer has the job until its claim is answered. Without Redis the sweep finds the poll. */
+/**
+ * Enqueues the poll under a new job id, because this consumer keeps the old job until its claim is answered. If Redis
+ * is down, the sweep finds the poll.
+ */
 function giveBack({ bus, log, random }: Context, lane: ServiceTier, pollId: string): void {
   const round = GIVEN_BACK + Math.floor(random() * GIVEN_BACK);
   bus.enqueuePoll(pollId, { lane, round }).catch((err) => log.warn({ poll_id: pollId, err }, 'poll.not_given_back'));
 }
 
-/** More than any poll has epochs, which are the rounds of other jobs. */
+/** More than the number of epochs of any poll. Other jobs use the epoch as their round. */
 const GIVEN_BACK = 1_000_000;

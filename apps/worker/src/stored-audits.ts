@@ -14,7 +14,7 @@ import {
 } from '@eloquentpoll/storage';
 import type { AuditStore } from './ports.ts';
 
-/** Audits as they are in production: jobs and rows of Postgres, within the day's cap and the ceiling of provider spend. */
+/** The audits of production: jobs and rows in Postgres, limited by the daily cap and the ceiling of provider spend. */
 export const storedAudits = (
   storage: Storage,
   { dayCapU, ceiling }: { dayCapU: bigint; ceiling: SpendCeiling | undefined },
@@ -28,7 +28,9 @@ export const storedAudits = (
   },
 });
 
-/** The book of a roster version after a lesson. A book that was damaged is begun again; `restartTrackRecord` fills it. */
+/**
+ * The book of a roster version after a lesson. A damaged book is restarted empty, and `restartTrackRecord` refills it.
+ */
 export function taught({ roster, state, entered, forgotten }: Lesson): AuditState {
   const book = auditBook(
     {
@@ -44,8 +46,8 @@ export function taught({ roster, state, entered, forgotten }: Lesson): AuditStat
 }
 
 /**
- * The audit in the order that the record is about. A poll that was asked in it keeps the order in which its votes came;
- * of one that was shuffled the whole panel is known, and is put into the order of prices.
+ * The audit in the order of the track record. If the poll was asked in that order, its votes keep the order in which
+ * they arrived. If it was shuffled, the whole panel is known and is sorted by price.
  */
 function asAsked({ order, models }: RosterVersion, { askedOrder, optionCount, seats, votes }: Audit) {
   const heard = seats.map((seat, i) => ({ seat, option: votes[i] ?? null }));

@@ -26,15 +26,15 @@ import type { PollStore } from './ports.ts';
 
 interface Parts {
   records?: TrackRecords;
-  /** Beyond it no poll is claimed again, and no flex poll at all. */
+  /** Above this, no flex poll is claimed, and no other poll a second time. */
   ceiling?: ClaimCeiling | undefined;
-  /** Hears of polls that were deleted. */
+  /** Called with the polls that were deleted. */
   onDeleted?(pollIds: readonly string[]): void;
-  /** Several claims were sent together, and what became of them is not known. */
+  /** Called when several claims were sent together and their outcome is unknown. */
   onClaimsLost?(error: unknown): void;
 }
 
-/** The store as it is in production: Postgres. */
+/** The store of production: Postgres. */
 export const storedPolls = (
   storage: Storage,
   { records = keepTrackRecords(storage), ceiling, onDeleted, onClaimsLost }: Parts = {},
@@ -55,10 +55,10 @@ export const storedPolls = (
   prune: (limit) => prune(storage, limit, onDeleted),
 });
 
-/** Each has some twenty rows: more in one transaction would hold their locks for long. */
+/** Each poll has about twenty rows. Emptying more polls in one transaction would hold locks for long. */
 const EMPTIED_AT_ONCE = 250;
 
-/** Each step by itself: what one account has left, or one kind of row, ends no other step. */
+/** The steps are independent: one that fails or reaches its limit does not keep the others from running. */
 function prune(storage: Storage, limit: number, onDeleted: Parts['onDeleted']): Promise<number> {
   const emptyWith = (empty: typeof emptyPollsOfClosed) => () =>
     untilShort(limit, EMPTIED_AT_ONCE, async (atOnce) => {
@@ -66,7 +66,7 @@ function prune(storage: Storage, limit: number, onDeleted: Parts['onDeleted']): 
       onDeleted?.(pollIds);
       return pollIds.length;
     });
-  // In this order the rows of a deleted account's batches go at once, and not a minute later.
+  // In this order, the rows of a deleted account's batches are deleted in the same pass, not a minute later.
   return inSteps([
     emptyWith(emptyExpiredPolls),
     emptyWith(emptyPollsOfClosed),

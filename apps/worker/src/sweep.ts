@@ -3,29 +3,29 @@ import type { FoundPoll } from '@eloquentpoll/storage';
 import type { Context } from './context.ts';
 import { OVERDUE_MS } from './leases.ts';
 
-// Enqueues running polls again whose lease lapsed or that are overdue: after a crash between commit and enqueue, a flushed
-// Redis, a worker that died or hangs. One worker at a time, and at once when something has changed that polls wait for.
+// Requeues polls that are overdue or whose lease has lapsed: after a crash between commit and enqueue, after Redis lost
+// its data, or when a worker died or hangs. One worker sweeps at a time. `soon` sweeps at once.
 
 const SWEEP_EVERY_MS = 3_000;
-/** After one that failed. */
+/** Pause after a failed sweep. */
 const RETRY_MS = 1_000;
-/** However much changes, between two sweeps of a worker. */
+/** Minimum pause between two sweeps of a worker. */
 const MIN_PAUSE_MS = 300;
-/** After the end of a lease, so that it is seen as over. */
+/** Added to the end of a lease, so that the sweep sees it as lapsed. */
 const LAPSED_MS = 20;
-/** Soon after the start: a worker that was started because others died may not live long itself. */
+/** The first sweep is soon after the start: if this worker replaces others that died, it may not live long either. */
 const FIRST_SWEEP_MS = 500;
 const PRUNE_EVERY_MS = 60_000;
-/** Expired rows of each kind; a prune that deletes this many is repeated at the next sweep. */
+/** Expired rows per kind. A prune that deletes this many is repeated at the next sweep. */
 const MAX_PRUNED_AT_ONCE = 5_000;
 const MAX_AT_ONCE = 500;
-/** A sweep that goes on because the queue lost its jobs ends well before its lock does. */
+/** Time limit of a sweep that continues because the queue has lost its jobs. Well below the life of its lock. */
 const MAX_SWEEP_MS = 2_000;
 
-/** Returns how many polls were found without a worker; null while another worker sweeps. */
+/** Returns how many polls had no worker. Null if another worker is sweeping. */
 export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus' | 'clock'>): Promise<number | null> {
   let found = 0;
-  // All at once: one after the other over a slow network, the sweep would outlast its lock.
+  // Concurrently: one after the other over a slow network, the sweep would outlast its lock.
   const enqueue = async (
     waiting: readonly FoundPoll[],
     optionsOf: (poll: FoundPoll) => Parameters<Bus['enqueuePoll']>[1],
@@ -40,14 +40,15 @@ export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus'
   const placeOf = fairPlaces();
   const isAlone = await polls.sweepAlone(async () => {
     const until = clock.now() + MAX_SWEEP_MS;
-    // The job of one that was never claimed may not be its turn yet: this is another one, before all others.
+    // A poll that was never claimed may still have its first job in the queue. Round 1 makes this another job, ahead of
+    // all others.
     const roundOf = ({ epoch }: FoundPoll) => ({ round: Math.max(1, epoch) });
     await enqueue(await polls.findOverdue(MAX_AT_ONCE, OVERDUE_MS), roundOf);
     for (let skip = 0; ; skip += MAX_AT_ONCE) {
       const lapsed = await polls.findLapsed(MAX_AT_ONCE, skip);
       await enqueue(lapsed, (poll) => ({ round: poll.epoch, ...placeOf(poll) }));
       if (lapsed.length < MAX_AT_ONCE || clock.now() > until) return;
-      // Polls in a long queue look lapsed too. More jobs than were found here: it is only long.
+      // Polls in a long queue look lapsed too. If the queue has more jobs than were found here, it is only long.
       const waiting = await Promise.all([bus.queueWaiting('standard'), bus.queueWaiting('flex')]);
       if (waiting[0] + waiting[1] > skip + MAX_AT_ONCE) return;
     }
@@ -55,7 +56,7 @@ export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus'
   return isAlone ? found : null;
 }
 
-/** What a worker had comes before all others. The rest get their places again, which a Redis that came back empty lost. */
+/** Polls that a worker already had come first. The others get new places, because Redis may have lost the old ones. */
 function fairPlaces(): (poll: FoundPoll) => Parameters<Bus['enqueuePoll']>[1] {
   const ranks = new Map<string, number>();
   return ({ epoch, lane, tenant, isAwaited }) => {
@@ -70,7 +71,7 @@ function fairPlaces(): (poll: FoundPoll) => Parameters<Bus['enqueuePoll']>[1] {
 type Sweeping = Pick<Context, 'bus' | 'clock' | 'log' | 'polls' | 'random'>;
 
 interface Sweeper {
-  /** Something has changed that polls may have waited for. */
+  /** Sweeps soon, because something that polls may wait for has changed. */
   soon(): void;
   stop(): void;
 }
@@ -81,7 +82,7 @@ export function keepSweeping(context: Sweeping): Sweeper {
   let sweeping = false;
   let prunedAt = Number.NEGATIVE_INFINITY;
   let endedAt = Number.NEGATIVE_INFINITY;
-  /** Workers that started together would otherwise contend for the lock each time. */
+  /** Without jitter, workers that started together would contend for the lock every time. */
   const jittered = (ms: number): number => ms * (0.75 + random() / 2);
   let dueAt = clock.now() + FIRST_SWEEP_MS * random();
   let cancel = clock.after(dueAt - clock.now(), run);
@@ -107,7 +108,7 @@ export function keepSweeping(context: Sweeping): Sweeper {
       });
   }
 
-  /** Returns how long to wait for the next one: until the next lease of a worker that renews it no more. */
+  /** Returns how long to wait until the next sweep: until the next lease lapses that is no longer renewed. */
   async function round(): Promise<number> {
     const found = await sweep(context);
     if (found !== null && found > 0) log.info({ found }, 'sweep.polls_requeued');

@@ -25,14 +25,14 @@ import type { Config } from './config.ts';
 import type { OpenContext } from './context.ts';
 import type { Ask } from './ports.ts';
 
-// Asks each model questions of known answer, a few a day. One that fails them leaves its panels for polls of all gateways
-// and comes back once it passes again. All workers share the times, the day's cap and what was found, in Postgres.
+// Asks each model a few questions with known answers per day. A model that fails is taken out of its panels in all
+// gateways until it passes again. All workers share schedule, daily cap and results through Postgres.
 
 const LOOK_EVERY_MS = 10_000;
 const MAX_VOTE_MS = 45_000;
-/** A model that is out is tested more often, so that it comes back soon after it was mended. */
+/** A model that was taken out is tested more often, so that it returns soon after it works again. */
 const FAILED_FASTER = 6;
-/** Votes of one test, at most. */
+/** Maximum number of votes per test. */
 const MAX_VOTES = 2;
 
 export interface ModelTests {
@@ -41,18 +41,18 @@ export interface ModelTests {
   ask: Ask;
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Tests of each model per day. */
+  /** Number of tests per model and day. */
   perDay: number;
   dayCapU: bigint;
-  /** Tests wait when providers would charge the fleet more than this. */
+  /** Tests wait while provider spend is above this. */
   ceiling?: SpendCeiling | undefined;
 }
 
 const DAY_MS = 86_400_000;
-/** Simulated models are tested only where that is asked for. */
+/** The default for real models. Simulated models are tested only if the setting says so. */
 const USUAL_PER_DAY = 24;
 
-/** Null where models are not tested. */
+/** Null if models are not tested. */
 export function testModels(config: Config, { ask, log, resources }: OpenContext): AsyncDisposable | null {
   const { storage, panels, metrics } = resources;
   const perDay = config.canariesPerDay ?? (panels.simulated ? 0 : USUAL_PER_DAY);
@@ -66,7 +66,7 @@ export function testModels(config: Config, { ask, log, resources }: OpenContext)
   });
 }
 
-/** Tests the model that is due, if one is. */
+/** Tests the next model that is due, if any. */
 export async function testDueModel(tests: ModelTests, signal: AbortSignal): Promise<void> {
   const { storage, panels, perDay, dayCapU, ceiling } = tests;
   const everyMs = Math.round(DAY_MS / perDay);
@@ -116,7 +116,7 @@ async function judge({ storage, log }: ModelTests, modelId: string): Promise<voi
     log.error({ model: modelId, test: kind }, 'models.taken_out');
 }
 
-/** What one vote of a test can cost, and what it usually does. */
+/** The maximum and the typical cost of one vote of a test. */
 function callOf(model: Model) {
   const panel = { name: 'fast' as const, order: 'shuffled' as const, why: '', models: [model], timeouts: {} };
   const [seat] = seatsFor(panel, CANARY_TEXT);

@@ -2,26 +2,25 @@ import type { PollConsumer } from '@eloquentpoll/bus';
 import { type BusyLoop, busyLoop } from './busy-loop.ts';
 import type { Context } from './context.ts';
 
-// Flex polls are never run in front of others. While a standard poll waits for a worker, none is taken. While standard
-// polls run here, as many are as leave the process at ease: half as many each time that it is strained, a few more
-// otherwise. Those under way go on.
+// Flex polls never delay standard ones. While a standard poll waits for a worker, no flex poll is taken. While standard
+// polls run here, the number of flex polls is halved whenever the process is strained, and raised slowly otherwise.
 
 const LOOK_EVERY_MS = 200;
-/** After the last standard poll, for the next one of the same person. */
+/** Wait after the last standard poll: the same person may ask again. */
 const QUIET_AFTER_MS = 2_000;
 const STEPS_TO_ALL = 20;
 
 export interface Yielding {
-  /** Flex polls that may run here. */
+  /** How many flex polls may run here. */
   readonly allowed: number;
-  /** Resolves when it does not yield: a consumer that is paused may still take what it was waiting for. */
+  /** Resolves once flex polls are allowed. A paused consumer may still receive the job that it was waiting for. */
   turn(): Promise<void>;
   stop(): void;
 }
 
 interface Sides {
   consumer: Pick<PollConsumer, 'pause' | 'resume' | 'limit'>;
-  /** The most flex polls. */
+  /** The maximum number of flex polls. */
   most: number;
   /** How many standard polls run here. */
   standardRunning(): number;
@@ -52,7 +51,7 @@ export function yieldToStandard(
     const isStrained = loop.isStrained();
     if (standardRunning() > 0) standardAt = clock.now();
     if (clock.now() - standardAt > QUIET_AFTER_MS) return most;
-    // Never none: a person who asks all day would stop all flex polls.
+    // At least one, or a person who asks all day would stop all flex polls.
     return isStrained ? Math.max(1, Math.floor(allowed / 2)) : Math.min(most, allowed + Math.ceil(most / STEPS_TO_ALL));
   }
 

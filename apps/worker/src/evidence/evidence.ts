@@ -2,9 +2,9 @@ import type { Vote } from '@eloquentpoll/contracts';
 import { effectiveVotesOf, type Reading, readingOf } from '@eloquentpoll/evidence';
 import type { ModelEvidence } from '@eloquentpoll/storage';
 
-/** What is known about the models that voted on one poll; null where that is not enough. */
+/** What is known about the models that voted in a poll. Methods return null if it is not enough. */
 export interface Evidence {
-  /** As many independent voices as the models that were heard count like. */
+  /** How many independent votes the votes of these models are worth. */
   effectiveVotes(votes: readonly Vote[]): number | null;
   reading(optionCount: number, votes: readonly Vote[]): Reading | null;
 }

@@ -3,17 +3,17 @@ import { newestModelEvidence, type Storage, storeModelEvidence, withLock } from 
 import { type Evidence, evidenceOf, NO_EVIDENCE } from './evidence.ts';
 import { learnModels } from './learn.ts';
 
-// Learns about models once per UTC day, in one worker, and reads in all of them what was learned. Until then, and while
-// the store is away, the last version counts; a record that is a day old makes no reading wrong.
+// Learns about models once per UTC day in one worker; all workers read the result. Until then, and while the store is
+// down, the previous version is used: a version that is a day old does not make readings wrong.
 
 const EVERY_MS = 5 * 60_000;
 const FIRST_MS = 2_000;
 const LEARNING_TERM_MS = 60_000;
 
 export interface EvidenceTerms {
-  /** Simulated models are a record of their own. */
+  /** Evidence about simulated models is kept separately. */
   simulated: boolean;
-  /** False: no poll has a reading. */
+  /** False: results have no reading. */
   readings: boolean;
   log: Pick<Logger, 'info' | 'warn'>;
 }
@@ -38,7 +38,7 @@ export function keepEvidence(storage: Storage, terms: EvidenceTerms): KeptEviden
   };
 }
 
-/** Does nothing where this day's version is there, or another worker is at it. */
+/** Does nothing if today's version exists or another worker is learning. */
 export async function learnDaily(
   storage: Storage,
   { simulated, log }: Pick<EvidenceTerms, 'simulated' | 'log'>,

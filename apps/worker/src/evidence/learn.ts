@@ -1,14 +1,14 @@
 import { agreementMatrix, learnReliabilities, type VotedQuestion } from '@eloquentpoll/evidence';
 import { auditedVotes, type ModelEvidence, recentVotes, type Storage, type VotedPoll } from '@eloquentpoll/storage';
 
-// What the votes of the last weeks say about models. Everything is bounded: it takes a fraction of a second.
+// What the votes of the last weeks show about models. All input is bounded, so this takes a fraction of a second.
 
 const WANTED = { days: 30, limit: 4_000, ofOneTenant: 400 };
 const MAX_AUDITS = 4_000;
-/** Audits in which both of a pair were heard, before it has a figure. */
+/** Number of audits with both models of a pair heard, before their agreement is reported. */
 const MIN_TOGETHER = 100;
 
-/** Null while nothing can be said about any model. */
+/** Null while there is not enough data about any model. */
 export async function learnModels(
   storage: Storage,
   simulated: boolean,
@@ -32,7 +32,7 @@ export async function learnModels(
   };
 }
 
-/** With the votes in the order of these models. */
+/** The votes of each question in the order of these models. */
 const questionsOf = (polls: readonly VotedPoll[], models: readonly string[]): VotedQuestion[] =>
   polls.map((poll) => {
     const options = new Map(poll.models.map((model, i) => [model, poll.options[i] ?? null]));

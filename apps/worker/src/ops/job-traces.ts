@@ -1,14 +1,14 @@
 import type { Attributes, Span, Tracer } from '@eloquentpoll/ops';
 import type { Claim } from '@eloquentpoll/storage';
 
-// The trace of a poll goes on here: one span for the job, under the span in which the gateway accepted the poll, and
-// under it one for each vote and for the store.
+// Continues the trace of a poll: one span for the job, a child of the gateway's span that accepted the poll, and below
+// it one span per vote and one for storing the result.
 
 export interface JobTraces {
   begin(claim: Claim): void;
-  /** The job is over for this worker, whether or not the poll has ended. */
+  /** The job is over for this worker, even if the poll has not ended. */
   end(pollId: string, error: string | null): void;
-  /** A step of the job; null where traces are not collected. */
+  /** A step of the job. Null if traces are not collected. */
   step(pollId: string, name: string, kind: 'internal' | 'client', attributes?: Attributes): Span | null;
 }
 

@@ -1,12 +1,12 @@
 import { type Logger, repeat, withTimeout } from '@eloquentpoll/ops';
 import { checkLedgerInTurn, type LedgerRound, openStorage } from '@eloquentpoll/storage';
 
-// Audits the ledger while the service runs: one worker at a time, on connections of its own, because some of its
-// statements take longer than any other.
+// Checks the ledger while the service runs, one worker at a time. It has its own connections, because some of its
+// statements take longer than all others.
 
 const MAX_STATEMENT_MS = 30_000;
 const SHUTDOWN_GRACE_MS = 1_000;
-/** After a round that closed pages there may be more of them. */
+/** Pause after a round that closed pages, because there may be more to close. */
 const CATCHING_UP_MS = 2_000;
 
 export function watchLedger(
@@ -27,7 +27,7 @@ export function watchLedger(
       if (round) report(round, log);
       return round && round.pages > 0 ? Math.min(CATCHING_UP_MS, everyMs / 2) : undefined;
     },
-    // Twice as often as a check is due: each worker finds some that no other has made.
+    // Twice as often as a check is due, so that a due check is found soon whichever worker made the last one.
     { everyMs: everyMs / 2, onError: (err) => log.warn({ err }, 'ledger.check_failed') },
   );
   return {
@@ -43,7 +43,7 @@ function report({ violations, seals }: LedgerRound, log: Pick<Logger, 'info' | '
   if (violations.length > 0) log.error({ rules: tally(violations) }, 'ledger.invariant_violated');
 }
 
-/** Which rules, and how often; `select * from check_ledger()` lists the accounts. */
+/** Counts the violations of each rule. `select * from check_ledger()` lists the accounts. */
 function tally(violations: readonly { rule: string }[]): Record<string, number> {
   const byRule = Map.groupBy(violations, ({ rule }) => rule);
   return Object.fromEntries([...byRule].map(([rule, list]) => [rule, list.length]));

@@ -1,12 +1,12 @@
 import type { ReadinessCheck } from '@eloquentpoll/ops';
 
-// Fails when this worker takes no jobs although some wait and it has free slots, or when all its slots are taken and no
-// job ends. A connection that answers pings but delivers nothing looks healthy to every other check.
+// Fails if jobs wait and this worker has free slots but takes none, or if all its slots are taken and no job ends. A
+// connection that answers pings but delivers nothing passes every other check.
 
-/** A job that waits this long should have been taken by a worker with a free slot. */
+/** A worker with a free slot should have taken a job that has waited this long. */
 const WAITED_MS = 30_000;
 const TAKES_NOTHING_MS = 60_000;
-/** No poll lasts longer than its deadline and the time until it counts as overdue. */
+/** No poll takes longer than its deadline plus the time until it counts as overdue. */
 const ENDS_NOTHING_MS = 150_000;
 
 export interface JobActivity {
@@ -27,7 +27,7 @@ export interface LivenessLimits {
 
 export interface LivenessOptions {
   slots: number;
-  /** When the oldest waiting job came, by the system clock; null when none waits. */
+  /** When the oldest waiting job was enqueued, by the system clock. Null if none waits. */
   oldestAt(): Promise<number | null>;
   /** Monotonic. */
   now?(): number;

@@ -1,8 +1,8 @@
 import { type Logger, repeat } from '@eloquentpoll/ops';
 import { dropMonths, makeMonths, type Storage, withMonthsLock } from '@eloquentpoll/storage';
 
-// Makes the partitions of the months to come and drops the months that are over, one worker at a time. The alarm on missing
-// partitions comes weeks before a poll would have none.
+// Creates the partitions of coming months and drops those of past months, one worker at a time. An alarm reports
+// missing partitions weeks before they are needed.
 
 const FIRST_MS = 10_000;
 const EVERY_MS = 3_600_000;

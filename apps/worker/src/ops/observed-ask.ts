@@ -2,8 +2,8 @@ import type { Metrics } from '@eloquentpoll/ops';
 import type { Ask } from '../ports.ts';
 import type { JobTraces } from './job-traces.ts';
 
-// A span for each vote, and a count of votes that arrived after their poll had stopped. A span says which model, how many
-// calls and what went wrong; never what was asked or answered.
+// A span for each vote, and a count of votes that arrived after their poll had stopped. Spans contain the model, the
+// number of calls and the error, never the question or the answer.
 
 export function observedAsk(ask: Ask, metrics: Metrics, traces: JobTraces): Ask {
   return async (request, options) => {

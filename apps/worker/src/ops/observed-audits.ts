@@ -4,7 +4,7 @@ import type { AuditStore } from '../ports.ts';
 
 const ENDS = ['stored', 'dropped', 'fenced', ...UNMADE_AUDITS] as const;
 
-/** Metrics of audits: how each ended, what it cost, and how often money was missing. */
+/** Metrics of audits: outcomes, cost, and how often the cap or ceiling allowed none. */
 export function observedAudits(audits: AuditStore, metrics: Metrics): AuditStore {
   const ended = (outcome: (typeof ENDS)[number]) => metrics.counter('eloquentpoll_audits_total', outcome);
   for (const outcome of ENDS) ended(outcome);

@@ -4,7 +4,7 @@ import type { PollBus } from '../ports.ts';
 import type { JobTraces } from './job-traces.ts';
 import type { JobActivity } from './liveness.ts';
 
-// Metrics at the bus: jobs that begin and end, votes as they arrive, and writes that were fenced.
+// Metrics at the bus: started and ended jobs, received votes, and fenced writes.
 
 export function observedBus(
   bus: PollBus,
@@ -15,7 +15,7 @@ export function observedBus(
   const { runs } = bus;
   const stale = metrics.counter('eloquentpoll_stale_epoch_total', 'progress');
   const countVote = voteCounts(metrics);
-  /** A write that failed is repeated with the same vote. */
+  /** Failed writes are repeated with the same vote, which must be counted once. */
   const counted = new WeakSet<Vote>();
 
   async function fenced(write: Promise<boolean>): Promise<boolean> {

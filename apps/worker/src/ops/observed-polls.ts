@@ -5,10 +5,9 @@ import type { Claim, Finished, FinishedPoll } from '@eloquentpoll/storage';
 import type { PollStore } from '../ports.ts';
 import type { JobTraces } from './job-traces.ts';
 
-// Metrics at the store: claims, ends, money, and writes that were fenced. Money is counted when it is stored, which is
-// once per poll.
+// Metrics at the store: claims, ends, money, and fenced writes. Money is counted when it is stored, so once per poll.
 
-/** `models`: whose money is counted from zero on, so that no increase of a new process is missed. */
+/** `models`: their counters of money start at zero, so that the first increase in a new process is visible. */
 export function observedPolls(
   polls: PollStore,
   models: readonly string[],

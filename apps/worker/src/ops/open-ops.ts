@@ -21,11 +21,11 @@ import { webhookFigures } from './webhook-figures.ts';
 export interface Ops extends AsyncDisposable {
   readonly url: string;
   readonly readiness: Readiness;
-  /** Jobs are taken from now on. */
+  /** From here on the worker takes jobs. */
   began(serving: Pick<Serving, 'flexAllowed'>): void;
 }
 
-/** Null where OPS_PORT is not set. */
+/** Null if OPS_PORT is not set. */
 export async function openOps(config: Config, context: OpenContext, limits?: LivenessLimits): Promise<Ops | null> {
   if (!config.ops) return null;
   const { metrics, storage, redis, models, panels, activity } = context.resources;
@@ -72,14 +72,14 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
     redis: {
       vital: true,
       async ask() {
-        // While one master of a cluster is away, the polls of the others go on.
+        // While one master of a cluster is down, polls on the other masters continue.
         await redis.ping();
         return null;
       },
     },
     event_loop: loop,
     liveness: livenessCheck(activity.standard, {
-      // With these taken a worker does all it can for a tenant that is alone.
+      // With this many slots taken, a worker does all that it can for a single tenant.
       slots: config.concurrency - config.reserved,
       oldestAt: async () => (await fleet.queue()).standard.oldestAt,
       ...(limits && { limits }),

@@ -1,8 +1,8 @@
 import { type Logger, repeat } from '@eloquentpoll/ops';
 import { type Storage, sealReceipts } from '@eloquentpoll/storage';
 
-// Seals the receipts of days that are over, one worker at a time. A seal is logged, because the log is kept elsewhere: a
-// day that was sealed anew would have another.
+// Seals the receipts of past days, one worker at a time. Each seal is logged, because the log is kept elsewhere: if a
+// day were sealed again with changed receipts, the seals would differ.
 
 const EVERY_MS = 60_000;
 const NEXT_MS = 1_000;

@@ -5,7 +5,7 @@ interface Log {
   error(fields: object, event: string): void;
 }
 
-/** What an operator has to change, once; without the question or the key. */
+/** Logs once what an operator has to fix. The log line contains neither the question nor the key. */
 export function rejectionReport(log: Log, metrics: Pick<Metrics, 'counter'>): (rejection: Rejection) => void {
   return ({ provider, modelId: model, status, field, change }) => {
     if (field === null) return log.error({ provider, status, change }, 'provider.access_refused');

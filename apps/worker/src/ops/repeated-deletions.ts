@@ -2,8 +2,8 @@ import type { Bus } from '@eloquentpoll/bus';
 import { type Logger, repeat } from '@eloquentpoll/ops';
 import { repeatDeletions, type Storage } from '@eloquentpoll/storage';
 
-// A replica of Redis that takes over may not have got a deletion, and a Redis that was away got none. So each is repeated
-// when a failover of that time is over. Several workers may repeat the same one.
+// A Redis replica that became master may lack a deletion, and a Redis that was down never received it. So each deletion
+// is repeated after any failover at that time has ended. Several workers may repeat the same one.
 
 const EVERY_MS = 5_000;
 const AFTER_MS = 30_000;

@@ -1,8 +1,8 @@
 import type { Metrics } from '@eloquentpoll/ops';
 import { readWebhookFigures, type Storage } from '@eloquentpoll/storage';
 
-// Webhooks of the whole fleet. A worker without sealing keys, which sends none, shows them too: that no worker sends is
-// what the alarm WebhooksLate is for.
+// Webhook metrics of the whole fleet. Workers without sealing keys send no webhooks but report these too, so that the
+// alarm WebhooksLate also fires when no worker sends.
 
 export function webhookFigures(metrics: Pick<Metrics, 'reading'>, storage: Storage): void {
   metrics.reading('eloquentpoll_webhooks_pending', async () => (await readWebhookFigures(storage)).pending);

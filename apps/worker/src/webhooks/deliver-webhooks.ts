@@ -13,26 +13,26 @@ import {
 import { SEND_TIMEOUT_MS } from '@eloquentpoll/webhooks';
 import { type SendingParts, sendDelivery } from './send-delivery.ts';
 
-// Sends webhooks beside the polls of this worker. New events and deliveries that are due are looked for twice a second,
-// and at once while there are more; what a worker holds when it dies is taken by another when the lease ends.
+// Sends webhooks while this worker runs polls. It looks for new events and due deliveries twice a second, and at once
+// while there are more. When a worker dies, others take its deliveries after the leases lapse.
 
 const LOOK_EVERY_MS = 500;
 const LOOK_AGAIN_MS = 20;
 const EVENTS_AT_ONCE = 200;
 const LEASE_MS = 2 * SEND_TIMEOUT_MS;
 const PER_RECEIVER = 8;
-/** Also of receivers that do not answer well, so that the others have places left. */
+/** The maximum share of attempts to slow receivers, so that the others are not blocked. */
 const SLOW_SHARE = 0.5;
 const DRAIN_MS = 3_000;
 
 export interface Delivering extends SendingParts {
   storage: Storage;
   workerId: string;
-  /** Attempts at once. */
+  /** Maximum number of concurrent attempts. */
   concurrency: number;
   metrics: Pick<Metrics, 'counter' | 'histogram' | 'reading'>;
   log: Record<'warn' | 'error', (fields: object, event: string) => void>;
-  /** At the end, attempts under way have so long; the rest is left to other workers. */
+  /** How long running attempts may take at shutdown. The rest is left to other workers. */
   drainMs?: number;
 }
 
@@ -75,7 +75,7 @@ export function deliverWebhooks(parts: Delivering): AsyncDisposable {
       const isEnded = await endAttempt(storage, delivery, workerId, outcome);
       if (isEnded) observed.ended(delivery, outcome);
     } catch (err) {
-      // Its lease ends, and a worker that can takes it.
+      // Its lease lapses, and another worker sends it.
       log.error({ err, delivery_id: delivery.id }, 'webhook.attempt_lost');
     }
   }
@@ -92,7 +92,7 @@ export function deliverWebhooks(parts: Delivering): AsyncDisposable {
     }
   }
 
-  /** Until it is time to look again, or an attempt has ended while there may be more to do. */
+  /** Waits until it is time to look again, or until an attempt has ended and there may be more to do. */
   async function pause(isBusy: boolean): Promise<void> {
     await sleep(LOOK_AGAIN_MS);
     if (isBusy && underWay.size < concurrency) return;
@@ -129,7 +129,7 @@ function observe(metrics: Delivering['metrics'], underWay: () => number) {
       const kind = outcome.kind === 'delivered' || outcome.kind === 'gone' ? outcome.kind : null;
       metrics.counter('eloquentpoll_webhook_attempts_total', kind ?? outcome.entry.error ?? 'status').n += 1;
       if (outcome.kind === 'failed' || outcome.kind === 'gone') failed.n += 1;
-      // Of first attempts: later ones say how the receiver does.
+      // Only first attempts: the delay of later ones depends on the receiver.
       if (attempt === 1 && outcome.kind === 'delivered')
         delay.observe(Math.max(0, Date.now() - happenedAt.getTime()) / 1_000);
     },

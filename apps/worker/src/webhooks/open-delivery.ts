@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { OpenContext } from '../context.ts';
 import { deliverWebhooks } from './deliver-webhooks.ts';
 
-/** Null where there are no webhooks. */
+/** Null if no webhooks are sent. */
 export function openWebhookDelivery(
   { webhooks }: Config,
   { workerId, log, resources: { storage, metrics } }: OpenContext,

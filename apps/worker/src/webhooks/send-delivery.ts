@@ -9,20 +9,20 @@ import {
   signedHeaders,
 } from '@eloquentpoll/webhooks';
 
-// One attempt at one delivery: open its secrets, sign, send, and say what comes of it.
+// One attempt at one delivery: opens its secrets, signs, sends, and classifies the outcome.
 
 export interface SendingParts {
   box: SecretBox;
   send: MessageSender;
-  /** Begins the links in a message. */
+  /** The base of links in messages. */
   baseUrl: string;
 }
 
-/** A receiver that takes longer is given one message at a time. */
+/** Slower receivers get one message at a time. */
 const QUICK_MS = 2_000;
 const GONE = 410;
 
-/** Throws where a secret was sealed with a key that this worker has not. */
+/** Throws if a secret was sealed with a key that this worker does not have. */
 export async function sendDelivery(
   { box, send, baseUrl }: SendingParts,
   delivery: ClaimedDelivery,
