@@ -1,5 +1,5 @@
-// The most a poll can cost is known before every call: what ended votes were billed, plus the worst case of every call
-// in flight, plus the worst case of the next one, must fit into the poll's maximum cost.
+// The maximum cost of a poll is checked before every call: the amount billed for ended votes, plus the worst case of
+// every running call, plus the worst case of the next call, must fit into the poll's limit.
 import type { PollState } from './poll.ts';
 import { seatsThatAre } from './standing.ts';
 
@@ -12,7 +12,7 @@ export function budgetLeftU(poll: PollState): bigint {
   return poll.rules.maxCostU - spentU(poll) - reservedU;
 }
 
-/** The next waiting seats that fit together, at most `count`, in order; one that does not fit is passed over. */
+/** The next waiting seats that fit together, at most `count`, in order. A seat that does not fit is skipped. */
 export function affordableSeats(poll: PollState, count: number): number[] {
   let leftU = budgetLeftU(poll);
   const affordable: number[] = [];
@@ -26,6 +26,6 @@ export function affordableSeats(poll: PollState, count: number): number[] {
   return affordable;
 }
 
-/** Nothing is in flight and no seat left fits. While a call is in flight it may still turn out cheaper than reserved. */
+/** True if no call is running and no waiting seat fits. A running call may still turn out cheaper than its reserve. */
 export const isBudgetSpent = (poll: PollState): boolean =>
   seatsThatAre(poll, 'in_flight').length === 0 && affordableSeats(poll, 1).length === 0;

@@ -1,5 +1,5 @@
-// The odds of every option and of a tie once every model left has voted or failed: the same rule as confidence, which
-// is the leader's part of it.
+// The probability that each option wins, and that a tie results, once every remaining model has voted or failed. The
+// rule is that of confidence, which is the leader's probability.
 import { confidenceAmong, winChance } from './confidence.ts';
 import { oncePerPoll } from './once-per-poll.ts';
 import { confidenceOf, tally, unresolvedFailureRates } from './standing.ts';
@@ -8,13 +8,13 @@ import type { TrackRecord } from './track-record.ts';
 import { turnout } from './turnout.ts';
 
 export interface Chances {
-  /** Per option: the probability that it is the unique winner. */
+  /** For each option, the probability that it is the unique winner. */
   readonly options: readonly number[];
-  /** That no option is: a tie, or no vote at all. */
+  /** The probability that no option wins: a tie, or no vote at all. */
   readonly tie: number;
 }
 
-/** Sums to 1; the leader's chance is its confidence. What a track record takes from the leader, the others share. */
+/** Sums to 1. The leader's chance is its confidence. If a track record lowers that, the others share the difference. */
 export const chances = (votes: Votes, failureRates: readonly number[], record?: TrackRecord): Chances =>
   chancesBeside(confidenceAmong(votes, failureRates, record), votes, failureRates);
 
@@ -29,16 +29,16 @@ function chancesBeside(confidence: number | null, votes: Votes, failureRates: re
   return { options, tie: rest(options) };
 }
 
-/** Options with the same votes have the same chance, which is worked out once. */
+/** Options with equal votes have equal chances, so each number of votes is computed once. */
 function winChancesOf(votes: Votes, arriving: readonly number[]): number[] {
   const byCount: number[] = [];
   return votes.map((count, option) => (byCount[count] ??= winChance(votes, option, arriving)));
 }
 
-/** In the order of the options, a tie as the last: the form in which they are sent. */
+/** In the order of the options with the tie last, as sent to callers. */
 export const chancesInOrder = ({ options, tie }: Chances): number[] => [...options, tie];
 
-/** The odds where a poll stands. */
+/** The chances in the current state of a poll. */
 export const chancesOf = oncePerPoll((poll) =>
   chancesBeside(confidenceOf(poll), tally(poll), unresolvedFailureRates(poll)),
 );

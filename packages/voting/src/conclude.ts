@@ -1,4 +1,4 @@
-// What a poll says when it has ended. Every seat is accounted for once: requested + skipped = panel.
+// The outcome of an ended poll. Every seat is counted once: requested + skipped = panel.
 import { type Chances, chancesOf } from './chances.ts';
 import type { PollState } from './poll.ts';
 import { confidenceOf, recordUsed, seatsThatAre, tally } from './standing.ts';
@@ -13,23 +13,23 @@ export interface Conclusion {
   readonly winner: number | null;
   readonly isTie: boolean;
   readonly tally: readonly number[];
-  /** Null where there is no winner. */
+  /** Null if there is no winner. */
   readonly confidence: number | null;
-  /** Had all models been asked: how likely each outcome is. */
+  /** How likely each outcome would be if all models were asked. */
   readonly chances: Chances;
-  /** What the track record knew of polls that stood like this; null where it has no say. */
+  /** Audited polls in a similar state, from the track record. Null if it was not used. */
   readonly recordUsed: Outcomes | null;
-  /** Votes that were asked and ended. */
+  /** The number of votes that were asked for and ended. */
   readonly requested: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** The rest of the panel, calls that a stop aborted in flight included. */
+  /** The rest of the panel, including calls that the stop aborted. */
   readonly skipped: number;
   readonly earlyTerminated: boolean;
   readonly reason: TerminationReason | null;
 }
 
-/** `reason` is that of the decision to stop, or null when the deadline ended the poll. */
+/** `reason` comes from the decision to stop. Null if the deadline ended the poll. */
 export function conclude(poll: PollState, { reason }: { readonly reason: TerminationReason | null }): Conclusion {
   const ended = reason === null ? withCallsTimedOut(poll) : poll;
   const votes = tally(ended);
@@ -53,7 +53,7 @@ export function conclude(poll: PollState, { reason }: { readonly reason: Termina
   };
 }
 
-/** Models that had not answered by the deadline gave no vote. */
+/** Models that had not answered by the deadline count as failed. */
 function withCallsTimedOut(poll: PollState): PollState {
   return {
     ...poll,

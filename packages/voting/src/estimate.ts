@@ -1,4 +1,4 @@
-// What a poll will take before it runs, from the urn and the models' own records; no model is called.
+// Estimates a poll's cost and duration from the urn and the models' statistics. No model is called.
 
 import { affordableSeats } from './budget.ts';
 import { type ForecastEnding, forecast } from './forecast.ts';
@@ -6,7 +6,7 @@ import { newPoll, type PollState, type Rules, received, type VotingSeat } from '
 import type { TerminationReason } from './stop-rules.ts';
 
 export interface EstimateSeat extends VotingSeat {
-  /** What a vote of this model usually costs, in micro-USD; at most its reserve. */
+  /** The typical cost of a vote of this model, in micro-USD. At most its reserve. */
   readonly typicalCostU: bigint;
   readonly p50Ms: number;
   readonly p90Ms: number;
@@ -19,24 +19,24 @@ export interface Range<T> {
 }
 
 export interface PollEstimate {
-  /** Votes that end; calls that a stop aborts are not billed and not counted. */
+  /** Votes that end. Calls that a stop aborts are neither billed nor counted. */
   readonly calls: Range<number>;
-  /** Micro-USD. The maximum is the worst case, the others are typical prices. */
+  /** Micro-USD. The maximum is the worst case; the others use typical prices. */
   readonly costU: Range<bigint>;
-  /** Micro-USD: the typical price of every vote of the panel, whatever its limit. */
+  /** Micro-USD: the sum of the typical prices of all votes of the panel, whatever its limit. */
   readonly wholeU: bigint;
-  /** Minimum and maximum are the means of the shortest and the longest course; the quantiles are over all of them. */
+  /** Minimum and maximum are the means of the shortest and the longest course. The quantiles are over all courses. */
   readonly latencyMs: Range<number> & { readonly p50: number; readonly p95: number };
   readonly earlyTermination: {
     readonly probability: number;
-    /** The likeliest way to end early; `roster_exhausted` where that is impossible. */
+    /** The most likely reason to end early. `roster_exhausted` if that is impossible. */
     readonly likelyReason: TerminationReason;
   };
 }
 
 /**
- * Shuffled, the panel enters through its averages: which model comes first is drawn for every poll. With the cheapest
- * first, `seats` are in the order in which they are asked, and each counts by how likely it is to be asked at all.
+ * For a shuffled panel, averages over its models are used, because each poll draws its own order. For cheapest first,
+ * `seats` are in asking order, and each model is weighted by the probability that it is asked.
  */
 export function estimate(rules: Rules, seats: readonly EstimateSeat[]): PollEstimate {
   const affordable = seatsWithinBudget(rules, seats);
@@ -54,7 +54,7 @@ export function estimate(rules: Rules, seats: readonly EstimateSeat[]): PollEsti
   };
 }
 
-/** The seats that fit one after the other when each costs what it usually does. */
+/** The seats that fit into the budget, in order, if each costs its typical price. */
 function seatsWithinBudget(rules: Rules, seats: readonly EstimateSeat[]): EstimateSeat[] {
   const within: EstimateSeat[] = [];
   let poll: PollState = newPoll(rules, seats);
@@ -68,7 +68,7 @@ function seatsWithinBudget(rules: Rules, seats: readonly EstimateSeat[]): Estima
 
 const billedOf = ({ typicalCostU, failureRate }: EstimateSeat): number => Number(typicalCostU) * (1 - failureRate);
 
-/** A vote that fails is not billed, which can bring the expected cost below that of the fewest votes. */
+/** Failed votes are not billed, so the expected cost can be lower than that of the fewest votes. */
 function costOf(
   rules: Rules,
   seats: readonly EstimateSeat[],
@@ -89,7 +89,7 @@ function costOf(
   };
 }
 
-/** Each model by the probability that it is asked; 0 where none is. */
+/** The mean duration of a call, with each model weighted by the probability that it is asked. 0 if none is. */
 function callMsByOrder(seats: readonly EstimateSeat[], endings: readonly ForecastEnding[]): number {
   const asked = seats.map((_, i) => expectation(endings, (ending) => Number(ending.calls > i)));
   return sum(seats.map((seat, i) => asked[i]! * meanCallMs(seat))) / Math.max(Number.MIN_VALUE, sum(asked));
@@ -98,7 +98,7 @@ function callMsByOrder(seats: readonly EstimateSeat[], endings: readonly Forecas
 function latencyOf(endings: readonly ForecastEnding[], callMs: number): PollEstimate['latencyMs'] {
   const { min, expected, max } = rangeOf(endings, (ending) => ending.time.mean * callMs);
   const square = expectation(endings, (ending) => ending.time.square) * callMs * callMs;
-  // Durations are positive and skewed: the log-normal distribution with these two moments.
+  // Durations are positive and skewed, so use the log-normal distribution with these two moments.
   const spread = expected > 0 ? Math.log(square / expected ** 2) : 0;
   const p50 = expected * Math.exp(-spread / 2);
   return { min, expected, max, p50, p95: p50 * Math.exp(Z95 * Math.sqrt(spread)) };
@@ -117,7 +117,7 @@ function earlyTermination(endings: readonly ForecastEnding[]): PollEstimate['ear
 
 const isCheapestFirst = ({ order }: Rules): boolean => order === 'cheapest';
 
-/** Mean of the log-normal distribution that has this median and this 90th percentile. */
+/** The mean of the log-normal distribution with this median and this 90th percentile. */
 function meanCallMs({ p50Ms, p90Ms }: EstimateSeat): number {
   const sigma = Math.log(Math.max(p90Ms / p50Ms, 1)) / Z90;
   return p50Ms * Math.exp(sigma ** 2 / 2);

@@ -1,13 +1,13 @@
-// The rolling fan-out: no waves and no barriers, only a number of calls to keep in flight that is worked out again on
-// every vote. Fewer would make the poll wait, more would ask models whose vote is not needed.
+// The rolling fan-out: no waves and no barriers. The number of calls to keep running is computed anew after every vote.
+// Fewer would make the poll wait, more would ask models whose vote is not needed.
 import { affordableSeats } from './budget.ts';
 import { need } from './need.ts';
 import type { Hedge, PollState } from './poll.ts';
 import { seatsThatAre, tally, unresolvedFailureRates } from './standing.ts';
 
-/** How many calls a poll that goes on wants in flight: what it needs, and the hedge against slow ones. */
+/** How many calls a poll should keep running: those that it needs, plus the hedge against slow ones. */
 export function wantedInFlight(hedge: Hedge, needed: number, remaining: number, slow: boolean): number {
-  // Where only the family guard holds the poll back nothing seems to be needed, and yet the next vote is.
+  // If only the family guard keeps the poll from stopping, the need is 0, although one more vote is required.
   const atLeast = Math.max(1, needed);
   switch (hedge) {
     case 'all':
@@ -21,9 +21,9 @@ export function wantedInFlight(hedge: Hedge, needed: number, remaining: number, 
   }
 }
 
-/** Seats to ask now, in order. A seat that the budget does not allow is passed over for one that it does. */
+/** Seats to ask now, in order. Seats that do not fit into the budget are skipped. */
 export function nextLaunch(poll: PollState, slow: boolean): number[] {
-  // After each vote of a poll that has asked everyone, and the need is the costly part.
+  // Once all seats have been asked, this returns early, because computing the need is expensive.
   if (seatsThatAre(poll, 'waiting').length === 0) return [];
   const rates = unresolvedFailureRates(poll);
   const { hedge } = poll.rules;

@@ -1,5 +1,5 @@
-// Every course that a poll can take under the urn, and how likely each one is, before any model is asked. Exact dynamic
-// programming over the sorted vote counts, one layer per ended vote: no simulation, the same figures every time.
+// Every course that a poll can take under the urn, with its probability, before any model is asked. Exact dynamic
+// programming over the sorted vote counts, one layer per ended vote: no simulation, so the figures are reproducible.
 import { wantedInFlight } from './fan-out.ts';
 import { isLocked } from './mathematical-lock.ts';
 import { clears, need } from './need.ts';
@@ -10,7 +10,7 @@ import { descending, type Votes, votesCast, withVotesFor } from './tally.ts';
 /** One way for a poll to end. */
 export interface ForecastEnding {
   readonly reason: TerminationReason;
-  /** Votes that ended. */
+  /** The number of votes that ended. */
   readonly calls: number;
   readonly probability: number;
   readonly time: Time;
@@ -30,10 +30,10 @@ interface Course {
 }
 
 /**
- * A panel of `panel` models that fail with probability `phi` each; the budget allows `affordable` of them. Votes do
- * not depend on latencies, so the number of votes is the same for every fan-out. The time is not: calls are taken to
- * be memoryless, so that with n of them in flight the next vote ends after a mean of 1/n. Families are taken to be
- * mixed well enough for their guard not to hold a poll back.
+ * A panel of `panel` models that each fail with probability `phi`; `affordable` of them fit into the budget. Votes do
+ * not depend on latencies, so the number of votes is the same for every fan-out, but the duration is not. Calls are
+ * assumed to be memoryless: with n calls running, the next vote ends after 1/n on average. Families are assumed to be
+ * mixed well enough that their guard never delays a stop.
  */
 export function forecast(rules: Rules, panel: number, affordable: number, phi: number): ForecastEnding[] {
   const endings: ForecastEnding[] = [];
@@ -52,7 +52,7 @@ export function forecast(rules: Rules, panel: number, affordable: number, phi: n
   return endings;
 }
 
-/** The stop rules of a poll that has no particular seats yet. */
+/** The stop rules, for a poll whose seats are not known yet. */
 function endOf(rules: Rules, votes: Votes, left: readonly number[], affordable: number): TerminationReason | null {
   if (left.length === 0) return 'roster_exhausted';
   if (isLocked(votes, left.length)) return 'mathematical_lock';
@@ -60,7 +60,7 @@ function endOf(rules: Rules, votes: Votes, left: readonly number[], affordable: 
   return affordable === 0 ? 'budget' : null;
 }
 
-/** What the next vote can bring: a failure, or a vote drawn from the urn. */
+/** All results of the next vote: a failure, or a vote drawn from the urn. */
 function nextVote(rules: Rules, course: Course, left: readonly number[], affordable: number): Course[] {
   const { votes, probability } = course;
   const wanted = wantedInFlight(rules.hedge, need(rules, votes, left), left.length, false);
@@ -78,7 +78,7 @@ function nextVote(rules: Rules, course: Course, left: readonly number[], afforda
   ].filter((next) => next.probability > 0);
 }
 
-/** Which option has which count makes no difference: courses with the same counts become one. */
+/** It does not matter which option has which count, so courses with the same counts are merged. */
 function merged(courses: readonly Course[]): Course[] {
   const alike = Map.groupBy(courses, ({ inFlight, votes }) => `${inFlight} ${votes.join()}`);
   return [...alike.values()].map((same) => {
@@ -90,7 +90,7 @@ function merged(courses: readonly Course[]): Course[] {
   });
 }
 
-/** `time`, and then an independent exponential wait. */
+/** `time` plus an independent exponential wait. */
 const after = ({ mean, square }: Time, wait: number): Time => ({
   mean: mean + wait,
   square: square + 2 * mean * wait + 2 * wait * wait,

@@ -2,16 +2,16 @@ import { confidenceAmong } from './confidence.ts';
 import { type Votes, votesCast, withVotesFor } from './tally.ts';
 import type { TrackRecord } from './track-record.ts';
 
-/** What confidence has to reach before it may stop a poll. */
+/** The conditions under which confidence may stop a poll. */
 export interface Bar {
   readonly threshold: number;
-  /** Valid votes below which confidence never stops a poll; a smaller panel just runs to its end. */
+  /** With fewer valid votes than this, confidence never stops a poll. A smaller panel is asked completely. */
   readonly minVotes: number;
-  /** Of this panel in this order; without one the urn speaks alone. */
+  /** The track record of this panel in this order. Without one, only the urn counts. */
   readonly record?: TrackRecord;
 }
 
-/** True when these votes, with these models left, are enough votes and enough confidence. */
+/** True if these votes, with these models remaining, are enough in number and in confidence. */
 export function clears(bar: Bar, votes: Votes, failureRates: readonly number[]): boolean {
   const reached = confidenceAmong(votes, failureRates, bar.record);
   const threshold = bar.record?.isAlarmed ? 1 : bar.threshold;
@@ -19,8 +19,8 @@ export function clears(bar: Bar, votes: Votes, failureRates: readonly number[]):
 }
 
 /**
- * The fewest further votes that could end the poll: the smallest j such that j more votes for the leader clear the bar.
- * The first j models left are the ones that give them. Without a unique leader any of the front-runners stands in.
+ * The smallest number j of further votes such that j more votes for the leader would stop the poll. The first j
+ * remaining models are assumed to cast them. Without a unique leader, any of the leading options is used.
  */
 export function need(bar: Bar, votes: Votes, failureRates: readonly number[]): number {
   const favourite = votes.indexOf(Math.max(...votes));

@@ -1,6 +1,6 @@
 import type { PollState } from './poll.ts';
 
-/** A poll is immutable, and its decision, its readers and its result ask the same of it: each answer is worked out once. */
+/** A poll is immutable, and several callers ask it the same questions. Each answer is computed once per poll. */
 export function oncePerPoll<T extends object | number | null>(work: (poll: PollState) => T): (poll: PollState) => T {
   const known = new WeakMap<PollState, T>();
   return (poll) => {

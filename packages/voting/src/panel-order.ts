@@ -1,8 +1,8 @@
 import { seededRandom, shuffled } from './seeded-random.ts';
 
 /**
- * The order in which a poll asks its models, as indices into `seats`: provider families in turn, in an order drawn from
- * the seed, and inside a family its models in an order drawn from the seed. The first voices are thus as independent of
+ * The order in which a poll asks its models, as indices into `seats`. Families take turns, in an order drawn from the
+ * seed; inside a family, the order of the models is drawn from the seed too. So the first votes are as independent of
  * each other as the panel allows.
  */
 export function panelOrder(seats: readonly { readonly family: string }[], seed: string): number[] {

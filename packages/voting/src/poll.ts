@@ -1,11 +1,11 @@
-// A running poll as an immutable value: its rules, its seats in the order in which they are asked, and what has become
-// of each seat. A seat is asked at most once, its vote counts at most once, and what is spent plus what is reserved
-// never exceeds the poll's maximum cost.
+// A running poll as an immutable value: its rules, its seats in asking order, and the state of each seat. A seat is
+// asked at most once, its vote counts at most once, and spent plus reserved money never exceeds the poll's maximum
+// cost.
 import type { AskingOrder } from './asking-order.ts';
 import { budgetLeftU } from './budget.ts';
 import type { Bar } from './need.ts';
 
-/** Calls in flight beyond the need: every seat at once, one more, or one more while the oldest call is slow. */
+/** Running calls beyond the need: every seat at once, one more, or one more while the oldest call is slow. */
 export type Hedge = 'all' | 'one' | 'when_slow' | 'none';
 
 export interface Rules extends Bar {
@@ -13,16 +13,16 @@ export interface Rules extends Bar {
   /** Micro-USD. */
   readonly maxCostU: bigint;
   readonly hedge: Hedge;
-  /** In which order its seats stand; shuffled unless it says otherwise. Decisions follow the seats, estimates this. */
+  /** The order of the seats; default: shuffled. Estimates depend on it, decisions use the seats as given. */
   readonly order?: AskingOrder;
 }
 
 export interface VotingSeat {
-  /** Who makes the model; two of one family are not two independent voices. */
+  /** The lab that trained the model. Votes of one family are not independent. */
   readonly family: string;
-  /** The most this seat's vote can cost, in micro-USD. */
+  /** The maximum cost of this seat's vote, in micro-USD. */
   readonly reserveU: bigint;
-  /** Chance that the model gives no vote; 0 where nothing is known. */
+  /** Probability that the model gives no vote. 0 if unknown. */
   readonly failureRate: number;
 }
 
@@ -39,7 +39,7 @@ export interface PollState {
   readonly states: readonly SeatState[];
 }
 
-/** A vote that ended: a vote for an option, or null for a model that gave none. */
+/** A vote that ended: for an option, or null if the model gave none. */
 export interface EndedVote {
   readonly seat: number;
   readonly option: number | null;
@@ -53,7 +53,7 @@ export function newPoll(rules: Rules, seats: readonly VotingSeat[]): PollState {
   return { rules, seats, states: seats.map(() => ({ kind: 'waiting' })) };
 }
 
-/** These seats are being asked now. Refuses a seat that was asked before or does not fit into the budget. */
+/** Marks these seats as asked. Throws for a seat that was asked before or does not fit into the budget. */
 export function launched(poll: PollState, seats: readonly number[]): PollState {
   const states = [...poll.states];
   let leftU = budgetLeftU(poll);
@@ -67,8 +67,8 @@ export function launched(poll: PollState, seats: readonly number[]): PollState {
 }
 
 /**
- * A vote ended. The first vote of a seat counts and a repeated one changes nothing, so a poll is resumed by
- * receiving its log once more. Refuses a vote that costs more than was reserved for it.
+ * Adds an ended vote. Only the first vote of a seat counts, so a poll can be resumed by replaying its log. Throws if a
+ * vote costs more than was reserved for it.
  */
 export function received(poll: PollState, { seat, option, billedU }: EndedVote): PollState {
   const before = stateOf(poll, seat);

@@ -1,4 +1,4 @@
-// A poll once more from its votes: where it stood after each of them, and whether the rules stopped it there.
+// Replays a poll from its votes: its state after each vote, and whether the rules stopped it there.
 import { type Chances, chancesOf } from './chances.ts';
 import { type EndedVote, newPoll, type PollState, type Rules, received, type VotingSeat } from './poll.ts';
 import { standing, tally } from './standing.ts';
@@ -8,7 +8,7 @@ import { type Outcomes, situationOf, type TrackRecord } from './track-record.ts'
 export type { Outcomes };
 
 export interface ReplayedVote extends EndedVote {
-  /** What the track record said about where the poll stood after this vote, where it said anything. */
+  /** What the track record said about the state after this vote, if anything. */
   readonly outcomes?: Outcomes | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface Replayed {
   readonly state: PollState;
   readonly confidence: number | null;
   readonly chances: Chances;
-  /** Null where the rules go on asking. */
+  /** Null if the rules continue to ask. */
   readonly stop: TerminationReason | null;
 }
 
@@ -29,7 +29,7 @@ export const replay = (rules: Rules, seats: readonly VotingSeat[], votes: readon
     stop: stopReason(state),
   }));
 
-/** Where this poll stood after each of these votes. */
+/** The state of the poll after each of these votes. */
 export function statesAfter(start: PollState, votes: readonly ReplayedVote[]): PollState[] {
   let poll = start;
   return votes.map(({ outcomes, ...vote }, i) => {

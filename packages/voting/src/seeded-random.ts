@@ -1,6 +1,6 @@
-// Randomness that a poll can repeat: the same seed gives the same draws on every machine. For shuffling, not for secrets.
+// Reproducible randomness: the same seed gives the same draws on every machine. For shuffling, not for secrets.
 
-/** A function that draws an integer below its bound. */
+/** Returns a function that draws an integer from 0 up to, but not including, its argument. */
 export function seededRandom(seed: string): (bound: number) => number {
   let state = fnv1a(seed);
   return (bound) => {
@@ -9,7 +9,7 @@ export function seededRandom(seed: string): (bound: number) => number {
   };
 }
 
-/** A new array in random order; every order is equally likely (Fisher and Yates). */
+/** A new array in random order. Every order is equally likely (Fisher-Yates). */
 export function shuffled<T>(items: readonly T[], draw: (bound: number) => number): T[] {
   const order = [...items];
   for (let last = order.length - 1; last > 0; last--) {
@@ -19,7 +19,7 @@ export function shuffled<T>(items: readonly T[], draw: (bound: number) => number
   return order;
 }
 
-/** FNV-1a over UTF-16 code units: spreads a text over 64 bits. */
+/** FNV-1a over UTF-16 code units: hashes a text to 64 bits. */
 function fnv1a(text: string): bigint {
   let hash = 0xcbf2_9ce4_8422_2325n;
   for (let i = 0; i < text.length; i++) {
@@ -28,7 +28,7 @@ function fnv1a(text: string): bigint {
   return hash;
 }
 
-/** The finaliser of SplitMix64: neighbouring states give unrelated numbers. */
+/** The finalizer of SplitMix64: successive states give unrelated numbers. */
 function splitMix(state: bigint): bigint {
   let z = BigInt.asUintN(64, (state ^ (state >> 30n)) * 0xbf58_476d_1ce4_e5b9n);
   z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d0_49bb_1331_11ebn);

@@ -1,4 +1,4 @@
-// Where a poll stands, derived from its seats: the order in which votes arrived makes no difference.
+// The current state of a poll, derived from its seats. The order in which votes arrived does not matter.
 import { confidenceAmong } from './confidence.ts';
 import { isLocked } from './mathematical-lock.ts';
 import { oncePerPoll } from './once-per-poll.ts';
@@ -23,7 +23,7 @@ export const seatsThatAre = (poll: PollState, kind: SeatState['kind']): readonly
 /** Votes per option. */
 export const tally = (poll: PollState): Votes => counted(poll).tally;
 
-/** Seats whose vote has not ended; those in flight come first, because they answer first. */
+/** Seats whose vote has not ended. Those with a running call come first, because they will answer first. */
 export const unresolvedSeats = (poll: PollState): readonly number[] => counted(poll).unresolved;
 
 export const unresolvedFailureRates = (poll: PollState): readonly number[] => counted(poll).failureRates;
@@ -45,7 +45,7 @@ export interface Standing {
   readonly waiting: number;
 }
 
-/** What a watcher of a running poll is shown. */
+/** What is shown while a poll is running. */
 export function standing(poll: PollState): Standing {
   const votes = tally(poll);
   return {
@@ -60,7 +60,7 @@ export function standing(poll: PollState): Standing {
   };
 }
 
-/** What the track record knew of polls that stood like this one; null where it has no say. */
+/** Audited polls in a similar state, from the track record. Null if it is not used. */
 export function recordUsed(poll: PollState): Outcomes | null {
   const votes = tally(poll);
   const left = unresolvedSeats(poll).length;

@@ -4,8 +4,8 @@ import { lead, type Votes, votesCast } from './tally.ts';
 export type ResultStatus = 'success' | 'partial' | 'failed';
 
 /**
- * `failed`: no valid vote. `partial`: votes that the poll wanted and did not get could have changed the outcome, be it
- * to a tie. `success`: everything else, a tie of a full panel included.
+ * `failed`: no valid vote. `partial`: missing votes could have changed the outcome, also to a tie. `success`:
+ * everything else, including a tie of the full panel.
  */
 export function resultStatus(votes: Votes, missing: number): ResultStatus {
   if (votesCast(votes) === 0) return 'failed';
@@ -13,10 +13,10 @@ export function resultStatus(votes: Votes, missing: number): ResultStatus {
 }
 
 /**
- * Votes that an ended poll wanted and did not get: those of models that failed, and those of models that were never
- * asked, unless the rule that left them out has taken all of them into account. Confidence has, as a probability. A
- * lock has as long as no model failed: it says what the models left could change, not what they and the failed ones
- * could have changed together.
+ * The number of missing votes of an ended poll: those of failed models, and those of models that were not asked, unless
+ * the rule that stopped the poll has accounted for them. Confidence always has, as a probability. A lock has only if no
+ * model failed: it shows what the remaining models could change, not what they and the failed ones together could have
+ * changed.
  */
 export function votesMissing(reason: TerminationReason | null, failed: number, skipped: number): number {
   switch (reason) {

@@ -1,4 +1,5 @@
-// Why a poll ends. The rules are tried in the order of the table, on every vote; the first that holds is the reason.
+// Why a poll ends. The rules are checked after every vote, in the order of the table. The first that holds is the
+// reason.
 import { isBudgetSpent } from './budget.ts';
 import { isLocked } from './mathematical-lock.ts';
 import type { PollState } from './poll.ts';
@@ -14,29 +15,31 @@ const STOP_RULES: readonly (readonly [TerminationReason, (poll: PollState) => bo
   ['budget', isBudgetSpent],
 ];
 
-/** Null while the poll goes on. */
+/** Null while the poll continues. */
 export function stopReason(poll: PollState): TerminationReason | null {
   const rule = STOP_RULES.find(([, holds]) => holds(poll));
   return rule === undefined ? null : rule[0];
 }
 
-/** Every threshold up to this one stops the poll here: the leader's confidence, where there are votes enough to act on it. */
+/** The highest threshold at which confidence would stop the poll in this state. Null if it could not at any. */
 function confidenceThatStops(poll: PollState): number | null {
   const { record, minVotes } = poll.rules;
   if (record?.isAlarmed || votesCast(tally(poll)) < minVotes || !leaderHasTwoFamilies(poll)) return null;
   return confidenceOf(poll);
 }
 
-/** No vote that is left can change the outcome, be it a winner or a tie. */
+/** No remaining vote can change the outcome, whether it is a winner or a tie. */
 export function isSettled(poll: PollState): boolean {
   const left = unresolvedSeats(poll).length;
   return left === 0 || isLocked(tally(poll), left);
 }
 
-/** The highest threshold at which the poll would stop here; null where none would stop it. */
+/** The highest threshold at which the poll would stop in this state. Null if it would not stop at any. */
 export const highestStop = (poll: PollState): number | null => (isSettled(poll) ? 1 : confidenceThatStops(poll));
 
-/** Models of one maker tend to agree with each other: the leader's voters come from two families if the panel does. */
+/**
+ * Models of one family tend to agree. So the leader's voters must come from at least two families if the panel does.
+ */
 function leaderHasTwoFamilies(poll: PollState): boolean {
   const leading = leader(tally(poll));
   const voters = poll.seats.filter((_, seat) => {

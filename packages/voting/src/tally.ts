@@ -5,7 +5,9 @@ export type Votes = readonly number[];
 
 export const votesCast = (votes: Votes): number => votes.reduce((sum, count) => sum + count, 0);
 
-/** By how much the first option is ahead of the second: 0 means a tie or no vote. One pass: it is asked at every vote. */
+/**
+ * The lead of the first option over the second. 0: a tie or no vote. A single pass, because it is called at every vote.
+ */
 export function lead(votes: Votes): number {
   let [first, second] = [0, 0];
   for (const count of votes) {
@@ -15,7 +17,7 @@ export function lead(votes: Votes): number {
   return first - second;
 }
 
-/** The option that is ahead of every other one; null on a tie and before the first vote. */
+/** The option with the most votes. Null on a tie and before the first vote. */
 export function leader(votes: Votes): number | null {
   return lead(votes) > 0 ? votes.indexOf(Math.max(...votes)) : null;
 }

@@ -1,33 +1,33 @@
-// What became of audited polls that stood like this one. A panel asked in a biased order agrees too early for the urn,
-// which knows no order; its own record brakes it. The record only ever lowers confidence, so a record that is stale,
-// empty or false makes polls longer and stops none that the urn would not.
+// How audited polls in a similar state ended. The urn ignores the asking order, so in a biased order it is too
+// confident too early. The track record corrects that and only lowers confidence: a stale, empty or wrong one makes
+// polls longer, but never stops a poll that the urn would not stop.
 import { descending, leader, type Votes } from './tally.ts';
 
 export interface TrackRecord {
-  /** Seats of the panel that it is about. */
+  /** Number of seats of its panel. */
   readonly panelSize: number;
   readonly situations: ReadonlyMap<string, Outcomes>;
-  /** More early stops were wrong than the promise allows: nothing but a lock may stop a poll. */
+  /** More early stops were wrong than promised, so only a lock may stop a poll. */
   readonly isAlarmed: boolean;
 }
 
-/** Of `polls` that stood like this, the leader of then was the full panel's winner in `won`. */
+/** Of `polls` audited polls in this state, the leader at that time became the full panel's winner in `won`. */
 export interface Outcomes {
   readonly polls: number;
   readonly won: number;
 }
 
-/** A poll whose whole panel was heard, in the order in which it was or would have been asked. */
+/** A poll with the votes of its whole panel, in the order in which they were or would have been asked. */
 export interface HeardPoll {
   readonly optionCount: number;
-  /** An option, or null for a model that gave no vote. */
+  /** An option, or null if the model gave no vote. */
   readonly votes: readonly (number | null)[];
 }
 
-/** The urn counts as much as this many polls. */
+/** The weight of the urn, as a number of polls. */
 const URN_WEIGHT = 20;
 
-/** (20 urn + W) / (20 + N) where that is lower than what the urn says, else the urn. */
+/** (20 urn + W) / (20 + N) if that is lower than the urn's probability, else the urn's. */
 export function trackRecordSays(record: TrackRecord, votes: Votes, left: number, urn: number): number {
   const outcomes = stoodAlike(record, votes, left);
   if (outcomes === undefined) return urn;
@@ -35,17 +35,20 @@ export function trackRecordSays(record: TrackRecord, votes: Votes, left: number,
   return braked < urn ? Math.max(0, braked) : urn;
 }
 
-/** What became of audited polls that stood like this, where there were any. */
+/** How audited polls in this state ended, if there were any. */
 export const stoodAlike = (record: TrackRecord, votes: Votes, left: number): Outcomes | undefined =>
   record.situations.get(situationOf(votes, record.panelSize - left));
 
-/** Votes that have ended, sorted counts, and the class of the number of options: to 4, to 7, more. */
+/**
+ * The key of a state: number of ended votes, sorted counts, and class of the number of options (up to 4, up to 7,
+ * more).
+ */
 export function situationOf(votes: Votes, ended: number): string {
   const optionClass = votes.length <= 4 ? 4 : votes.length <= 7 ? 7 : 'more';
   return `${ended} ${descending(votes.filter((count) => count > 0)).join()} ${optionClass}`;
 }
 
-/** Adds what one heard poll says about every situation in which it had a leader; a negative number takes it back. */
+/** Adds one heard poll to every situation in which it had a leader. A negative `times` removes it. */
 export function learn(situations: Map<string, Outcomes>, { optionCount, votes }: HeardPoll, times = 1): void {
   const tally = new Array<number>(optionCount).fill(0);
   const stood: { readonly situation: string; readonly leading: number }[] = [];

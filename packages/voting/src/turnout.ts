@@ -1,6 +1,6 @@
 /**
- * How many of the models that have not answered yet will cast a vote: at index M, the probability that exactly M do.
- * One failure rate per model; the models fail independently of each other.
+ * How many of the models that have not answered yet will cast a vote: element M is the probability that exactly M do.
+ * Each model has its own failure rate. Failures are assumed to be independent.
  */
 export function turnout(failureRates: readonly number[]): number[] {
   const chances = [1];

@@ -1,12 +1,12 @@
 import { isTie, lead, type Votes, votesCast } from '../tally.ts';
 
 /**
- * How far the panel agrees, by how many votes would have to be switched to take the lead away. `split`: one is enough.
- * `clear`: two or more. `broad`: the lead is more than half of all votes. `unanimous`: every vote, of at least two.
+ * How far the panel agrees, by how many votes would have to switch to take the lead away. `split`: one is enough.
+ * `clear`: two or more. `broad`: the lead is more than half of all votes. `unanimous`: all votes, at least two.
  */
 export type Band = 'unanimous' | 'broad' | 'clear' | 'split' | 'tied';
 
-/** Null before the first vote, and for a single vote, which agrees with no other. */
+/** Null before the first vote and for a single vote, which cannot agree with another. */
 export function bandOf(votes: Votes): Band | null {
   const cast = votesCast(votes);
   if (cast < 2) return null;
@@ -17,10 +17,10 @@ export function bandOf(votes: Votes): Band | null {
   return 2 * ahead > cast ? 'broad' : 'clear';
 }
 
-/** The fewest votes that, given to the second option instead of the first, leave the first without its lead. */
+/** The smallest number of votes that must switch from the first to the second option to end the lead. */
 export const switchesNeeded = (ahead: number): number => Math.ceil(ahead / 2);
 
-/** What these switched votes do. A switch moves the lead by two, so an even lead ends in a tie. */
+/** What happens if that many votes switch. Each switch changes the lead by two, so an even lead ends in a tie. */
 export function changeBySwitching(votes: Votes): string | null {
   const ahead = lead(votes);
   if (ahead === 0) return null;

@@ -3,17 +3,17 @@ import type { Band } from './agreement.ts';
 import type { VerdictKind, VerdictPoll } from './verdict.ts';
 import { counted, listed, saysCanceled } from './words.ts';
 
-/** Words of ours, or an option of the poll. */
+/** Our own words, or an option of the poll. */
 export type Part = string | { readonly option: number };
 
 export const headlineText = (parts: readonly Part[], options: readonly string[]): string =>
   parts.map((part) => (typeof part === 'string' ? part : (options[part.option] ?? ''))).join('');
 
-/** With every option as a JSON string, for readers to whom all text is one, such as another agent. */
+/** Options are JSON strings, for readers that see only plain text, such as other agents. */
 export const quotedHeadlineText = (parts: readonly Part[], options: readonly string[]): string =>
   parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(options[part.option] ?? ''))).join('');
 
-/** Options named in one headline; beyond, their number says more. */
+/** Maximum number of options named in a headline. If more are tied, their number is shown. */
 const MAX_NAMED = 3;
 
 export function headlineOf(kind: VerdictKind, poll: VerdictPoll, band: Band | null): Part[] {

@@ -1,5 +1,5 @@
-// What a poll came to, for people: the same data and sentences on every surface. Agreement is the share of the votes,
-// "likely to stay" the probability that the full panel would elect the same; certainty is called "final", never 100%.
+// The outcome of a poll in words, the same on every surface. Agreement is the leader's share of the votes, "likely to
+// stay" the probability that the full panel elects the same option. A certain outcome is called "final", never 100%.
 import { resultStatus, votesMissing } from '../status.ts';
 import type { TerminationReason } from '../stop-rules.ts';
 import { isTie, lead, leader, type Votes, votesCast } from '../tally.ts';
@@ -15,27 +15,27 @@ export interface VerdictPoll {
   readonly options: readonly string[];
   /** Votes per option. */
   readonly tally: Votes;
-  /** Seats, asked or not. */
+  /** Number of seats, asked or not. */
   readonly panelSize: number;
-  /** The error code of every vote that ended without an option. */
+  /** The error code of each vote that ended without an option. */
   readonly failures: readonly string[];
   readonly hasEnded: boolean;
-  /** Null while the poll runs, and where the deadline ended it. */
+  /** Null while the poll runs, and if the deadline ended it. */
   readonly reason: TerminationReason | null;
-  /** Its caller ended it; votes that were under way say so, too, and there may be none. */
+  /** The caller canceled the poll. Votes that were running then show it too, but there may be none. */
   readonly isCanceled?: boolean;
-  /** Null without a leader, and where it was not recorded. */
+  /** Null without a leader, and if it was not recorded. */
   readonly confidence: number | null;
   readonly savedUsd?: number;
   readonly limitUsd?: number;
-  /** The most that the cheapest vote can cost. */
+  /** The maximum cost of the cheapest vote. */
   readonly cheapestVoteUsd?: number;
 }
 
 export type VerdictKind =
   /** Ended and settled. */
   | 'final'
-  /** Stopped early: models left could still have changed it, with a probability that is stated. */
+  /** Stopped early: the remaining models could have changed the winner, with a stated probability. */
   | 'kept'
   | 'tied'
   /** Missing votes could have changed the winner. */
@@ -51,24 +51,24 @@ export type Advice = 'ask_strong_panel' | 'rephrase' | 'retry' | 'raise_limit';
 export interface Verdict {
   readonly kind: VerdictKind;
   readonly headline: string;
-  /** The headline with its options apart, for surfaces that isolate the direction of foreign text. */
+  /** The headline with options as separate parts, for surfaces that isolate the direction of foreign text. */
   readonly headlineParts: readonly Part[];
   readonly leader: number | null;
   readonly band: Band | null;
   /** The leader's share of the votes cast. */
   readonly agreement: number | null;
-  /** Below 1, and null where it is final, unknown or without a leader. */
+  /** Below 1. Null if the outcome is final, unknown or without a leader. */
   readonly likelyToStay: number | null;
-  /** What could change it. */
+  /** What could change the outcome. */
   readonly change: string | null;
-  /** What stands under the headline. */
+  /** The text below the headline. */
   readonly sentences: readonly string[];
-  /** Null where there is no preference to speak of. */
+  /** Null if the panel shows no preference. */
   readonly meaning: string | null;
   readonly advice: readonly Advice[];
 }
 
-/** Of any of the tied options: a vote for another one may leave it. */
+/** "One of them": a vote for an option that is not tied may leave the tie as it is. */
 const BREAKS_A_TIE = 'One more vote for one of them would break the tie.';
 const MEANING = 'This is what the panel prefers, not proof that it is true.';
 
@@ -91,24 +91,24 @@ export function verdict(poll: VerdictPoll): Verdict {
   };
 }
 
-/** What models that were not asked would have cost, at the average of the valid votes. */
+/** What the models that were not asked would have cost, at the average cost of the valid votes. */
 export const savedUsd = (costsOfValidVotes: readonly number[], notAsked: number): number =>
   costsOfValidVotes.length === 0
     ? 0
     : (costsOfValidVotes.reduce((sum, cost) => sum + cost, 0) / costsOfValidVotes.length) * notAsked;
 
-/** The verdict as text: the headline, what stands under it, and what it means. */
+/** The verdict as text: headline, sentences and meaning. */
 export const verdictText = ({ headline, sentences, meaning }: Verdict): string =>
   [headline, sentences.join(' '), meaning].filter((line) => line !== null && line !== '').join('\n');
 
-/** The same with the options as JSON strings, so that none of them can pass for our own text. */
+/** The same with options as JSON strings, so that no option can look like our own text. */
 export const quotedVerdictText = (said: Verdict, options: readonly string[]): string =>
   verdictText({ ...said, headline: quotedHeadlineText(said.headlineParts, options) });
 
 interface Facts {
   readonly kind: VerdictKind;
   readonly cast: number;
-  /** Seats without a vote and without a failure. */
+  /** Number of seats with neither a vote nor a failure. */
   readonly left: number;
   readonly leader: number | null;
   readonly band: Band | null;
@@ -138,7 +138,7 @@ function endedKind({ tally, failures, reason }: VerdictPoll, left: number): Verd
   }
 }
 
-/** A confidence is a statement about votes to come: without a leader, or outside of [0, 1), there is none. */
+/** Confidence is about future votes, so it is null without a leader and outside of [0, 1). */
 function openConfidence({ tally, confidence }: VerdictPoll): number | null {
   if (confidence === null || leader(tally) === null) return null;
   return confidence >= 0 && confidence < 1 ? confidence : null;
@@ -225,7 +225,7 @@ function failed({ failures, panelSize }: VerdictPoll): string | null {
   return `${failures.length} of ${panelSize} models failed (${failuresByCause(failures)}).`;
 }
 
-/** How the panel stood in the end, where some of it did not answer. */
+/** How the panel stood at the end. Null if every model answered. */
 function answered({ failures }: VerdictPoll, { cast }: Facts): string | null {
   if (failures.length === 0) return null;
   const asked = counted(cast + failures.length, 'asked model');

@@ -1,6 +1,6 @@
-// Numbers and lists as people read them. Rounding never overstates: a probability below 1 is never "100%".
+// Numbers and lists for people. Rounding never overstates: a probability below 1 is never shown as "100%".
 
-/** Null where there is nothing to state. */
+/** Null if there is nothing to state. */
 export function percentOf(probability: number | null): string | null {
   if (probability === null || !(probability >= 0 && probability <= 1)) return null;
   const whole = Math.floor(100 * probability + 1e-9);
@@ -8,7 +8,7 @@ export function percentOf(probability: number | null): string | null {
   return whole < 1 && probability > 0 ? 'under 1%' : `${whole}%`;
 }
 
-/** Two digits that matter below a dollar, cents above. */
+/** Two significant digits below a dollar, cents above. */
 export function dollars(usd: number): string {
   if (usd >= 1) return `$${usd.toFixed(2)}`;
   const fraction = usd.toFixed(usd === 0 ? 0 : Math.min(20, 1 - Math.floor(Math.log10(usd))));
@@ -35,14 +35,14 @@ const FAILURES: Readonly<Record<string, (count: number) => string>> = {
   aborted: (count) => `${count} canceled`,
 };
 
-/** Models are given up on with this code where the poll's caller canceled it, and nowhere else. */
+/** Votes get this code only when the poll's caller canceled it. */
 export const isCanceled = (codes: readonly (string | null)[]): boolean => codes.includes('aborted');
 
-/** Where nothing was under way, no vote says so. */
+/** `isCanceled` is needed because no vote shows the cancellation if no call was running. */
 export const saysCanceled = (poll: { readonly isCanceled?: boolean; readonly failures: readonly string[] }): boolean =>
   poll.isCanceled === true || isCanceled(poll.failures);
 
-/** "2 refused, 1 timed out": the most frequent first. A code that is not known here counts as no vote. */
+/** "2 refused, 1 timed out", most frequent first. Unknown codes become "gave no vote". */
 export function failuresByCause(codes: readonly string[]): string {
   const causes = [...Object.keys(FAILURES), 'unknown'];
   const byCause = Map.groupBy(codes, (code) => (Object.hasOwn(FAILURES, code) ? code : 'unknown'));
