@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-// A cell is a whole installation for a share of the accounts. Ids say the cell that they were made in, so that a router
-// in front of several finds it without a look-up.
+// A cell is a complete installation for a share of the accounts. Ids contain the cell in which they were made, so that
+// a router in front of several cells finds it without a lookup.
 
-/** One character of those that ids are made of. */
+/** One character of the alphabet of ids. */
 export const CELL = /^[0-9a-hjkmnp-tv-z]$/;
 export const FIRST_CELL = '0';
 
@@ -11,8 +11,8 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const TAG_LENGTH = 8;
 
 /**
- * What a router reads in keys and cookies of an account: the cell and a tag of the account, which leads to another cell
- * once it was moved there. 47 bits of a hash, so that the tag does not give the account's id away.
+ * The part of an account's keys and cookies that a router reads: the cell, and a tag of the account, which leads to
+ * another cell once the account has moved. The tag is 47 bits of a hash, so that it does not reveal the account's id.
  */
 export function routeOf(cell: string, accountId: string): string {
   if (!CELL.test(cell)) throw new RangeError(`${JSON.stringify(cell)} is not the name of a cell`);

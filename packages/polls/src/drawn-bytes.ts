@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 
-// Drawn for many ids at once: a call of the generator costs ten times what is made of it.
+// Random bytes are drawn for many ids at once, because calling the generator costs ten times as much as making an id.
 const pool = Buffer.alloc(4_096);
 let used = pool.length;
 
-/** So many secure random bytes, to be read before the next call; few of them, as ids and seeds take. */
+/** Returns `count` secure random bytes, valid until the next call. For small counts, as ids and seeds need. */
 export function drawnBytes(count: number): Buffer {
   if (used + count > pool.length) {
     randomFillSync(pool);

@@ -7,15 +7,15 @@ import {
 } from '@eloquentpoll/contracts';
 import type { Hedge } from '@eloquentpoll/voting';
 
-// What a poll of each panel is allowed: who pays, how long it may take, how many votes it needs, how it hedges.
+// The rules per panel: who pays, time limits, minimum votes, hedging.
 
-/** Whether the operator pays: open-weight models, and a daily cap on what all such polls may cost. */
+/** Whether the operator pays. Free panels have open-weight models, and a daily cap on the cost of all their polls. */
 export const isFree = (panel: string | undefined): panel is FreePreset => FREE_PRESETS.some((free) => free === panel);
 
-/** Of a poll that an operator asks again. */
+/** Entry point of polls that an operator reruns. */
 export const OPERATOR_ENTRY = 'operator';
 
-/** The free pool pays what an operator asks again, too, whatever its panel is. */
+/** The free pool also pays for polls that an operator reruns, whatever their panel. */
 export const isPaidByPool = (panel: PanelName, entryPoint: string): boolean =>
   isFree(panel) || entryPoint === OPERATOR_ENTRY;
 
@@ -32,21 +32,21 @@ type Timed = Pick<PollSpec, 'panel_name' | 'service_tier'>;
 
 const FLEX_DEADLINE_MS = 24 * 3_600_000;
 
-/** The way a poll takes to a worker: a queue of its own for each service tier. */
+/** The lane of a poll: each service tier has its own queue. */
 export const laneOf = ({ service_tier }: Pick<PollSpec, 'service_tier'>): ServiceTier => service_tier ?? 'standard';
 
-/** From acceptance to the end of the poll at the latest. */
+/** Maximum time from acceptance to the end of the poll. */
 export const deadlineMsOf = (poll: Timed): number =>
   laneOf(poll) === 'flex' ? FLEX_DEADLINE_MS : DEADLINE_MS[poll.panel_name];
 
-/** How long a worker may run it, from its claim; undefined where its deadline is the only limit. */
+/** How long a worker may run the poll after its claim. Undefined if only the deadline limits it. */
 export const runLimitMsOf = (poll: Timed): number | undefined =>
   laneOf(poll) === 'flex' ? DEADLINE_MS[poll.panel_name] : undefined;
 
 const MIN_VOTES = 3;
 const FREE_MIN_VOTES = 1;
 
-/** Valid votes before confidence may stop the poll. */
+/** Number of valid votes that are needed before confidence may stop the poll. */
 export const minVotesOf = (panel: PanelName): number => (isFree(panel) ? FREE_MIN_VOTES : MIN_VOTES);
 
 const HEDGE: Record<PanelName, Hedge> = {
@@ -58,5 +58,5 @@ const HEDGE: Record<PanelName, Hedge> = {
   custom: 'one',
 };
 
-/** How many models are asked beyond those that are needed: the price of not waiting for the slowest. */
+/** How many more models are asked than needed. They cost money, but the poll does not wait for the slowest model. */
 export const hedgeOf = (poll: Timed): Hedge => (laneOf(poll) === 'flex' ? 'none' : HEDGE[poll.panel_name]);

@@ -1,6 +1,6 @@
 import type { PanelStanding, PollSpec, Vote } from '@eloquentpoll/contracts';
 
-/** `effectiveVotes`: what the models heard count like; null where it is not known. */
+/** `effectiveVotes`: how many independent votes the votes are worth. Null if unknown. */
 export function panelStanding(
   { seats }: Pick<PollSpec, 'seats'>,
   votes: readonly Vote[],

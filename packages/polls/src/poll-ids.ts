@@ -1,12 +1,15 @@
 import { FIRST_CELL } from './cells.ts';
 import { drawnBytes } from './drawn-bytes.ts';
 
-// Holding a result id is the permission to read the result, so both ids come from a secure generator: 105 bits for a
-// poll, 75 for a result. Both say when and in which cell they were made: they are kept by month and routed by cell.
+// Anyone who knows a result id may read the result, so both kinds of ids come from a secure generator: 105 bits for a
+// poll, 75 for a result. Both contain the time and the cell in which they were made, to find their month and cell.
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `ps_`, two characters for the UTC month, the cell and 21: the poll's id inside, and `session_id` on the wire. */
+/**
+ * `ps_`, two characters for the UTC month, the cell, and 21 random characters. The poll's internal id, and `session_id`
+ * on the wire.
+ */
 export const newPollId = (cell = FIRST_CELL, now = new Date()): string =>
   `${pollIdsOfMonth(now)}${cell}${randomBase32(21)}`;
 
@@ -15,8 +18,8 @@ const FIRST_YEAR = 2020;
 const MAX_MONTH = BASE32.length ** 2 - 1;
 
 /**
- * What the ids of all polls of a month begin with. The order of these texts is that of the months, for 85 years; those
- * before and after have the text of the first and of the last.
+ * The common prefix of the ids of all polls of a month. Prefixes sort like the months for 85 years; earlier and later
+ * months get the first and the last prefix.
  */
 export function pollIdsOfMonth(month: Date): string {
   const months = (month.getUTCFullYear() - FIRST_YEAR) * 12 + month.getUTCMonth();
@@ -24,10 +27,10 @@ export function pollIdsOfMonth(month: Date): string {
   return `ps_${BASE32[known >> 5]}${BASE32[known & 31]}`;
 }
 
-/** Not before these are ids of polls that were accepted at that time or later, by any of our clocks. */
+/** Lower bound of the ids of polls that were accepted at or after this time, by the clock of any gateway. */
 export const pollIdsSince = (at: Date): string => pollIdsOfMonth(new Date(at.getTime() - DAY_MS));
 
-/** Before these are ids of polls that were accepted at that time or earlier. */
+/** Upper bound (exclusive) of the ids of polls that were accepted at or before this time. */
 export function pollIdsUntil(at: Date): string {
   const next = new Date(at.getTime() + DAY_MS);
   return pollIdsOfMonth(new Date(Date.UTC(next.getUTCFullYear(), next.getUTCMonth() + 1)));
@@ -37,19 +40,19 @@ const DAY_MS = 86_400_000;
 
 const POLL_ID = /^ps_[0-9a-hjkmnp-tv-z]{24}$/;
 
-/** Whether the text has the form of a poll id; other texts are not looked up. */
+/** Whether the text has the form of a poll id. Other texts need not be looked up. */
 export const isPollId = (text: string): boolean => POLL_ID.test(text);
 
-/** `EP-2026-11-20-`, the cell and 15 characters; the day is UTC. `poll_id` on the wire. */
+/** `EP-2026-11-20-`, the cell, and 15 random characters. The day is UTC. `poll_id` on the wire. */
 export const newResultId = (cell = FIRST_CELL, now = new Date()): string =>
   `EP-${now.toISOString().slice(0, 10)}-${cell}${randomBase32(15)}`;
 
 const RESULT_ID = /^EP-\d{4}-\d\d-\d\d-[0-9a-hjkmnp-tv-z]{16}$/;
 
-/** Whether the text has the form of a result id; other texts are not looked up. */
+/** Whether the text has the form of a result id. Other texts need not be looked up. */
 export const isResultId = (text: string): boolean => RESULT_ID.test(text);
 
-/** Between which ids that of the poll is: both were made at one time. */
+/** The range that contains the id of the result's poll, because both ids were made at the same time. */
 export function pollIdsOfResult(resultId: string): { since: string; until: string } {
   const day = new Date(resultId.slice('EP-'.length, 'EP-2026-11-20'.length));
   return isResultId(resultId) && !Number.isNaN(day.getTime())
@@ -62,10 +65,10 @@ export const newBatchId = (): string => `pb_${drawnBytes(16).toString('hex')}`;
 
 const BATCH_ID = /^pb_[0-9a-f]{32}$/;
 
-/** Whether the text has the form of a batch's id; other texts are not looked up. */
+/** Whether the text has the form of a batch id. Other texts need not be looked up. */
 export const isBatchId = (text: string): boolean => BATCH_ID.test(text);
 
-/** A byte's lower five bits are as random as the byte. */
+/** The lower five bits of a random byte are random too. */
 function randomBase32(length: number): string {
   let text = '';
   for (const byte of drawnBytes(length)) text += BASE32[byte & 31]!;

@@ -14,26 +14,27 @@ import { maxCostUsdOf } from './poll-spec.ts';
 import { askedByRecord, stoodAlikeJson } from './stood-alike.ts';
 import { ownersFigures, verdictOf } from './verdict-of.ts';
 
-// The one place where a poll's outcome takes the shape of the contract: it is stored, published and sent as built here.
+// The only place that builds the contract's response from a poll's outcome. It is stored, published and sent as built
+// here.
 
 export interface PollOutcome {
   resultId: string;
   spec: PollSpec;
   state: PollState;
-  /** Null when the deadline or its caller ended the poll. */
+  /** Null if the deadline or the caller ended the poll. */
   reason: TerminationReason | null;
-  /** Its caller canceled it. */
+  /** The caller canceled the poll. */
   isCanceled?: boolean;
-  /** Its account pays nothing, so nothing was saved for it. */
+  /** The account pays nothing, so nothing was saved for it. */
   isPaidByPool?: boolean;
   votes: readonly Vote[];
   gatherMs: number;
   totalMs: number;
-  /** Empty when an earlier worker received some of the votes. */
+  /** Empty if an earlier worker received some of the votes. */
   arrivals: NonNullable<Timing['arrivals']>;
-  /** As many independent voices as the models heard count like, where that is on record. */
+  /** How many independent votes the votes of these models are worth, if known. */
   effectiveVotes?: number | null;
-  /** By option number, where enough is on record about the models that voted. */
+  /** By option number. Null if not enough is known about the models that voted. */
   reading?: IndexedReading | null;
 }
 
@@ -106,15 +107,18 @@ const toReading = (spec: PollSpec, { winner, odds, differs, version }: IndexedRe
   version,
 });
 
-/** What a poll was charged where that is more than its votes say: decided when it is stored, by what its account has free. */
+/**
+ * What a poll was charged, if that is more than the sum of its votes. Decided when it is stored, from what is left of
+ * the account's allowance for failed calls.
+ */
 export interface Charges {
   /** In the order of the response's votes. */
   votesU: readonly number[];
-  /** The part of it that is for calls which the question made fail. */
+  /** The part for calls that failed because of the question. */
   failedCallsU: number;
 }
 
-/** Members stay where they are: a response reads the same to the byte but for its amounts. */
+/** Keeps the order of the members, so that only amounts differ between the responses. */
 export function withCharges(response: PollResponse, charges: Charges | null): PollResponse {
   if (charges === null) return response;
   const { votesU, failedCallsU } = charges;
@@ -128,7 +132,10 @@ export function withCharges(response: PollResponse, charges: Charges | null): Po
   };
 }
 
-/** As its caller may read it where the free pool pays: it costs them nothing, and what it costs the operator is kept. */
+/**
+ * The response as shown to callers of polls that the free pool pays for: the cost is 0, and the operator's cost stays
+ * private.
+ */
 export const atNoCost = (response: PollResponse): PollResponse => ({
   ...response,
   votes: response.votes.map((vote) => ({ ...vote, estimated_cost: 0 })),
@@ -148,11 +155,11 @@ export function voteResult(spec: PollSpec, vote: Vote): VoteResult {
   };
 }
 
-/** Keys are option texts and any text is legal, `__proto__` too. */
+/** Keys are option texts, which can be anything, even `__proto__`. */
 export const tallyByOption = (options: readonly string[], tally: readonly number[]): Record<string, number> =>
   Object.fromEntries(options.map((option, i) => [option, tally[i] ?? 0]));
 
-/** A run fails when its poll has no valid vote; everything else has an outcome to read. */
+/** A run fails if its poll has no valid vote. Every other poll has an outcome. */
 export const runStatusOf = ({ status }: Pick<PollResponse, 'status'>): 'completed' | 'failed' =>
   status === 'failed' ? 'failed' : 'completed';
 

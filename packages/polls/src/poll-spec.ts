@@ -2,42 +2,42 @@ import type { Metadata, PollSpec, Seat } from '@eloquentpoll/contracts';
 import { askingOrder } from '@eloquentpoll/voting';
 import { drawnBytes } from './drawn-bytes.ts';
 
-/** What a caller asked for: aliases folded, defaults filled in, every rule checked. */
+/** What a caller asked for, with aliases resolved, defaults filled in, and all rules checked. */
 export interface PollOrder
   extends Omit<PollSpec, 'seats' | 'seed' | 'simulated' | 'price_ppm' | 'caller' | 'track_record' | 'expires_at'> {
-  /** Of a custom panel, once they are known: a saved panel is read when the poll is accepted. */
+  /** The models of a custom panel. A saved panel is only read when the poll is accepted. */
   models?: readonly string[];
-  /** The caller's own labels; no part of the spec, so no worker and no model has them. */
+  /** The caller's own labels. Not part of the spec, so neither workers nor models receive them. */
   metadata?: Metadata;
-  /** Seconds from when it is accepted; without them the service's own time. */
+  /** Seconds after acceptance. Default: the retention of the service. */
   expires_in?: number;
-  /** Where its end is sent; no part of the spec either. */
+  /** The address that is notified of the poll's end. Not part of the spec either. */
   webhook_url?: string;
 }
 
 export interface Freeze {
-  /** In the panel's own order, at the prices of this moment. */
+  /** In the order of the panel, at current prices. */
   seats: readonly Seat[];
   simulated: boolean;
-  /** List price by the provider's price, in millionths; left out where it is the provider's. */
+  /** List price divided by the provider's price, in millionths. Undefined if they are equal. */
   pricePpm?: number | undefined;
-  /** Pseudonym of who asks. */
+  /** Pseudonym of the caller. */
   caller?: string | undefined;
   /** When the poll and its result are deleted. */
   expiresAt?: Date | undefined;
   seed?: string;
-  /** In which order the panel is asked, and what stops it; shuffled, and the urn, where it is left out. */
+  /** The asking order and its track record. Default: shuffled, and only the urn stops polls early. */
   asking?: AskedBy | undefined;
 }
 
 export interface AskedBy {
-  /** What a call of each seat counts as in the order of prices, in micro-USD. */
+  /** The price of each seat's call that determines the order, in micro-USD. */
   pricesU: readonly bigint[];
-  /** Null where no track record has a say. */
+  /** Null if no track record is used. */
   trackRecord: NonNullable<PollSpec['track_record']> | null;
 }
 
-/** Makes an order exact: which models, in which order, at which prices. A worker needs nothing else. */
+/** Fixes everything about an order: models, asking order, prices. A worker needs nothing else. */
 export function specOf(
   { models: _models, metadata: _metadata, expires_in: _expiresIn, webhook_url: _webhookUrl, ...order }: PollOrder,
   { seats, simulated, pricePpm, caller, expiresAt, seed = newSeed(), asking }: Freeze,
@@ -58,12 +58,12 @@ export function specOf(
 
 const newSeed = (): string => drawnBytes(16).toString('hex');
 
-/** The most that the poll can cost: what its seats can, or what its caller allows. */
+/** The maximum cost of the poll: the sum of its seats' reserves, or the caller's limit if lower. */
 export function holdOf({ seats, max_cost_u }: Pick<PollSpec, 'seats' | 'max_cost_u'>): bigint {
   const reserved = seats.reduce((sum, seat) => sum + seat.reserve_u, 0);
   return BigInt(Math.min(max_cost_u, reserved));
 }
 
-/** The maximum as its caller wrote it, which may be finer than micro-USD. */
+/** The limit as the caller wrote it, which can be finer than micro-USD. */
 export const maxCostUsdOf = ({ max_cost_usd, max_cost_u }: Pick<PollSpec, 'max_cost_usd' | 'max_cost_u'>): number =>
   max_cost_usd ?? max_cost_u / 1_000_000;

@@ -3,7 +3,7 @@ import { newPoll, type PollState, type Rules, received, type TrackRecord, type V
 import { hedgeOf } from './panel-rules.ts';
 import type { PollOrder } from './poll-spec.ts';
 
-// A poll and its votes in the terms of `voting`, which counts money in bigint and knows no model.
+// Converts a poll and its votes to the types of `voting`, which counts money in bigint and knows no models.
 
 export const rulesOf = (order: PollOrder): Rules => ({
   optionCount: order.options.length,
@@ -19,7 +19,10 @@ export const votingSeat = (seat: Seat): VotingSeat => ({
   failureRate: seat.failure_rate,
 });
 
-/** The poll after these votes; without any, the poll before its first call. `record`: of the spec's roster version. */
+/**
+ * The state after these votes. Without votes, the state before the first call. `record`: the track record of the spec's
+ * roster version.
+ */
 export function pollState(spec: PollSpec, votes: readonly Vote[] = [], record: TrackRecord | null = null): PollState {
   const rules = {
     ...rulesOf(spec),
@@ -28,7 +31,7 @@ export function pollState(spec: PollSpec, votes: readonly Vote[] = [], record: T
   return votes.reduce(withVote, newPoll(rules, spec.seats.map(votingSeat)));
 }
 
-/** A record that cannot be had, or is of another panel, lets nothing but a lock stop a poll that is asked by it. */
+/** If the track record is missing or belongs to another panel, only a lock may stop the poll. */
 export function recordRules(
   { order, lock_only }: NonNullable<PollSpec['track_record']>,
   panelSize: number,
@@ -38,6 +41,8 @@ export function recordRules(
   return { order, record: { ...record, isAlarmed: record.isAlarmed || lock_only } };
 }
 
-/** Calls that the question made fail may be billed when the poll is stored, so the budget counts them too. */
+/**
+ * Calls that failed because of the question may be billed when the poll is stored, so they count against the budget.
+ */
 export const withVote = (state: PollState, vote: Pick<Vote, 'seat' | 'option' | 'billed_u' | 'cost'>): PollState =>
   received(state, { seat: vote.seat, option: vote.option, billedU: BigInt(vote.billed_u + (vote.cost?.fault_u ?? 0)) });

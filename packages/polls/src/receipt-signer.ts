@@ -2,15 +2,15 @@ import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto
 import { headerOf, type PublicKey, type SignedReceipt, thumbprinted } from '@eloquentpoll/receipts';
 
 export interface ReceiptSigner {
-  /** The one that signs, then those of receipts that were signed before. */
+  /** The current signing key, then those that signed earlier receipts. */
   readonly keys: readonly PublicKey[];
   sign(statement: string): Pick<SignedReceipt, 'payload' | 'protected' | 'signature'>;
 }
 
-/** RFC 8410: what comes before the 32 bytes of an Ed25519 private key. */
+/** The prefix of the 32 bytes of an Ed25519 private key (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** `seed`: the 32 bytes of the private key. `past`: public keys that have signed and do not any more. */
+/** `seed`: the 32 bytes of the private key. `past`: public keys that are no longer used for signing. */
 export function receiptSigner(seed: Uint8Array, past: readonly string[] = []): ReceiptSigner {
   const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
   const x = String(createPublicKey(privateKey).export({ format: 'jwk' }).x);

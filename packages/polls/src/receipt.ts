@@ -8,15 +8,15 @@ import {
   type Statement,
 } from '@eloquentpoll/receipts';
 
-// What is signed about a poll. It follows from what is stored, so it is made once when the poll ends, for its hash, and
-// again for each reader. A change that gives stored polls another text needs another RECEIPT_VERSION.
+// The signed statement about a poll. It is derived from stored data: once when the poll ends, for its hash, and again
+// for each reader. A change that alters the text for stored polls needs a new RECEIPT_VERSION.
 
 export interface Receipted {
   spec: PollSpec;
-  /** As the worker built it, before charges that storing it adds. */
+  /** As built by the worker, before charges that are added when it is stored. */
   response: PollResponse;
   acceptedAt: Date;
-  /** By vote: what its calls cost that the question made fail, in micro-USD. */
+  /** For each vote, the cost of calls that failed because of the question, in micro-USD. */
   faultsU: readonly number[];
 }
 
@@ -25,7 +25,7 @@ export function statementOf(poll: Receipted, ruleVersion = RULE_VERSION): Statem
   const { timing } = response;
   const seats = new Map(spec.seats.map(({ model_id }, seat) => [model_id, seat]));
   const placeOf = (option: string | null) => (option === null ? null : spec.options.indexOf(option));
-  // In the order of canonical JSON, which then has nothing to sort.
+  // Members are in the order of canonical JSON, so that there is nothing left to sort.
   return {
     decision: {
       chances: response.chances ?? [],
@@ -74,7 +74,7 @@ const oddsAt = (arrival: NonNullable<Timing['arrivals']>[number] | undefined) =>
     ...(arrival.track_record && { record: arrival.track_record }),
   };
 
-/** For the poll's owner. Of the seed, which no caller ever sees, only a hash is shown. */
+/** For the poll's owner. Only a hash of the seed is shown; callers never see the seed itself. */
 export const receiptPrice = ({ spec, response, faultsU }: Receipted): ReceiptPrice => ({
   nonce: sha256(`price of ${spec.seed}`),
   max_cost_u: spec.max_cost_u,
@@ -88,8 +88,8 @@ export const receiptPrice = ({ spec, response, faultsU }: Receipted): ReceiptPri
 export const statementText = (poll: Receipted): string => canonicalJson(statementOf(poll));
 
 /**
- * The statement whose hash was stored when the poll ended, by these rules or by earlier ones: which they were is not
- * stored with a poll. Null where what is stored has changed since.
+ * Rebuilds the statement whose hash was stored when the poll ended. Tries the current and all earlier rules, because
+ * polls are stored without the version of the rules. Null if stored data has changed since.
  */
 export function statementOfLeaf(poll: Receipted, leaf: Buffer): string | null {
   for (let version = RULE_VERSION; version >= 1; version--) {
@@ -99,7 +99,7 @@ export function statementOfLeaf(poll: Receipted, leaf: Buffer): string | null {
   return null;
 }
 
-/** A receipt's place in the tree of its day: the hash of a leaf as in RFC 6962. */
+/** The receipt's leaf in the Merkle tree of its day: a leaf hash as in RFC 6962. */
 export const receiptLeaf = (statement: string): Buffer => hash('sha256', `\0${statement}`, 'buffer');
 
 const sha256 = (text: string): string => hash('sha256', text, 'base64url');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PanelName } from '@eloquentpoll/contracts';
 import type { AskingOrder } from '@eloquentpoll/voting';
 
-/** A panel as its roster file has it. */
+/** A panel as defined by its roster file. */
 export interface AskedPanel {
   panelName: PanelName;
   order: AskingOrder;
@@ -12,12 +12,12 @@ export interface AskedPanel {
 }
 
 /**
- * Names a panel by what the outcome of its polls depends on: its models, and the order that their prices put them in where
- * the order is theirs. Models are listed in that order, equal prices by name.
+ * Derives the roster version from what the outcome of the panel's polls depends on: its models and, if it is asked
+ * cheapest first, their order by price. Models are listed in that order; equal prices are sorted by name.
  */
 export function rosterVersionOf({ panelName, order, search, simulated, models }: AskedPanel) {
   const listed = models.toSorted((a, b) => byPrice(order, a, b) || (a.modelId < b.modelId ? -1 : 1));
-  // Models of one price are shuffled among each other.
+  // Models with equal prices are shuffled among each other, so the version does not depend on their order.
   const ranks = listed.map(
     (model, i) => (i > 0 && byPrice(order, listed[i - 1]!, model) < 0 ? '<' : '=') + model.modelId,
   );

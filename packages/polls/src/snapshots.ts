@@ -4,21 +4,21 @@ import { chancesInOrder, chancesOf } from '@eloquentpoll/voting/chances';
 import { runStatusOf, voteResult } from './poll-response.ts';
 import { stoodAlikeJson } from './stood-alike.ts';
 
-// Snapshots are numbered so that a later worker's are higher than an earlier one's: a reader keeps the highest.
+// Snapshots are numbered so that those of a later worker are higher. Readers keep the highest.
 
 const PER_EPOCH = 64;
 
 export interface Moment {
   pollId: string;
-  /** Of the claim under which the poll is run. */
+  /** The epoch of the worker's claim. */
   epoch: number;
   spec: PollSpec;
   state: PollState;
-  /** Votes that arrived, failed ones included. */
+  /** Number of votes received, including failed ones. */
   received: number;
-  /** The vote that led to this moment, if one did. */
+  /** The vote that led to this state, if any. */
   vote: Vote | null;
-  /** Models that were asked and have not answered, where it is known. */
+  /** Models that were asked and have not answered, if known. */
   asking?: number;
   elapsedMs: number;
 }
@@ -45,7 +45,7 @@ export function runningSnapshot(moment: Moment): ProgressSnapshot {
   };
 }
 
-/** The poll has ended with this result; null for one that was given up without any. */
+/** The last snapshot: the poll has ended with this result, or was given up (null). */
 export function finalSnapshot(moment: Moment, result: PollResponse | null): ProgressSnapshot {
   const last = runningSnapshot({ ...moment, vote: null });
   return {

@@ -1,19 +1,19 @@
-// What model providers may charge the whole fleet per hour and day, whatever its callers do.
+// The maximum that model providers may charge the whole fleet per hour and day.
 
 export interface ProviderSpendLimits {
-  /** Null where the operator names none. */
+  /** Null if the operator sets none. */
   readonly hourU: bigint | null;
   readonly dayU: bigint | null;
-  /** The part of both that what callers do not pay for may come to. */
+  /** The share of both limits that may be spent on polls that callers do not pay for. */
   readonly freeShare: number;
 }
 
-/** Of both, what flex polls may bring the fleet to: the rest is for polls whose callers wait. */
+/** The share of both limits up to which flex polls may fill the ceiling. The rest is for polls whose callers wait. */
 const FLEX_PPM = 800_000n;
 
 const DEFAULT = { hourU: 200_000_000n, dayU: 2_000_000_000n };
 
-/** Undefined where there is none: simulated models charge nothing unless an operator plays that they do. */
+/** Undefined if there is no ceiling. Simulated models charge nothing, so they have one only if an operator sets it. */
 export function spendCeiling(
   { hourU, dayU, freeShare }: ProviderSpendLimits,
   simulated: boolean,

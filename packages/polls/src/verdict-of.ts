@@ -9,26 +9,26 @@ import {
 } from '@eloquentpoll/voting/verdict';
 import { isFree } from './panel-rules.ts';
 
-/** What a verdict is made of: the same fields in the owner's response and in the public result. */
+/** The input of a verdict. The owner's response and the public result both have these fields. */
 export interface Ended extends Pick<PollResponse, 'options' | 'tally' | 'models_skipped' | 'termination_reason'> {
   votes: readonly { chosen_option: string | null; error: string | null }[];
   confidence?: number | null;
 }
 
-/** What a response does not say beside its votes. */
+/** What neither the response nor its votes contain. */
 interface Ending {
-  /** Its caller canceled it. */
+  /** The caller canceled the poll. */
   isCanceled?: boolean;
 }
 
-/** Said to the owner of a poll alone. */
+/** Shown only to the poll's owner. */
 export type OwnersFigures = Pick<VerdictPoll, 'savedUsd' | 'limitUsd' | 'cheapestVoteUsd'>;
 
-/** Read from the owner's response. */
+/** Takes the figures from the owner's response. */
 export function ownersFigures(result: PollResponse): OwnersFigures {
   const valid = result.votes.filter(({ success }) => success);
   return {
-    // What a free poll costs is the operator's.
+    // The cost of a free poll is paid by the operator.
     ...(!isFree(result.preset) && {
       savedUsd: savedUsd(
         valid.map(({ estimated_cost }) => estimated_cost),
@@ -40,15 +40,15 @@ export function ownersFigures(result: PollResponse): OwnersFigures {
   };
 }
 
-/** The verdict's text with the options as JSON strings, for messages between agents. */
+/** The verdict's text with options as JSON strings, for messages between agents. */
 export const quotedVerdictOf = (result: PollResponse, ending: Ending): string =>
   quotedVerdictText(endedVerdict(result, { ...ownersFigures(result), ...ending }), result.options);
 
-/** A poll that its rule had ended was canceled too late. */
+/** False if a rule had already ended the poll when it was canceled. */
 export const wasCutShort = ({ termination_reason }: Pick<PollResponse, 'termination_reason'>, isCanceled: boolean) =>
   isCanceled && termination_reason === null;
 
-/** With the headline in parts, for surfaces that set the texts of options apart. */
+/** With the headline in parts, for surfaces that mark the texts of options. */
 export function endedVerdict(
   result: Ended,
   { isCanceled = false, ...figures }: OwnersFigures & Ending = {},
@@ -67,7 +67,7 @@ export function endedVerdict(
   });
 }
 
-/** As it is sent and stored. */
+/** The verdict as sent and stored. */
 export function verdictOf(result: Ended, known: OwnersFigures & Ending = {}): Verdict {
   const full = endedVerdict(result, known);
   const { headline, band, likelyToStay } = full;
