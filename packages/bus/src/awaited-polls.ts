@@ -1,7 +1,7 @@
-/** Of polls that run here: the processes that wait for their ends, as their jobs say. */
+/** For each poll that runs here, the process that waits for its end, as named in its job. */
 export interface AwaitedPolls {
   awaitedBy(pollId: string): string | undefined;
-  /** A job of the poll; another of it may run already, or still. */
+  /** A job of the poll begins. Another job of the same poll may already run, or still run. */
   begin(pollId: string, awaitedBy: string | undefined): Disposable;
 }
 
@@ -18,7 +18,7 @@ export function awaitedPolls(): AwaitedPolls {
       const running = polls.get(pollId) ?? { jobs: 0, awaitedBy: undefined };
       polls.set(pollId, running);
       running.jobs += 1;
-      // A job that a sweep made does not know.
+      // Jobs made by a sweep do not name a waiting process.
       running.awaitedBy = awaitedBy ?? running.awaitedBy;
       return {
         [Symbol.dispose]() {

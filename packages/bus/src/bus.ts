@@ -28,57 +28,57 @@ import { subscribeOnServer } from './subscriptions.ts';
 
 export interface BusOptions {
   redisUrl: string;
-  /** First part of every key; lets several installations (and tests) share a Redis. */
+  /** Prefix of every key, so that several installations (and tests) can share a Redis. */
   prefix?: string;
-  /** Of the queue of each lane; 1 without it. */
+  /** Number of shards of each lane's queue. Default: 1. */
   queueShards?: number;
-  /** How long a command waits for its reply, and a watcher for its subscription; 1 s without it. */
+  /** How long a command waits for its reply, and a watcher for its subscription. Default: 1 s. */
   commandTimeoutMs?: number;
-  /** Connection errors while Redis is away. Each repeats until it is back. */
+  /** Called with connection errors while Redis is down. Each error repeats until Redis is back. */
   onError?: (error: Error) => void;
-  /** Called for each stored value that is not of its schema; it counts as absent. */
+  /** Called for each stored value that does not match its schema. Such a value counts as absent. */
   onRefused?: OnRefused;
 }
 
 export interface Bus {
-  /** `lane`: the queue that it waits in; `standard` without it. */
+  /** `lane`: the lane to enqueue into. Default: `standard`. */
   enqueuePoll(pollId: string, options?: EnqueueOptions & { lane?: ServiceTier }): Promise<void>;
-  /** Many of one lane, in one exchange with Redis. */
+  /** Enqueues many polls of one lane in one exchange with Redis. */
   enqueuePolls(lane: ServiceTier, polls: readonly Enqueued[]): Promise<void>;
   consumePolls(options: ConsumePolls): PollConsumer;
   watchPoll(pollId: string, onNews: OnNews): Promise<Watch>;
-  /** To be called before the poll is enqueued here: hears how it ends, and is not woken by what comes before. */
+  /** Notifies of the poll's end, not of its progress. Call it before this process enqueues the poll. */
   watchEnd(pollId: string, onNews: OnNews): Promise<Watch>;
-  /** A hint to the worker that has the poll, which reads the rest from Postgres. */
+  /** Notifies the worker that runs the poll. The worker reads the cancellation from Postgres. */
   announceCancel(pollId: string): Promise<void>;
   onCancel(listener: (pollId: string) => void): void;
-  /** Deletes what Redis has of these polls, and says so to every process. */
+  /** Deletes these polls from Redis and notifies every process. */
   forgetPolls(pollIds: readonly string[]): Promise<void>;
   onDeletion(listener: (pollId: string) => void): void;
   readonly runs: RunRecord;
-  /** For what else lives in this Redis under the same prefix: limiter, breakers, key cache. Fails fast. */
+  /** For other uses of this Redis under the same prefix: limiter, breakers, key cache. Fails fast. */
   readonly redis: RedisClient;
   readonly prefix: string;
   watched(): number;
-  /** Of the lane; `standard` without it. */
+  /** Default lane: `standard`. */
   queueCounts(lane?: ServiceTier): Promise<QueueCounts>;
   /** How many polls of the lane wait. */
   queueWaiting(lane: ServiceTier): Promise<number>;
-  /** Of the standard lane. */
+  /** For the standard lane. */
   queueBacklog(ranks: readonly number[]): Promise<Backlog>;
-  /** How many servers take writes and how many of them do not answer; rejects when none does. */
+  /** How many masters there are and how many of them do not answer. Rejects if none does. */
   ping(): Promise<{ masters: number; away: number }>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface ConsumePolls extends Omit<ConsumerOptions, 'onError' | 'run'> {
-  /** Must settle soon after the signal aborts; what it throws is reported and the job is dropped. */
+  /** Must settle soon after the signal aborts. Errors that it throws are reported and the job is dropped. */
   run(pollId: string, signal: AbortSignal): Promise<void>;
 }
 
 const PING_TIMEOUT_MS = 500;
 
-/** Connects, or says in one sentence why not. */
+/** Connects, or throws an error that says in one sentence why it cannot. */
 export async function openBus({
   redisUrl,
   prefix = 'ep',
@@ -142,7 +142,8 @@ export async function openBus({
     },
     onCancel: (listener) => void channels.hear(keys.cancels, listener),
     async forgetPolls(pollIds) {
-      // Not in a pipeline: in a cluster that has one slot only. A connection sends these together all the same.
+      // Not in a pipeline, because a cluster's pipeline is limited to one slot. The connection sends these together
+      // anyway.
       await Promise.all(pollIds.flatMap((id) => [redis.del(keys.run(id)), publish(keys.deletions, id)]));
     },
     onDeletion: (listener) => void channels.hear(keys.deletions, listener),

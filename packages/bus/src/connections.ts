@@ -4,21 +4,21 @@ import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { cork } from './cork.ts';
 import type { RedisClient } from './redis-client.ts';
 
-// The options of every connection to Redis. A producer fails at once while Redis is away, so that a request never hangs
-// on it; a subscriber reconnects. `socketTimeout` detects half-open connections. Of a
-// cluster a client has a connection to each master.
+// The options of every connection to Redis. A producer fails at once while Redis is down, so that no request hangs; a
+// subscriber reconnects. `socketTimeout` detects half-open connections. A cluster client has a connection to each
+// master.
 
 export const COMMAND_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const SOCKET_TIMEOUT_MS = 3_000;
-/** To be connected for the first time. */
+/** Time limit of the first connection. */
 const START_TIMEOUT_MS = 10_000;
-/** A slot that moved is heard of at the next command to it; this is for those that nothing asks. */
+/** A moved slot is noticed at the next command to it. This interval is for slots that receive no commands. */
 const SLOTS_REFRESH_MS = 5_000;
-/** While a master gives way to another, each may name the other. */
+/** During a failover, the old and the new master may redirect to each other. */
 const MOVED_RETRY_MS = 50;
 
-/** Before the next try, after so many. */
+/** The wait before the next attempt, after `times` failed ones. */
 export const backoffMs = (times: number): number =>
   Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.75 + Math.random() / 2);
 
@@ -52,14 +52,14 @@ const ofSubscriber = {
   autoResubscribe: false,
 };
 
-/** Of one Redis. */
+/** The subscriber connection for a single Redis. */
 export const subscriber = (url: string, connectionName: string): RedisClient =>
   open(url, {
     redis: { ...ofSubscriber, connectionName, enableOfflineQueue: false },
     cluster: { enableOfflineQueue: false },
   });
 
-/** Of one server of a cluster, at `host:port`. It ends with its connection. */
+/** The subscriber connection to one server of a cluster, at `host:port`. It does not reconnect. */
 export function nodeSubscriber(url: string, connectionName: string, address: string, commandTimeout: number): Redis {
   const at = address.lastIndexOf(':');
   return cork(
@@ -94,7 +94,8 @@ function open(url: string, { redis, cluster }: Manner): RedisClient {
     };
     return cork(new Redis({ ...known, ...ofSentinel, retryStrategy: backoffMs }));
   }
-  // Offline queues are the cluster's own: a node that is not connected yet keeps what is sent to it.
+  // In a cluster, only the cluster client fails fast: its connections to the nodes queue commands until they are
+  // connected.
   const { enableOfflineQueue: _, ...ofNodes } = known;
   const client = new Cluster([...hosts], {
     ...cluster,
@@ -103,7 +104,7 @@ function open(url: string, { redis, cluster }: Manner): RedisClient {
     slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
     retryDelayOnMoved: MOVED_RETRY_MS,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
-    // Certificates name hosts; an address of a plain connection needs no look-up.
+    // Certificates name hosts, so with TLS the client must use host names and not look up their addresses.
     ...(isEncrypted && { dnsLookup: (host: string, found: (error: null, host: string) => void) => found(null, host) }),
     redisOptions: ofNodes,
   });
@@ -112,11 +113,11 @@ function open(url: string, { redis, cluster }: Manner): RedisClient {
     catchAsking(node);
   });
   if (redis.commandTimeout !== undefined) limitAllTries(client, redis.commandTimeout);
-  // Its listeners are typed by what they return.
+  // The types differ only in what the listener methods return.
   return client as unknown as RedisClient;
 }
 
-/** The client does not wait for ASKING while a slot moves: a rejection that nothing handles would end the process. */
+/** The client does not await ASKING while a slot moves, and an unhandled rejection would end the process. */
 function catchAsking(node: Redis): void {
   const ask = node.asking.bind(node);
   node.asking = () => {
@@ -126,7 +127,10 @@ function catchAsking(node: Redis): void {
   };
 }
 
-/** A cluster's client sends a command again after a move, and 16 times while a master is away: together for so long. */
+/**
+ * A cluster client repeats a command after a move, and up to 16 times while a master is down. This limits all attempts
+ * together.
+ */
 function limitAllTries(client: Cluster, ms: number): void {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, ...others) => {
@@ -136,8 +140,8 @@ function limitAllTries(client: Cluster, ms: number): void {
 }
 
 /**
- * Resolves when it is ready. The promise of a cluster's own `connect` never settles when the first server that it asks says
- * that the cluster is down; the client tries again all the same.
+ * Resolves when the client is ready. A cluster client's own `connect` never settles if the first server reports that
+ * the cluster is down, although the client keeps trying.
  */
 export async function connectFirst(redis: RedisClient): Promise<void> {
   const connected = redis.connect();
@@ -152,13 +156,13 @@ const credentialsOf = ({ username, password, isEncrypted }: RedisAddress) => ({
   ...(isEncrypted && { tls: {} }),
 });
 
-/** The same client, where it is one of a cluster. */
+/** Returns the client as a cluster client, or null if it is none. */
 export const clusterOf = (redis: RedisClient): Cluster | null => (redis instanceof Cluster ? redis : null);
 
-/** Whether channels belong to a slot: messages of other channels go through every node of a cluster. */
+/** Whether this is a cluster. There, channels must belong to a slot, because other messages pass through every node. */
 export const isCluster = (redis: RedisClient): boolean => redis instanceof Cluster;
 
-/** Each server that takes writes. */
+/** The servers that accept writes. */
 export const mastersOf = (redis: RedisClient): RedisClient[] =>
   redis instanceof Cluster ? redis.nodes('master') : [redis];
 

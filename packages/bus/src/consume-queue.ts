@@ -7,55 +7,58 @@ import { type PollJob, type QueueShard, readJob } from './queue-shard.ts';
 import { reservedSlots } from './reserved-slots.ts';
 import { tenantSlots } from './tenant-slots.ts';
 
-// A consumer with free slots takes jobs from the shard whose head is first in the fair order. Where none wait it is sent the
-// next ones: a message with a job is as fast as a message can be. Each exchange carries all jobs that ended since the last.
+// A consumer with free slots takes jobs from the shard whose first job is first in the fair order. If none wait, Redis
+// sends it the next ones as messages. Each exchange also reports all jobs that ended since the last one.
 
-/** What a dead worker had comes back after HELD_MS, what it had just taken sooner. */
+/**
+ * Must be well below HELD_MS: a dead worker's jobs return to the queue after that time, jobs that it had just taken
+ * sooner.
+ */
 const RENEW_EVERY_MS = 2_000;
-/** For messages that were lost, jobs of the dead, and a Redis that was away. */
+/** Covers lost messages, jobs of dead workers, and a Redis that was down. */
 const LOOK_EVERY_MS = 1_000;
-/** With all slots taken: where the fair order goes on, in which shard a new tenant waits. */
+/** While all slots are taken: keeps track of the fair order, and of shards where a new tenant waits. */
 const LOOK_AT_HEADS_EVERY_MS = 100;
-/** So many jobs a consumer may be sent before it asks again: those of a process that hangs come late. */
+/** How many jobs a consumer may be sent before it asks again. Jobs sent to a process that hangs are delayed. */
 const MAX_SENT = 4;
-/** For jobs that were aborted to settle. */
+/** Time for aborted jobs to settle. */
 const ABORT_GRACE_MS = 1_000;
 
 export interface PollConsumer {
-  /** Resolves when the first job can be taken. */
+  /** Resolves when the consumer can take jobs. */
   ready(): Promise<void>;
-  /** Takes no further job until it goes on; the running ones are left alone. */
+  /** Takes no more jobs until `resume`. Running ones continue. */
   pause(): void;
   resume(): void;
-  /** Takes further jobs only while fewer than this run, beside those in reserved slots. */
+  /** Takes jobs only while fewer than this run, not counting those in reserved slots. */
   limit(concurrency: number): void;
-  /** Takes no further job, waits for the running ones up to the deadline, then aborts them. */
+  /** Takes no more jobs, waits for the running ones up to the time limit, then aborts them. */
   drain(withinMs: number): Promise<void>;
 }
 
 export interface ConsumerOptions {
-  /** Whose queue it takes from; `standard` without it. */
+  /** The lane to take from. Default: `standard`. */
   lane?: ServiceTier;
-  /** Polls that run at once. */
+  /** How many polls run at once. */
   concurrency: number;
-  /** So many of them are of tenants that have few here, whatever the others ask for. */
+  /** How many of these slots are reserved for tenants with few running polls here. */
   reserved?: number;
-  /** Must settle soon after the signal aborts; what it throws is reported and the job is dropped. */
+  /** Must settle soon after the signal aborts. Errors that it throws are reported and the job is dropped. */
   run(job: Pick<PollJob, 'pollId' | 'awaitedBy'>, signal: AbortSignal): Promise<void>;
   onError(error: Error): void;
 }
 
 const UNKNOWN = -1;
 
-/** What a consumer knows of a shard. */
+/** What a consumer knows about a shard. */
 interface Side {
   readonly shard: QueueShard;
-  /** Of the job that is taken next; Infinity when none waits there. Before all others until it was asked. */
+  /** The score of the shard's next job. Infinity if none waits, lowest while unknown. */
   head: number;
   ended: string[];
-  /** Its jobs that run here. */
+  /** Jobs from this shard that run here. */
   readonly held: Map<string, AbortController>;
-  /** There is something to say to it. */
+  /** An exchange is due: there are ended jobs to report, or it is time to look. */
   isDue: boolean;
   isAsked: boolean;
 }
@@ -67,11 +70,11 @@ export function consumeQueue(
 ): PollConsumer {
   const consumer = randomBytes(6).toString('hex');
   const slots = tenantSlots(concurrency - reserved);
-  /** Runs and exchanges. */
+  /** Running jobs and exchanges. */
   const work = new Set<Promise<void>>();
   let most = concurrency - reserved;
   let running = 0;
-  /** Slots for which jobs were asked. */
+  /** Slots for which jobs have been requested. */
   let wanted = 0;
   let isPaused = false;
   let isAborted = false;
@@ -87,7 +90,7 @@ export function consumeQueue(
     run: (job) => perform(sides.find(({ shard }) => shard === job.shard)!, job),
     onError,
   });
-  // Jobs that are sent before the subscription stands would come back late.
+  // Jobs sent before the subscription is active would be lost and return late.
   const begun = Promise.all(hearings.map(({ stands }) => stands)).then(() => {
     lookAtAll();
     return Promise.all(work);
@@ -100,7 +103,7 @@ export function consumeQueue(
   for (const timer of timers) timer.unref();
 
   const open = (): number => (isPaused ? 0 : Math.max(0, most - running));
-  /** Slots for which no job is asked. */
+  /** Free slots for which no job has been requested. */
   const free = (): number => Math.max(0, open() - wanted);
 
   function track(promise: Promise<void>): void {
@@ -130,9 +133,9 @@ export function consumeQueue(
     });
   }
 
-  /** A slot that was free when a job was asked for may be taken when it comes, by one that another shard sent. */
+  /** A slot that was free when a job was requested may have been taken since by a job from another shard. */
   function startOrGiveBack(side: Side, job: PollJob): void {
-    // After a pause of this process a job may come again while it runs.
+    // After this process was paused, a job may arrive again while it still runs.
     if (side.held.has(job.jobId)) return;
     if (open() > 0) start(side, job);
     else side.shard.giveBack(job.jobId).catch(onError);
@@ -146,7 +149,7 @@ export function consumeQueue(
     soon();
   }
 
-  /** At the end of this turn of the event loop, with all that ends in it. */
+  /** Exchanges at the end of this turn of the event loop, so that all jobs that end in it are reported together. */
   function soon(): void {
     if (isSoon) return;
     isSoon = true;
@@ -161,7 +164,10 @@ export function consumeQueue(
     exchange();
   }
 
-  /** Takes as many jobs as slots are free, from the shards whose heads are first; says to others what there is to say. */
+  /**
+   * Requests as many jobs as slots are free, from the shards whose first jobs come first. Also sends what is due to the
+   * others.
+   */
   function exchange(): void {
     const askable = sides.filter(({ isAsked }) => !isAsked);
     const ahead = free() - 1;
@@ -170,7 +176,7 @@ export function consumeQueue(
     for (const side of askable) if (side.isDue) track(ask(side));
   }
 
-  /** By their heads; none before all are known. */
+  /** The shards with waiting jobs, sorted by their first job. Empty until all shards are known. */
   function withJobs(askable: readonly Side[]): Side[] {
     if (sides.some(({ head }) => head === UNKNOWN)) return [];
     return askable.filter(({ isAsked, head }) => !isAsked && head < Infinity).toSorted((a, b) => a.head - b.head);
@@ -187,7 +193,8 @@ export function consumeQueue(
       side.head = head;
       for (const job of jobs) startOrGiveBack(side, job);
     } catch (error) {
-      // With the next exchange; until then the jobs of a process that lives are renewed.
+      // Reported with the next exchange. If that also fails for long, these jobs return to the queue, which is
+      // harmless.
       side.ended.push(...ended);
       side.head = Infinity;
       onError(error as Error);

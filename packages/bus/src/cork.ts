@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 
 /**
  * Makes a client write once per turn of the event loop, however many commands were sent in it. Each write wakes an idle
- * Redis, which costs more than the command itself; a busy process sends a dozen commands a turn. Nothing is delayed: the
+ * Redis, which costs more than the command, and a busy process sends a dozen commands per turn. Nothing is delayed: the
  * turn ends before the process polls for new events.
  */
 export function cork<T extends Redis>(redis: T): T {

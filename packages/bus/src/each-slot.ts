@@ -3,8 +3,9 @@ import { isCluster } from './connections.ts';
 import type { RedisClient } from './redis-client.ts';
 
 /**
- * What `read` says of many keys, in their order. A command touches one slot of a cluster, so it is sent once for each;
- * on a single Redis once for all. What belongs to a slot that does not answer is undefined; it rejects when none does.
+ * The results of `read` for many keys, in their order. In a cluster a command may touch only one slot, so it is sent
+ * once per slot; on a single Redis once in total. Results from a slot that does not answer are undefined. Rejects if
+ * none answers.
  */
 export async function eachSlot(
   redis: RedisClient,

@@ -1,28 +1,28 @@
-// Every key of a poll carries the poll's id as hash tag and each shard of the queue has one of its own, so that a Redis
-// Cluster keeps what one command touches together and spreads the rest.
+// All keys of a poll have its id as hash tag, and each shard of the queue has its own tag. So a Redis Cluster keeps the
+// keys of one command together and spreads the rest.
 
 import type { ServiceTier } from '@eloquentpoll/contracts';
 import type { SHARD_KEYS } from './queue-scripts.ts';
 import { shardTag } from './shard-tags.ts';
 
 export interface ShardKeys extends Readonly<Record<(typeof SHARD_KEYS)[number], string>> {
-  /** Begins the channels on which consumers are sent jobs. */
+  /** Prefix of the channels on which consumers are sent jobs. */
   readonly channels: string;
 }
 
 export interface Keys {
-  /** The name of the connection that hears messages. */
+  /** The name of the connection that receives messages. */
   readonly watcher: string;
   shard(lane: ServiceTier, shard: number): ShardKeys;
-  /** The hash of a running poll: who owns it, its newest snapshot, its votes. */
+  /** The hash of a running poll: owner, newest snapshot, votes. */
   run(pollId: string): string;
   /** The channel on which all snapshots of a poll are published. */
   channel(pollId: string): string;
   /** The channel of a process that waits for the ends of polls. */
   inbox(process: string): string;
-  /** The channel with the ids of polls that their callers canceled. */
+  /** The channel for the ids of canceled polls. */
   readonly cancels: string;
-  /** The same of polls that were deleted. */
+  /** The channel for the ids of deleted polls. */
   readonly deletions: string;
 }
 

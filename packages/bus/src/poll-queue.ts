@@ -2,48 +2,48 @@ import calculateSlot from 'cluster-key-slot';
 import { BEFORE_ALL, type FairPlace, placeInTurns } from './fair-place.ts';
 import { factsOf, type QueueShard, type Taken, type WaitingJob, type Wish } from './queue-shard.ts';
 
-// The queue of a lane carries ids, in shards. The row in Postgres holds the poll, and claiming it there decides who runs it;
-// a job that comes twice, late or for nothing is harmless. Only this must hold: a running poll without a worker gets a job
-// again. A poll's shard follows from its id, so that repeating it changes nothing.
+// The queue of a lane holds poll ids, in shards. The poll itself is in Postgres, and the claim there decides who runs
+// it, so a duplicate, late or needless job is harmless. Only one rule must hold: a running poll without a worker gets a
+// job again. A poll's shard is derived from its id, so that enqueueing it twice changes nothing.
 
 export interface QueueCounts {
   waiting: number;
   active: number;
-  /** Since when the job that is taken next has been there; null when none waits. */
+  /** When the next job was enqueued. Null if none waits. */
   oldestAt: number | null;
 }
 
-/** What a new poll would find. */
+/** The queue that a new poll would see. */
 export interface Backlog {
-  /** For each rank that was asked about, how many jobs come before one with it. */
+  /** For each rank asked about, how many jobs are ahead of a new one with that rank. */
   before: number[];
   active: number;
 }
 
 export interface EnqueueOptions {
-  /** Distinguishes the jobs of one poll, so that one that died with its worker does not block the next. */
+  /** Distinguishes the jobs of one poll, so that a job that died with its worker does not block the next. */
   round?: number;
   tenant?: string | undefined;
-  /** Without one the poll is taken before all that have one. */
+  /** Without a place, the poll is taken ahead of all that have one. */
   place?: FairPlace;
 }
 
 /** A poll and how it is enqueued. */
 export interface Enqueued extends EnqueueOptions {
   pollId: string;
-  /** The process that waits for its end. */
+  /** The process that waits for the poll's end. */
   awaitedBy?: string | undefined;
 }
 
 export interface PollQueue {
   readonly shards: readonly QueueShard[];
   /**
-   * In one exchange with each shard; fails within two seconds when Redis is away. While there is a job with the id and
-   * round of a poll, waiting or with a worker, another is not made.
+   * One exchange with each shard; fails within two seconds while Redis is down. If a job with the poll's id and round
+   * exists, waiting or with a worker, no other is made.
    */
   enqueue(polls: readonly Enqueued[]): Promise<void>;
   take(shard: QueueShard, wish: Wish): Promise<Taken>;
-  /** The jobs that are taken next, in order. */
+  /** The next jobs, in order. */
   head(limit: number): Promise<WaitingJob[]>;
   counts(): Promise<QueueCounts>;
   waiting(): Promise<number>;
@@ -51,7 +51,7 @@ export interface PollQueue {
 }
 
 export function pollQueue(shards: readonly QueueShard[]): PollQueue {
-  /** As this process knows it from all shards: by it turns mean the same in each of them. */
+  /** The newest turn that this process has seen in any shard. It keeps the turns of all shards in step. */
   let turn = 0;
   const heard = (present: number): void => {
     turn = Math.max(turn, present);
@@ -68,7 +68,7 @@ export function pollQueue(shards: readonly QueueShard[]): PollQueue {
       const adding = [...byShard].map(([shard, own]) =>
         add(shard, own).catch((error) => {
           if (shards.length === 1) throw error;
-          // At worst a poll has two jobs: the sweep adds it to its own shard later.
+          // At worst the poll gets two jobs, when the sweep also adds it to its own shard later.
           return add((shard + 1) % shards.length, own);
         }),
       );
@@ -112,7 +112,7 @@ const argumentsOf = ({ pollId, round = 0, tenant, awaitedBy, place }: Enqueued):
   place ? placeInTurns(place) : BEFORE_ALL,
 ];
 
-/** Of those that answer: one master that is away does not hide the shards of the others. */
+/** The results from the shards that answer, so that one master that is down does not hide the others. */
 async function answered<T>(asked: readonly Promise<T>[]): Promise<T[]> {
   const settled = await Promise.allSettled(asked);
   const answers = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

@@ -3,9 +3,9 @@ import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import { type OnRefused, readSnapshot } from './read-stored.ts';
 import type { SubscriptionListener, Subscriptions } from './subscriptions.ts';
 
-// The channels of all polls that are watched here, and one for the ends of those whose callers wait: a channel for each of
-// them would be joined and left with every poll. Pub/sub loses messages, so a message is a hint: after a reconnect, or a
-// message that cannot be read, watchers get `null` and read the state again.
+// The channels of all polls that are watched here, and one inbox for the ends of polls whose callers wait, because a
+// channel per such poll would mean joining and leaving one for each. Pub/sub can lose messages, so a message is only a
+// hint: after a reconnect or an unreadable message, watchers get `null` and read the state again.
 
 export type OnNews = (snapshot: ProgressSnapshot | null) => void;
 
@@ -14,19 +14,22 @@ export interface Watch {
 }
 
 export interface Hearing extends Watch {
-  /** Resolves when the subscription stands, or is left to a later try. */
+  /** Resolves when the subscription is active, or has been left to a later attempt. */
   readonly stands: Promise<void>;
 }
 
 export interface ProgressChannels {
-  /** Resolves when the subscription stands: what is published after that is seen. Rejects while Redis is away. */
+  /** Resolves when the subscription is active: everything published after that is seen. Rejects while Redis is down. */
   watch(channel: string, onNews: OnNews): Promise<Watch>;
-  /** Hears the end of a poll whose job says that this process waits for it. Resolves when the inbox stands, or is left to a later try. */
+  /**
+   * Notifies of the end of a poll whose job names this process. Resolves when the inbox is active, or has been left to
+   * a later attempt.
+   */
   watchEnd(pollId: string, onNews: OnNews): Promise<Watch>;
   awaits(pollId: string): boolean;
-  /** Hears all messages on a channel until it is closed; one that is lost is not repeated. */
+  /** Receives all messages on a channel until closed. Lost messages are not repeated. */
   hear(channel: string, listener: (message: string) => void): Hearing;
-  /** Channels and ends watched here, for metrics and leak checks. */
+  /** Number of channels and ends watched here, for metrics and leak checks. */
   watched(): number;
   close(): Promise<void>;
 }
@@ -37,7 +40,7 @@ interface Topic {
 }
 
 export function openChannels(
-  /** Makes the connections: one, or one to each master of a cluster. */
+  /** Opens the connections: one, or one to each master of a cluster. */
   open: (listener: SubscriptionListener) => Subscriptions,
   inbox: string,
   onRefused: OnRefused,
@@ -70,7 +73,10 @@ export function openChannels(
     for (const watchers of ends.values()) for (const notify of watchers) notify(null);
   }
 
-  /** Waited for only so long. Where it stands later than that, ends that were published until then were not heard. */
+  /**
+   * Waits for the inbox only for a limited time. If it becomes active later, ends published before that may have been
+   * missed.
+   */
   function joinInbox(): Promise<void> {
     const joined = subscriptions.join(inbox);
     return withTimeout(joined, subscribeTimeoutMs).catch(() => void joined.then(endsMayBeMissed, () => undefined));

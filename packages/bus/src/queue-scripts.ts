@@ -1,40 +1,47 @@
 import type { RedisClient } from './redis-client.ts';
 
-// The queue's scripts. Each touches one shard, so one slot of a cluster, and has only commands of Redis 6.2 and Valkey. A
-// job is in `waiting` by its place in the fair order or in `taken` by when it comes back, and in `jobs` with its facts.
+// The queue's scripts. Each touches one shard, so one slot of a cluster, and needs only Redis 6.2 or Valkey. A job is
+// in `waiting` by its place in the fair order, or in `taken` by the time of its return, and in `jobs` with its facts.
 
 /** A script's KEYS, in this order. */
 export const SHARD_KEYS = ['waiting', 'taken', 'jobs', 'clock', 'idle'] as const;
 
-/** Jobs of one place are ordered by arrival. A score is exact up to 2^53. */
+/** Jobs in the same place are ordered by arrival. A score is exact up to 2^53. */
 const ARRIVALS = 2 ** 16;
-/** In a turn the polls that their callers wait for come first. */
+/** Within a turn, polls whose callers wait come first. */
 const PLACES_PER_TURN = 2;
-/** Lower scores are of jobs without a place. */
+/** Lower scores belong to jobs without a place. */
 const TURN = PLACES_PER_TURN * ARRIVALS;
 const MAX_PLACE = 2 ** 36;
-/** For the first renewal of a job: most likely it was lost on its way, or its worker died at once. */
+/**
+ * Time for the first renewal of a job. Without it, the job was probably lost on its way, or its worker died at once.
+ */
 export const STARTS_WITHIN_MS = 5_000;
-/** Longer than the lease in Postgres, so that what a dead worker had can be claimed when its job comes back. */
+/** Longer than the lease in Postgres, so that the polls of a dead worker can be claimed when their jobs return. */
 export const HELD_MS = 10_000;
 const MAX_BROUGHT_BACK = 64;
-/** Consumers that died idle stay until a job is sent to them; one that lives and is removed is back within a second. */
+/**
+ * Consumers that died while idle stay until a job is sent to them. A live one that is removed is back within a second.
+ */
 export const MAX_IDLE = 4_096;
 
 export const turnOf = (score: number): number => Math.floor(score / TURN);
-/** The last score of the turn that a score is in, or of one that comes so many turns later. */
+/** The last score of the turn that is `later` turns after that of `score`. */
 export const endOfTurn = (score: number, later: number): number => (turnOf(score) + 1 + later) * TURN - 1;
 
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
-/** ARGV[1]: the turn as far as the process knows it, from whichever shard. */
+/** ARGV[1]: the newest turn that the process has seen in any shard. */
 const PRESENT_TURN = `
 local clock = redis.call('HMGET', KEYS[4], 'turn', 'arrived')
 local turn = math.max(tonumber(clock[1] or '1'), tonumber(ARGV[1]))`;
 
-/** Sends the head to idle consumers, the one that would take most first. One without a subscription has died. */
+/**
+ * Sends the first jobs to idle consumers, starting with the one that would take the most. One without a subscription
+ * has died.
+ */
 const HAND_OUT = (publish: Publish) => `
 local function hand_out(prefix)
   while true do
@@ -53,7 +60,9 @@ local function hand_out(prefix)
   end
 end`;
 
-/** ARGV: the turn, the prefix of channels, then id, facts and place of each job; a place below 0 is before all others. */
+/**
+ * ARGV: the turn, the prefix of channels, then id, facts and place of each job. A place below 0 is ahead of all others.
+ */
 const ADD = (publish: Publish) => `${NOW}${PRESENT_TURN}${HAND_OUT(publish)}
 local arrived = tonumber(clock[2] or '0')
 local before = arrived
@@ -72,9 +81,9 @@ end
 return turn`;
 
 /**
- * ARGV: the consumer, the prefix of channels, how many jobs it wants, up to which score, how many it may be sent later, the
- * turn as it knows it, that of the first job in other shards or -1, then the ids of jobs that ended. Returns the score of
- * the head that is left, the turn, then id and facts of each job.
+ * ARGV: the consumer, the prefix of channels, how many jobs it wants, the highest score it accepts, how many it may be
+ * sent later, the newest turn it knows, the turn of the first job in other shards or -1, then the ids of jobs that
+ * ended. Returns the score of the first job that remains, the turn, then id and facts of each job.
  */
 const TAKE = (publish: Publish) => `${NOW}${HAND_OUT(publish)}
 for i = 8, #ARGV do
@@ -120,11 +129,11 @@ else
 end
 return reply`;
 
-/** ARGV: ids. Those that came back meanwhile stay where they are. */
+/** ARGV: ids. Jobs that have returned to the queue meanwhile stay there. */
 const RENEW = `${NOW}
 for _, id in ipairs(ARGV) do redis.call('ZADD', KEYS[2], 'XX', now + ${HELD_MS}, id) end`;
 
-/** ARGV: how many. Id and score of each in the order in which they are taken, then the facts of each. */
+/** ARGV: how many. Returns id and score of each of the next jobs, then the facts of each. */
 const HEAD = `
 local reply = redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1, 'WITHSCORES')
 local ids = {}
@@ -134,13 +143,16 @@ if ids[1] then
 end
 return reply`;
 
-/** ARGV: an id. 1 when it waited; it is taken now. */
+/** ARGV: an id. Returns 1 if the job was waiting; it is taken then. */
 const PICK = `${NOW}
 if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('ZADD', KEYS[2], now + ${STARTS_WITHIN_MS}, ARGV[1])
 return 1`;
 
-/** How many wait, how many are taken, and the facts of the first job without a place and of the first with one. */
+/**
+ * Returns how many jobs wait, how many are taken, and the facts of the first job without a place and of the first with
+ * one.
+ */
 const COUNTS = `
 local reply = { redis.call('ZCARD', KEYS[1]), redis.call('ZCARD', KEYS[2]) }
 for i, from in ipairs({ 0, ${TURN} }) do
@@ -149,7 +161,10 @@ for i, from in ipairs({ 0, ${TURN} }) do
 end
 return reply`;
 
-/** ARGV: the turn, then places. The present turn, how many are taken, and how many come before a new job in each place. */
+/**
+ * ARGV: the turn, then places. Returns the current turn, how many jobs are taken, and how many are ahead of a new job
+ * in each place.
+ */
 const BACKLOG = `${PRESENT_TURN}
 local reply = { turn, redis.call('ZCARD', KEYS[2]) }
 for i = 2, #ARGV do
@@ -158,7 +173,7 @@ for i = 2, #ARGV do
 end
 return reply`;
 
-/** In a cluster the channels of a shard are in its slot. */
+/** In a cluster, the channels of a shard belong to its slot. */
 export type Publish = 'PUBLISH' | 'SPUBLISH';
 
 type Arguments = (string | number)[];

@@ -2,14 +2,14 @@ import type { ShardKeys } from './keys.ts';
 import { endOfTurn, SHARD_KEYS, turnOf } from './queue-scripts.ts';
 import type { RedisClient } from './redis-client.ts';
 
-// One shard of a lane's queue: its scripts with what they answer in a readable form.
+// One shard of a lane's queue: runs the scripts and parses their replies.
 
 export interface PollJob {
   jobId: string;
   pollId: string;
-  /** Whose poll it is, for the slots that no tenant can take alone. */
+  /** The poll's tenant, for the reserved slots. */
   tenant: string | undefined;
-  /** The process that waits for its end. */
+  /** The process that waits for the poll's end. */
   awaitedBy: string | undefined;
 }
 
@@ -20,41 +20,43 @@ export interface WaitingJob extends PollJob {
 
 export interface Wish {
   consumer: string;
-  /** Jobs that it takes now. */
+  /** How many jobs it wants now. */
   want: number;
-  /** The score of the first job in other shards, as far as it knows; Infinity for none. */
+  /** The lowest known score of a first job in other shards. Infinity if there is none. */
   elsewhere: number;
-  /** By so many turns a job may be behind that: others of its slots are for those in between. */
+  /**
+   * By how many turns a job may be later than `elsewhere`. The consumer's other free slots are for the jobs in between.
+   */
   ahead: number;
-  /** Jobs that it may be sent when there is none now. */
+  /** How many jobs it may be sent later if none is available now. */
   later: number;
-  /** Jobs that it had and that ended. */
+  /** The consumer's jobs that have ended. */
   ended: readonly string[];
 }
 
 export interface Taken {
   jobs: PollJob[];
-  /** The present turn. */
+  /** The current turn. */
   turn: number;
-  /** The score of the job that is taken next; Infinity when none waits. */
+  /** The score of the next job. Infinity if none waits. */
   head: number;
 }
 
 export interface QueueShard {
-  /** Id, facts and place of each job, one after the other. `turn` is the present one as far as it is known; returns it. */
+  /** `jobs`: id, facts and place of each job in turn. `turn`: the newest known turn. Returns the current one. */
   add(turn: number, jobs: readonly (string | number)[]): Promise<number>;
   take(turn: number, wish: Wish): Promise<Taken>;
-  /** What a consumer holds stays with it for HELD_MS. */
+  /** Extends the time for which the consumer holds these jobs to HELD_MS from now. */
   renew(jobIds: readonly string[]): Promise<void>;
-  /** Others get it with the next exchange. */
+  /** Other consumers can get it at the next exchange. */
   giveBack(jobId: string): Promise<void>;
   head(limit: number): Promise<WaitingJob[]>;
-  /** False when another consumer has it. */
+  /** False if another consumer has it. */
   pick(jobId: string): Promise<boolean>;
   counts(): Promise<{ waiting: number; active: number; oldestAt: number | null }>;
   backlog(turn: number, places: readonly number[]): Promise<{ turn: number; active: number; before: number[] }>;
   waiting(): Promise<number>;
-  /** Where a consumer hears of jobs that it is sent. */
+  /** The channel on which a consumer is sent jobs. */
   channel(consumer: string): string;
 }
 
@@ -103,7 +105,7 @@ export function queueShard(redis: RedisClient, keys: ShardKeys): QueueShard {
   return shard;
 }
 
-/** A job that a consumer is sent. */
+/** Parses a job that was sent to a consumer. */
 export function readJob(message: string): PollJob | null {
   const [jobId, ...facts] = message.split(' ');
   return jobId ? pollJob(jobId, facts.join(' ')) : null;
@@ -111,10 +113,10 @@ export function readJob(message: string): PollJob | null {
 
 const NOT_AWAITED = '-';
 
-/** What a job says beside its poll. */
+/** The facts stored with a job, other than its poll. */
 export const factsOf = (tenant = '', awaitedBy = NOT_AWAITED): string => `${awaitedBy} ${tenant}`;
 
-/** Before the facts stands since when it is there; there is nothing when Redis lost them. */
+/** The stored facts begin with the time when the job was enqueued. They are empty if Redis lost them. */
 function pollJob(jobId: string, facts: string): PollJob {
   const [, awaitedBy = NOT_AWAITED, ...rest] = facts.split(' ');
   return {

@@ -10,8 +10,8 @@ import {
 } from '@eloquentpoll/contracts';
 import { Ajv, type ValidateFunction } from 'ajv';
 
-// What Redis hands back is checked once, here, before it reaches a vote or a reader. A value that is not of its schema
-// counts as absent: Postgres has the poll. Members that a later release adds are let through.
+// Values from Redis are checked once, here, before they reach a vote or a reader. A value that does not match its
+// schema counts as absent: Postgres has the poll. Unknown fields from a later release are kept.
 
 export const STORED_KINDS = ['vote', 'snapshot', 'brief'] as const;
 export type StoredKind = (typeof STORED_KINDS)[number];
@@ -20,7 +20,7 @@ export type OnRefused = (kind: StoredKind) => void;
 
 const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
 
-/** One instance each: shapes that stand in several of these schemas carry their names. */
+/** One validator instance per schema, because named shapes occur in several of these schemas. */
 const checkOf = <T>(schema: object): ValidateFunction<T> =>
   new Ajv({
     strict: false,
@@ -44,11 +44,11 @@ function reader<T>(schema: object): (text: string) => T | null {
 
 export const readVote = reader<Vote>(Vote);
 export const readSnapshot = reader<ProgressSnapshot>(ProgressSnapshot);
-/** Four small numbers: a busy gateway reads the same few texts for all polls. */
+/** A progress is four small numbers, so a busy gateway reads the same few texts for all polls. */
 const validProgress = new Set<string>();
 const MAX_VALID_PROGRESS = 1_000;
 const readProgress = reader(Progress);
-/** Whether a text is the JSON of a poll's progress, which goes on the wire as it is. */
+/** Whether a text is the JSON of a poll's progress, which is sent to callers unchanged. */
 export function isProgressText(text: string): boolean {
   if (validProgress.has(text)) return true;
   if (readProgress(text) === null) return false;

@@ -1,4 +1,4 @@
 import type { Cluster, Redis } from 'ioredis';
 
-/** One Redis or a cluster: only what both have. */
+/** A single Redis or a cluster: only the members that both have. */
 export type RedisClient = Pick<Redis, keyof Redis & keyof Cluster>;

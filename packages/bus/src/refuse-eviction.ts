@@ -2,8 +2,9 @@ import { mastersOf } from './connections.ts';
 import type { RedisClient } from './redis-client.ts';
 
 /**
- * A Redis that evicts keys under memory pressure drops jobs without an error, so the service does not start on
- * one. Where CONFIG is forbidden (managed Redis), INFO says the same. Of a cluster those masters are asked that answer.
+ * A Redis that evicts keys under memory pressure drops jobs without an error, so the service refuses to start with one.
+ * Where CONFIG is forbidden (managed Redis), INFO has the same setting. In a cluster, the masters that answer are
+ * checked.
  */
 export async function refuseEviction(redis: RedisClient): Promise<void> {
   const asked = await Promise.allSettled(mastersOf(redis).map((master) => master.info('memory')));

@@ -2,8 +2,8 @@ import type { PollQueue } from './poll-queue.ts';
 import type { WaitingJob } from './queue-shard.ts';
 import type { TenantSlots } from './tenant-slots.ts';
 
-// Slots that no tenant can take alone. While all others are taken, a consumer looks through the head of the queue for
-// polls of tenants that have few running here, and runs them beside the rest. The fair order has those near the head.
+// Slots that no tenant can take alone. While all other slots are taken, a consumer searches the first jobs of the queue
+// for tenants with few polls running here, and runs those too. The fair order keeps such jobs near the front.
 
 const LOOK_EVERY_MS = 200;
 const LOOK_AT = 64;
@@ -11,7 +11,7 @@ const LOOK_AT = 64;
 export interface ReservedSlots {
   pause(): void;
   resume(): void;
-  /** Resolves when it takes nothing more. */
+  /** Resolves when no more jobs will be taken. */
   stop(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ interface ReserveOptions {
 
 export function reservedSlots({ queue, slots, reserved, run, onError }: ReserveOptions): ReservedSlots {
   let running = 0;
-  /** Two tenants that fill all other slots leave the reserve to third ones. */
+  /** If two tenants fill all other slots, neither can take the reserve from a third. */
   const few = Math.max(1, Math.ceil(reserved / 2));
   let isPaused = false;
   let looking: Promise<void> | null = null;

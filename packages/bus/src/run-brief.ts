@@ -1,8 +1,8 @@
 import type { PollStatus, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { isProgressText } from './read-stored.ts';
 
-// The part of a snapshot that a status request needs, in a form that is cheap to read: five words in one field, of which
-// the last is the JSON that goes on the wire.
+// The part of a snapshot that a status request needs, in a form that is cheap to read: five words in one field, the
+// last of which is the JSON sent to the caller.
 
 /** The status of a run. */
 export interface Brief {
@@ -10,13 +10,13 @@ export interface Brief {
   status: PollStatus;
   seq: number;
   resultId: string | null;
-  /** `{"received":3,...}`, as it is sent. */
+  /** `{"received":3,...}`, as sent to the caller. */
   progress: string;
 }
 
 const NONE = '-';
 
-/** Without the owner, which stands before it in the record. No word holds a space: ids, numbers, JSON without blanks. */
+/** Without the owner, which precedes it in the record. No word contains a space: ids, numbers, JSON without spaces. */
 export function briefOf({ seq, status, result_id, progress }: ProgressSnapshot): string {
   return `${seq} ${status} ${result_id ?? NONE} ${JSON.stringify(progress)}`;
 }

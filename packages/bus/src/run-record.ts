@@ -9,15 +9,18 @@ import type { RedisClient } from './redis-client.ts';
 import { type Brief, briefOf, readBrief } from './run-brief.ts';
 import { recordScript, runWrites, VOTE } from './run-writes.ts';
 
-// A running poll in one hash: owner, newest snapshot, its brief, and votes. A worker writes votes, snapshots and messages in
-// one command, fenced by the lease epoch. A worker that takes over reads the votes and asks no model twice.
+// A running poll in one hash: owner, newest snapshot, its brief, and votes. A worker writes votes, snapshots and
+// messages in one command, fenced by the lease epoch. A worker that takes over reads the votes and asks no model twice.
 
-/** Of a poll whose deadline is near, and of any poll after its deadline: it waits for a worker, or for its end to be stored. */
+/**
+ * Minimum life of the record. A poll at or past its deadline may still wait for a worker, or for its result to be
+ * stored.
+ */
 const MIN_RUNNING_TTL_S = 600;
 const AFTER_DEADLINE_S = 480;
 const ENDED_TTL_S = 900;
 
-/** In a cluster a channel is of the slot of its poll. */
+/** In a cluster, a poll's channel belongs to the slot of the poll. */
 type Publish = 'PUBLISH' | 'SPUBLISH';
 
 const TAKE_OVER = `
@@ -27,8 +30,8 @@ redis.call('HSET', KEYS[1], 'epoch', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 return redis.call('HGETALL', KEYS[1])`;
 
-// The votes are removed from the hash, not the hash from Redis: while a cluster moves a slot, a key that is gone cannot be
-// written where it was.
+// Removes the votes, not the whole hash: while a cluster moves a slot, a deleted key cannot be written again where it
+// was.
 const end = (publish: Publish): string => `
 local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
 if tonumber(known[1] or '0') > tonumber(ARGV[1]) then return 0 end
@@ -59,39 +62,39 @@ declare module 'ioredis' {
 }
 
 export interface RunState {
-  /** The account that may see the session; null when the record was lost in between. */
+  /** The account that may see the session. Null if the record was lost in between. */
   owner: string | null;
   snapshot: ProgressSnapshot;
 }
 
 export interface RunRecord {
   /**
-   * Announces that the poll exists or has a new worker. False when a newer worker has it. The record is kept until after
-   * the poll's deadline, `leftMs` from now: so long it may wait for its next worker.
+   * Announces that the poll exists or has a new worker. False if a newer worker has it. The record is kept until after
+   * the deadline, which is `leftMs` from now, because the poll may wait that long for its next worker.
    */
   open(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot, leftMs?: number): Promise<boolean>;
   /**
-   * Logs a vote and announces the snapshot that it led to, unless a newer one was announced. May be repeated where it is
-   * not known whether it was written. False when a newer worker has the poll.
+   * Records a vote and announces the snapshot after it, unless a newer one was announced. Safe to repeat if it is
+   * unknown whether it was written. False if a newer worker has the poll.
    */
   vote(pollId: string, epoch: number, vote: Vote, snapshot: ProgressSnapshot, leftMs?: number): Promise<boolean>;
-  /** Announces the end, with the result; the votes are in Postgres by now and leave Redis. */
+  /** Announces the end, with the result. Removes the votes from Redis: they are in Postgres by now. */
   end(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): Promise<boolean>;
   /**
-   * What earlier workers logged, in the same command that fences them: a vote is either in this list or refused.
-   * Null when a newer worker has the poll.
+   * Returns the votes of earlier workers and fences these workers in one command, so a vote is either in this list or
+   * refused. Null if a newer worker has the poll.
    */
   takeOver(pollId: string, epoch: number, leftMs?: number): Promise<Vote[] | null>;
   votes(pollId: string): Promise<Vote[]>;
   read(pollId: string): Promise<RunState | null>;
-  /** In the order of the ids; null when there is no record, or none that says who owns it. */
+  /** In the order of the ids. Null if there is no record, or one without an owner. */
   briefs(pollIds: readonly string[]): Promise<(Brief | null)[]>;
 }
 
 export function runRecord(
   redis: RedisClient,
   keys: Keys,
-  /** The process that waits for the poll's end, where this one knows it. */
+  /** The process that waits for the poll's end, if known here. */
   awaitedBy: (pollId: string) => string | undefined,
   onRefused: OnRefused,
 ): RunRecord {
@@ -116,14 +119,15 @@ export function runRecord(
     vote: (id, epoch, vote, snapshot, leftMs) => writes.add(id, epoch, { vote, snapshot, ttlS: runningTtlS(leftMs) }),
     async end(id, epoch, owner, snapshot) {
       writes.flush(id);
-      // The message carries the result to its readers; the record keeps only where to find it.
+      // Only the message contains the result. The record keeps its id.
       const { result, ...others } = snapshot;
       const fields = JSON.stringify(others).slice(0, -1);
       const kept = `${fields},"result":null}`;
       const published = result === null ? kept : `${fields},"result":${responseJson(result)}}`;
       const waiting = awaitedBy(id);
       const inbox = waiting === undefined ? '' : keys.inbox(waiting);
-      // In a cluster it belongs to another slot. What is announced is stored by now, whichever worker has the record.
+      // In a cluster, the inbox belongs to another slot, so it needs its own command. Sending it unfenced is safe: the
+      // end is already stored, whichever worker has the record.
       if (inCluster && inbox !== '') redis.spublish(inbox, published).catch(() => undefined);
       const [key, channel] = [keys.run(id), keys.channel(id)];
       const brief = briefOf(snapshot);

@@ -3,16 +3,16 @@ import type { Keys } from './keys.ts';
 import type { RedisClient } from './redis-client.ts';
 import { briefOf } from './run-brief.ts';
 
-// What one turn of the event loop brings of a poll, its beginning and its votes, goes to Redis in one command. That delays
-// nothing: a client writes at the end of the turn anyway.
+// The start and the votes of a poll that fall into one turn of the event loop go to Redis in one command. That delays
+// nothing, because a client writes at the end of the turn anyway.
 
-/** Field of a vote, followed by its seat. */
+/** Prefix of a vote's field; the seat follows. */
 export const VOTE = 'vote:';
 
-// ARGV: epoch, channel, time to live, owner or nothing, brief; then of each entry its seat or nothing, its vote, the number
-// of its snapshot, its snapshot. The time to live is set by the first write of an epoch and outlasts the poll.
-// A write may be repeated, or arrive after later ones, over another connection: then its votes are kept, a snapshot that is
-// not newer than the newest is neither kept nor announced, and nothing is after the end.
+// ARGV: epoch, channel, time to live, owner or empty, brief; then for each entry its seat or empty, vote, snapshot
+// number, snapshot. The first write of an epoch sets the time to live, which outlasts the poll. A write may be
+// repeated, or arrive late over another connection. Then its votes are kept, but a snapshot that is not newer than the
+// newest is neither kept nor announced. After the end, nothing is kept.
 export const recordScript = (publish: 'PUBLISH' | 'SPUBLISH'): string => `
 local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'seq', 'ended_by')
 local epoch, mine = tonumber(known[1] or '0'), tonumber(ARGV[1])
@@ -43,18 +43,18 @@ end
 return 1`;
 
 export interface RunEntry {
-  /** Of the poll; only its first entry has it. */
+  /** The owner of the poll. Only the first entry has it. */
   owner?: string;
-  /** What led to the snapshot. */
+  /** The vote that led to the snapshot. */
   vote?: Vote;
   snapshot: ProgressSnapshot;
   ttlS: number;
 }
 
 export interface RunWrites {
-  /** False when a newer worker has the poll. */
+  /** False if a newer worker has the poll. */
   add(pollId: string, epoch: number, entry: RunEntry): Promise<boolean>;
-  /** Sends what waits of the poll, so that what is sent next comes after it. */
+  /** Sends the poll's pending entries, so that later commands come after them. */
   flush(pollId: string): void;
 }
 

@@ -3,13 +3,13 @@ import type { Cluster, Redis } from 'ioredis';
 import { backoffMs, quit } from './connections.ts';
 import { pinged, type SubscriptionListener, type Subscriptions } from './subscriptions.ts';
 
-// Channels belong to slots, so each is watched on the master that has its slot now: one connection to each master that is
-// needed. A slot that moves, a master that fails over or a connection that ends makes its channels homeless; they are
-// joined again where the slot is, and their watchers are asked to read what they may have missed.
+// Channels belong to slots, so each is subscribed on the master that has its slot at the moment, with one connection
+// per master that is needed. If a slot moves, a master fails over or a connection ends, its channels become homeless:
+// they are joined again where the slot is, and their watchers are asked to read what they may have missed.
 
 interface Membership {
   readonly slot: number;
-  /** The `host:port` of the server where it stands or is being joined; null while it is homeless. */
+  /** The `host:port` of the server where it is subscribed or being subscribed. Null while homeless. */
   home: string | null;
   stands: boolean;
 }
@@ -17,7 +17,7 @@ interface Membership {
 const MAX_HOPS = 3;
 
 export function subscribeInCluster(
-  /** Knows where the slots are. */
+  /** Used to find the master of a slot. */
   cluster: Cluster,
   openNode: (address: string) => Redis,
   { heard, restored }: SubscriptionListener,
@@ -25,7 +25,7 @@ export function subscribeInCluster(
 ): Subscriptions {
   const memberships = new Map<string, Membership>();
   const nodes = new Map<string, Redis>();
-  /** What servers said since the map of slots was read. */
+  /** Redirections received since the slot map was read. */
   const movedTo = new Map<number, string>();
   let timer: NodeJS.Timeout | null = null;
   let failures = 0;
@@ -51,7 +51,7 @@ export function subscribeInCluster(
       nodes.delete(address);
       loseHome(({ home }) => home === address);
     });
-    // The server ended subscriptions because their slot moved, or refused one for that reason.
+    // The server ended or refused a subscription because its slot moved.
     node.on('moved', () => setImmediate(() => compare(address, node)));
     node.connect().catch(() => undefined);
     return node;
@@ -68,7 +68,7 @@ export function subscribeInCluster(
     for (const [channel, membership] of memberships) {
       if (!isLost(membership, channel)) continue;
       const { home } = membership;
-      // It may have moved without the server's knowledge: a master that is stopped, or cut off from the others.
+      // The old server may not know that the slot moved, because it was paused or cut off from the others.
       if (home !== null)
         nodes
           .get(home)
@@ -81,7 +81,7 @@ export function subscribeInCluster(
     if (isAny) restoreIn(0);
   }
 
-  /** Channels of one slot. */
+  /** Subscribes to channels of one slot. */
   async function subscribe(slot: number, channels: readonly string[]): Promise<void> {
     for (let hop = 1; ; hop++) {
       const address = ownerOf(slot);
@@ -151,7 +151,7 @@ export function subscribeInCluster(
     part(channel) {
       const home = memberships.get(channel)?.home;
       memberships.delete(channel);
-      // Not waited for: the connection orders it after the subscription and before the next one.
+      // Not awaited: the connection sends it after the subscription and before the next one.
       if (home)
         nodes
           .get(home)

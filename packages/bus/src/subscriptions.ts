@@ -1,9 +1,9 @@
 import { quit } from './connections.ts';
 import type { RedisClient } from './redis-client.ts';
 
-/** The channels of one process, over one Redis or a cluster. */
+/** The subscribed channels of one process, on a single Redis or a cluster. */
 export interface Subscriptions {
-  /** Resolves when it stands. One that is refused is tried again until `part`. */
+  /** Resolves when the subscription is active. A refused one is retried until `part`. */
   join(channel: string): Promise<void>;
   part(channel: string): void;
   close(): Promise<void>;
@@ -11,14 +11,14 @@ export interface Subscriptions {
 
 export interface SubscriptionListener {
   heard(channel: string, message: string): void;
-  /** They stand again; what was published before is lost. */
+  /** These are subscribed again. Messages published in between are lost. */
   restored(channels: readonly string[]): void;
 }
 
-/** So often a connection that only listens asks for a reply: without one it would not notice that its server is gone. */
+/** How often a connection that only listens sends a ping. Without it, it would not notice that its server is gone. */
 const PING_EVERY_MS = 1_000;
 
-/** A reply that does not come ends the connection, see `socketTimeout`. */
+/** A missing reply ends the connection, see `socketTimeout`. */
 export function pinged<T extends RedisClient>(redis: T): T {
   const timer = setInterval(() => void redis.ping().catch(() => undefined), PING_EVERY_MS).unref();
   redis.once('end', () => clearInterval(timer));
@@ -31,13 +31,13 @@ export function subscribeOnServer(
   onError: (error: Error) => void,
 ): Subscriptions {
   const joined = new Set<string>();
-  /** Those that were sent once, and are sent again with a new connection. */
+  /** Channels whose subscription was sent. They are sent again on a new connection. */
   const sent = new Set<string>();
   pinged(redis);
   redis.on('error', onError);
   redis.on('message', heard);
-  // Not left to the client: its own resubscription leaves a rejection unhandled when the connection breaks again, which
-  // ends the process.
+  // Not left to the client: its own resubscription leaves a rejection unhandled if the connection breaks again, which
+  // would end the process.
   redis.on('ready', () => {
     const channels = [...sent];
     if (channels.length === 0) return;
@@ -58,7 +58,7 @@ export function subscribeOnServer(
     part(channel) {
       joined.delete(channel);
       sent.delete(channel);
-      // Not waited for: the connection orders it after the subscription and before the next one.
+      // Not awaited: the connection sends it after the subscription and before the next one.
       redis.unsubscribe(channel).catch(() => undefined);
     },
     async close() {

@@ -1,4 +1,4 @@
-/** The slots of one consumer that any tenant can take, and who has how many. */
+/** The slots of one consumer that are open to every tenant, and how many each tenant uses. */
 export interface TenantSlots {
   take(tenant: string | undefined): Disposable;
   of(tenant: string): number;
