@@ -19,8 +19,8 @@ import type { VoteRequest } from './vote-request.ts';
 export type { Spent } from './call-costs.ts';
 export type { VoteRequest } from './vote-request.ts';
 
-// Asks one model for one vote. `ask` always ends, by the vote's deadline at the latest, and never throws: whatever
-// goes wrong is one of the vote errors, and nothing a provider wrote but the vote itself comes out.
+// Asks one model for one vote. `ask` always ends, at the latest by the vote's deadline, and never throws: every problem
+// becomes one of the vote errors. Of what a provider wrote, only the vote and a cleaned reason are returned.
 
 export interface Asker extends AsyncDisposable {
   ask(request: VoteRequest, options?: AskOptions): Promise<Vote>;
@@ -28,46 +28,51 @@ export interface Asker extends AsyncDisposable {
 
 export interface AskOptions {
   signal?: AbortSignal;
-  /** Awaited before each call to the provider; false ends the vote as aborted. The lease may have been lost meanwhile. */
+  /**
+   * Awaited before each call to the provider, because the lease may have been lost. False: the vote ends as aborted.
+   */
   beforeCall?: () => Promise<boolean>;
-  /** Asked in the moment of the call: whether what `beforeCall` resolved to still holds. False: it is awaited again. */
+  /**
+   * Checked immediately before the call: whether the result of `beforeCall` still holds. If false, `beforeCall` is
+   * awaited again.
+   */
   isCurrent?: () => boolean;
-  /** Called with every change, so that a vote that is given up on can be accounted for. */
+  /** Called at every change, so that the cost of a vote that is given up is known. */
   onSpent?: (spent: Spent) => void;
 }
 
 export interface AskerOptions {
   panels: Panels;
-  /** Where the keys are, and what addresses leave open. */
+  /** Returns the value of a setting: a provider's key, or a part of its address. */
   setting?: ProviderSetting;
-  /** Where workers share what they learn of their models; left out, this process learns alone. */
+  /** Where workers share what they learn about their models. Without it, this process learns alone. */
   redis?: Pick<Redis, 'eval' | 'set' | 'del'>;
-  /** Of its keys. */
+  /** Prefix of its keys. */
   prefix?: string;
-  /** Hears of faults in this package; it holds no secret and no question. */
+  /** Called with faults in this package. They contain no secret and no question. */
   onError?: (error: unknown) => void;
   /** Called once per model and field, and once per provider and status. */
   onRejected?: (rejection: Rejection) => void;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   now?: () => number;
   /** Between 0 and 1. */
   random?: () => number;
 }
 
-/** A request that a provider turns away whatever it asks, and what is to be changed. */
+/** A request that a provider rejects whatever the question, and what an operator must change. */
 export interface Rejection {
   provider: string;
   modelId: string;
   status: number;
-  /** Of the request; null where the key or its credit is at fault. */
+  /** The rejected field of the request. Null if the key or the account's credit is the cause. */
   field: string | null;
   change: string;
 }
 
 const DEFAULT_TIMEOUTS: Timeouts = { connect_ms: 3_000, first_byte_ms: 15_000, idle_ms: 10_000, total_ms: 45_000 };
-/** Votes of one model that may wait for a place before further ones fail at once. */
+/** Maximum number of votes that wait for one model. Further ones fail at once. */
 const MAX_WAITING = 1_000;
-/** How long a process leaves a model alone after another one claimed the probe. */
+/** How long this process does not ask a model after another process claimed the probe. */
 const PROBE_ELSEWHERE_MS = 2_000;
 
 interface Line {
@@ -105,7 +110,7 @@ export function openAsker(options: AskerOptions): Asker {
     const costs = callCosts(request.call, options.onSpent);
     const made: CallsMade = { labels: [], searched: false, costs };
     const model = panels.model(request.modelId);
-    // A poll accepted under an older roster file may name a model that is gone.
+    // A poll accepted under an older roster file may name a model that no longer exists.
     const outcome: VoteOutcome = model
       ? await admit(request, model, options, made).catch(unexpected)
       : { error: 'provider_error', blameless: true };
@@ -121,7 +126,7 @@ export function openAsker(options: AskerOptions): Asker {
       latency_ms: Math.max(0, Math.round(now() - started)),
       billed_u: billedU,
       provider_cost_u: costs.providerCostU,
-      // A provider that charges more than its price list does not make the vote dearer than was set aside.
+      // If a provider charges more than its price list, the customer still pays no more than the reserve.
       cost: { ...costs.cost, fault_u: Math.min(costs.cost.fault_u, request.reserveU - billedU) },
       labels: made.labels,
       calls: costs.calls,
@@ -131,13 +136,13 @@ export function openAsker(options: AskerOptions): Asker {
     };
   }
 
-  /** A fault of ours must not take the poll's other votes with it. */
+  /** A fault in our code must not fail the poll's other votes. */
   function unexpected(error: unknown): VoteOutcome {
     onError(error);
     return { error: 'provider_error', blameless: true };
   }
 
-  /** Every further vote would say the same. */
+  /** Reported once, because every further vote would be rejected for the same reason. */
   function noteRejected({ id, provider: name }: Model, status: number, field: string | null): void {
     const key = field === null ? `${name} ${status}` : `${id} ${field}`;
     if (rejected.has(key)) return;
@@ -147,7 +152,7 @@ export function openAsker(options: AskerOptions): Asker {
     options.onRejected?.({ provider: name, modelId: id, status, field, change });
   }
 
-  /** Past the breaker and the gate, under the vote's deadline. */
+  /** Asks the model, if the breaker and the gate admit the vote before its deadline. */
   async function admit(
     request: VoteRequest,
     model: Model,
@@ -219,7 +224,10 @@ function openLines(panels: Panels, setting: ProviderSetting, now: () => number):
   return lines;
 }
 
-/** The preset's limits before the provider's before ours. Connecting is the provider's alone: connections are shared. */
+/**
+ * The preset's limits take precedence over the provider's, and these over ours. The connect limit is only the
+ * provider's, because connections are shared.
+ */
 function timeoutsOf(panels: Panels, model: Model, panel: PanelName | undefined): Timeouts {
   const preset = panel === undefined ? {} : panels.panelOf({ panel_name: panel }).timeouts;
   return { ...DEFAULT_TIMEOUTS, ...panels.provider(model.provider).timeouts, ...preset };

@@ -1,31 +1,33 @@
-// The circuit breaker of one model: open for a while after too many failures, then half-open for one probe. Only failures
-// of the connection count, never what a model answered: a question that every model refuses must not switch models off.
+// The circuit breaker of one model: open for a while after too many failures, then half-open for one probe. Only
+// failures of the line count, never what a model answered: a question that all models refuse must not switch them off.
 
 const WINDOW = 10;
 const FAILURES_TO_OPEN = 5;
 const FIRST_REST_MS = 5_000;
 const MAX_REST_MS = 120_000;
-/** A process that was answered this recently does not believe another that says the model is down. */
+/** A process that received an answer this recently ignores reports from others that the model is down. */
 const OWN_EVIDENCE_MS = 10_000;
 
 export type Admission = 'go' | 'probe' | 'no';
 
 export interface BreakerChange {
-  /** 0 closes; each failed probe adds one. */
+  /** 0: closed. Each failed probe adds one. */
   level: number;
   restMs: number;
 }
 
 export interface Breaker {
-  /** `probe` asks for the one call that may try the model again; the caller settles it with one of the next three. */
+  /**
+   * `probe`: the caller makes the one call that tests the model, and must end it with one of the next three methods.
+   */
   admit(now: number): Admission;
   succeeded(now: number): BreakerChange | null;
   failed(now: number, probe: boolean): BreakerChange | null;
-  /** The call ended without saying anything about the model. */
+  /** The call ended without information about the model. */
   ended(probe: boolean): void;
-  /** Another process probes: wait. */
+  /** Another process is probing, so wait. */
   postpone(until: number): void;
-  /** Takes over what another process found out. */
+  /** Applies a change that another process reported. */
   adopt(change: BreakerChange, now: number): void;
 }
 
@@ -54,7 +56,7 @@ export function breaker(random: () => number): Breaker {
     succeeded(now) {
       answeredAt = now;
       if (level > 0) {
-        // A call that set out before the breaker opened counts as well: the model answers.
+        // A call that started before the breaker opened counts too: the model answers.
         level = 0;
         probing = false;
         outcomes = [];

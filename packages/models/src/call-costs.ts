@@ -1,51 +1,52 @@
 import type { CallCost, PollSpec } from '@eloquentpoll/contracts';
 import type { Usage } from './read-answer.ts';
 
-// What the calls of one vote cost us so far. A call that was sent counts with the most that it can cost until it is known
-// what it did cost.
+// What the calls of one vote have cost us so far. A sent call counts with its maximum cost until its actual cost is
+// known.
 
-/** What one call of a seat costs us, in micro-USD. */
+/** The cost of one call of a seat to us, in micro-USD. */
 export interface CallPrice {
   maxU: number;
   typicalU: number;
 }
 
-/** What a vote has come to so far. */
+/** What a vote has cost so far. */
 export interface Spent {
   calls: number;
-  /** Null while no provider has said anything. */
+  /** Null while no provider has stated a cost. */
   providerCostU: number | null;
   cost: CallCost;
 }
 
 export interface CallCosts extends Spent {
-  /** False: with one more call the vote could cost more than was set aside for it. */
+  /** False if one more call could make the vote cost more than was set aside for it. */
   mayCall(): boolean;
   sent(): void;
-  /** Of all calls; null where a provider did not count those of one. */
+  /** Tokens of all calls. Null if a provider did not count those of one. */
   tokens(): Usage | null;
   ended(call: EndedCall): void;
 }
 
 interface EndedCall {
-  /** `said` by the provider, `counted` from its tokens; both null where nothing is known. */
+  /** `said`: stated by the provider. `counted`: computed from its tokens. Both null if unknown. */
   said: number | null;
   counted: number | null;
   usage: Usage | null;
   byQuestion: boolean;
-  /** What it costs where nothing is known; left out, what any call does. */
+  /** The cost to assume if it is unknown. Default: that of any call. */
   unknown?: CallPrice | undefined;
 }
 
 /**
- * The most that the calls of one vote cost us. A repair or retry is only made while the calls before it cost at most half
- * of what one can: a malformed answer is short, and one that used up its tokens is not repaired.
+ * The maximum cost of all calls of one vote. A repair or retry is only made if the earlier calls cost at most half of a
+ * call's maximum. Usually they do: a malformed answer is short, and one that used up its tokens is not repaired.
  */
 export const voteMaxU = (callMaxU: number): number => callMaxU + Math.floor(callMaxU / 2);
 
 /**
- * The most that providers can charge us for a poll. A model that alone is beyond its limit is never asked; several that are together
- * may be, because a call that failed is not billed. Seats of older releases say only what a vote can be billed.
+ * The maximum that providers can charge us for a poll. A model whose reserve exceeds the poll's limit is never asked.
+ * Several models that exceed it only together may all be asked, because failed calls are not billed. Seats from older
+ * releases have only the maximum that can be billed.
  */
 export const providerMaxU = ({
   seats,

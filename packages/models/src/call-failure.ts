@@ -1,22 +1,24 @@
 import type { VoteError } from '@eloquentpoll/contracts';
 
-/** How one call ended where no reply came back. */
+/** How a call without a reply ended. */
 export type CallFailure =
   | { kind: 'aborted' }
-  /** No first byte, or no further byte, in time. */
+  /** No first byte, or no next byte, in time. */
   | { kind: 'timeout' }
-  /** No model can have worked for it: refused, unreachable, or cut as soon as it was sent. */
+  /** No model can have worked on it: refused, unreachable, or cut off right after it was sent. */
   | { kind: 'connect'; timedOut: boolean }
-  /** `field` of the request, where the provider turned one away and says which. */
+  /** `field`: the rejected field of the request, if the provider names one. */
   | { kind: 'status'; status: number; retryAfterMs: number | null; field: string | null }
-  /** The provider's own filter turned the question away, or what the model had `written`. */
+  /** The provider's filter rejected the question, or what the model had `written`. */
   | { kind: 'refusal'; written: boolean }
-  /** The provider found that the model's answer has not the form that was asked for. `repair`: asking once more may help. */
+  /**
+   * The provider found that the model's answer does not have the required form. `repair`: asking once more may help.
+   */
   | { kind: 'malformed'; repair: boolean; answerBytes: number }
-  /** A connection cut while the model worked; a reply that breaks off, is too large, or is no JSON. */
+  /** The connection was cut while the model worked, or the reply is incomplete, too large or not JSON. */
   | { kind: 'broken' };
 
-/** Longest wait before a retry where the provider does not say how long. */
+/** Longest wait before a retry, if the provider does not state a time. */
 const BACKOFF_MS = 1_000;
 
 export function voteErrorOf(failure: CallFailure): VoteError {
@@ -36,28 +38,32 @@ export function voteErrorOf(failure: CallFailure): VoteError {
   }
 }
 
-/** Whether such a failure is brought about by the question, as opposed to the line. */
+/** Whether the question caused the failure, not the line. */
 export const isByQuestion = (error: VoteError): boolean =>
   error === 'refusal' || error === 'malformed' || error === 'invalid_choice';
 
-/** The roster file or the key has to be changed: asking again helps nothing. */
+/** The roster file or the key must be changed. Asking again does not help. */
 export const isOurFault = ({ status, field }: { status: number; field: string | null }): boolean =>
   field !== null || status === 401 || status === 402 || status === 403;
 
-/** The model, or the filter before it, answered: it is reached, whatever it says. */
+/** The model or its filter answered, so the line works. */
 export const isAnswer = ({ kind }: CallFailure): boolean => kind === 'refusal' || kind === 'malformed';
 
-/** A request turned away with these and no reason may be one that only this question brings about. */
+/** A request rejected with one of these statuses and no reason may be rejected only for this question. */
 export const mayBeQuestion = (failure: CallFailure): boolean =>
   failure.kind === 'status' && failure.field === null && QUESTION_STATUSES.has(failure.status);
 const QUESTION_STATUSES: ReadonlySet<number> = new Set([400, 403, 413, 422]);
 
-/** Providers do not charge for what they answered with an error, or never got. A filter may have read the question. */
+/**
+ * Providers do not charge for calls that they answered with an error or never received. Refusals are not included,
+ * because a filter may have read the question.
+ */
 export const isFreeOfCharge = ({ kind }: CallFailure): boolean => kind === 'connect' || kind === 'status';
 
 /**
- * How long to wait before the one retry; null where a retry is of no use or might pay twice: only a provider that took
- * nothing on (429, 5xx, no connection) is asked again. Full jitter, so that many workers do not come back together.
+ * How long to wait before the one retry. Null if a retry is useless or might be charged twice: only calls that the
+ * provider did not accept (429, 5xx, no connection) are retried. Full jitter, so that many workers do not return at
+ * once.
  */
 export function retryWaitMs(failure: CallFailure, random: () => number): number | null {
   const jitter = random() * BACKOFF_MS;

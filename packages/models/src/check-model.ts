@@ -13,7 +13,7 @@ const NAME = 'Write the name the provider knows the model by, without spaces';
 
 export function checkModel(item: Place, providers: ReadonlyMap<string, Provider>): Model {
   const id = isJsonObject(item.value) && typeof item.value.id === 'string' ? item.value.id : '';
-  // The id stands beside the index: models[17] is hard to find.
+  // The path includes the id, because models[17] alone is hard to find.
   const place = id === '' ? item : item.named(`${item.path} (${id})`);
   place.fields([
     ...[
@@ -70,7 +70,7 @@ function provider(place: Place, known: readonly string[]): string {
   return name;
 }
 
-/** What the provider would turn away is found before the first poll. */
+/** Finds what the provider would reject before the first poll. */
 function checkAgainstDialect(model: Place, { dialect, takes }: Provider): void {
   const answer = model.at('answer');
   if (dialectOf('compatible').answers.some((one) => one === answer.value) && !has(takes.answers, answer.value))

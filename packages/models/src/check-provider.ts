@@ -20,7 +20,7 @@ const ADDRESS =
 const KEY_NAME = 'Write the name of an environment variable, such as "OPENROUTER_API_KEY", never the key itself';
 const MAX_MS = 120_000;
 
-/** Fields of a request that the vote writes itself; extra body fields may not replace them. */
+/** Request fields that are written for each vote. Extra body fields must not replace them. */
 const OWN_FIELDS = new Set(
   'model messages system stream max_tokens max_completion_tokens response_format tools tool_choice temperature seed random_seed n user safety_identifier metadata output_config'.split(
     ' ',
@@ -61,7 +61,7 @@ function checkDialect(place: Place): DialectName {
   return 'compatible';
 }
 
-/** What the dialect takes, where the file says nothing else. `none` sends no such field. */
+/** The fields that the provider accepts: the dialect's, unless the file overrides them. `none` omits the field. */
 function takenFields(dialect: Dialect, place: Place): Dialect {
   const seed = place.at('seed_field').oneOf([...SEED_FIELDS, 'none'], dialect.seedField ?? 'none');
   const user = place.at('user_field').oneOf([...USER_FIELDS, 'none'], dialect.userField ?? 'none');

@@ -7,20 +7,22 @@ import { Place } from './panel-place.ts';
 import { RosterFileError, type RosterFileProblem } from './panel-problems.ts';
 import type { Model, Panel, Provider, RosterFile } from './panel-types.ts';
 
-// Turns the parsed JSON of a roster file into checked values, or refuses it with every problem it has.
+// Converts the parsed JSON of a roster file to checked values, or rejects it with all its problems.
 
-/** Provider families that a panel needs unless its file says fewer: `broad` promises diversity, the others no single voice. */
+/**
+ * How many families a panel needs by default. `broad` promises diversity; the others only promise more than one family.
+ */
 const FAMILIES: Record<RosterPanel, number> = { broad: 5, strong: 3, fast: 2, free: 2, free_search: 2 };
 const MIN_FAMILIES = 2;
 const MAX_MODELS = 20;
 
-/** A file's panel, with the families that it is to have. */
+/** A panel in a file, with the number of families that it needs. */
 export interface PartPanel extends Panel {
   name: RosterPanel;
   minFamilies: number;
 }
 
-/** One file's share of a roster; whether its panels are panels shows once all shares are there. */
+/** One file's part of a roster. Panels are only checked after all parts are joined. */
 export interface RosterPart {
   file: string;
   providers: Map<string, Provider>;
@@ -47,7 +49,7 @@ export function checkRosterPart(file: string, json: unknown): RosterPart {
   return { file, providers, models, panels };
 }
 
-/** The roster of one file or of several; refused with every panel that is none. */
+/** The roster of one or several files. Throws if a panel is invalid. */
 export function checkRoster(parts: readonly RosterPart[]): RosterFile {
   const file = parts.map((part) => part.file).join(',');
   const problems: RosterFileProblem[] = [];
@@ -87,7 +89,7 @@ function readRosters(place: Place, models: ReadonlyMap<string, Model>): Map<Rost
   return panels;
 }
 
-/** A file without open-weight models says so: `"free": null`. */
+/** A file without open-weight models declares it: `"free": null`. */
 const NO_PANEL = { models: [], why: '', order: 'shuffled' as const, timeouts: {}, minFamilies: MIN_FAMILIES };
 const isFree = (name: RosterPanel): boolean => FREE_PRESETS.some((free) => free === name);
 

@@ -1,14 +1,14 @@
-// A model's reason as it may be shown: one line of plain text. It is not to be trusted: the question may have steered the
-// model that wrote it. Every step is linear in the text, so no regular expression runs over it.
+// A model's reason, made safe to show: one line of plain text. It is untrusted, because the question may have steered
+// the model that wrote it. Every step takes linear time, so no regular expression runs over the text.
 
 const MAX_WORDS = 40;
 const MAX_CHARACTERS = 320;
-/** What is read at all; the rest of a longer text is not looked at. */
+/** Only this much of a text is read. */
 const MAX_READ = 4_000;
 const LINK = '(link removed)';
 const MORE = '…';
 
-/** Null where nothing readable is left. */
+/** Null if nothing readable is left. */
 export function cleanReason(text: unknown): string | null {
   if (typeof text !== 'string') return null;
   const words = wordsOf(text.slice(0, MAX_READ).toWellFormed());
@@ -19,7 +19,7 @@ export function cleanReason(text: unknown): string | null {
   return cut.length < line.length || words.length > MAX_WORDS ? `${cut}${MORE}` : cut;
 }
 
-/** Visible characters, split where there is space of any kind. */
+/** The words of the text without hidden characters, split at any kind of space. */
 function wordsOf(text: string): string[] {
   const words: string[] = [];
   let word = '';
@@ -35,7 +35,7 @@ function wordsOf(text: string): string[] {
 
 const isSpace = (character: string): boolean => character.trim() === '' && !isHidden(character.codePointAt(0)!);
 
-/** Control and format characters, those that change the direction of text, and tags; joiners of scripts and emoji stay. */
+/** Control and format characters, direction marks, and tags. Joiners that scripts and emoji need are kept. */
 function isHidden(point: number): boolean {
   if (point === 0x09 || point === 0x0a || point === 0x0d) return false;
   return (
@@ -51,7 +51,7 @@ function isHidden(point: number): boolean {
 
 const HIDDEN: ReadonlySet<number> = new Set([0xad, 0x61c, 0x180e, 0x200b, 0x200e, 0x200f, 0xfeff]);
 
-/** An address, or the target of a Markdown link or picture. */
+/** A URL, or the target of a Markdown link or image. */
 function isLink(word: string): boolean {
   const lower = word.toLowerCase();
   return lower.includes('://') || lower.includes('](') || SCHEMES.some((start) => lower.includes(start));
@@ -59,7 +59,7 @@ function isLink(word: string): boolean {
 
 const SCHEMES = ['www.', 'mailto:', 'javascript:', 'data:', 'tel:'];
 
-/** Never in the middle of a character. */
+/** Never cuts in the middle of a character. */
 function trimTo(text: string, length: number): string {
   return text.slice(0, length).toWellFormed().replaceAll('\ufffd', '').trimEnd();
 }

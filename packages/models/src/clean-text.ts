@@ -1,9 +1,9 @@
 import { TAG_FLAGS } from '@eloquentpoll/contracts';
 
-// What a model is shown of a caller's text: no control characters, no invisible or direction-changing ones, nothing that
-// looks like a line of the vote itself. The caller's own text stays as it was for every other use.
+// The caller's text as models see it: no control, invisible or direction-changing characters, and no line that looks
+// like part of the prompt. The caller's own text is unchanged everywhere else.
 
-/** A flag as a whole, whose tag characters are seen, or one character that is not. */
+/** A whole flag emoji, whose tag characters are visible, or one invisible character. */
 const FLAG_OR_INVISIBLE = new RegExp(
   `${TAG_FLAGS.source}|[\\p{Cc}\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]`,
   'gu',
@@ -15,7 +15,7 @@ function visible(text: string): string {
   return text.replace(FLAG_OR_INVISIBLE, (part) => (part.length > 2 || part === '\n' || part === '\t' ? part : ''));
 }
 
-/** The question, over as many lines as it has; a line that imitates the vote's structure is set off as a quotation. */
+/** The question with its lines. A line that imitates the prompt's structure is marked as a quotation. */
 export function cleanQuestion(text: string): string {
   return visible(text.toWellFormed().replace(LINE_BREAK, '\n'))
     .replace(/<{3,}/g, (run) => [...run].join(' '))
@@ -25,7 +25,7 @@ export function cleanQuestion(text: string): string {
     .join('\n');
 }
 
-/** An option as a JSON string on one line; marker characters are written as escapes, so the text itself is unchanged. */
+/** An option as a JSON string on one line. Marker characters are escaped, so the text itself is unchanged. */
 export function cleanOption(text: string): string {
   return JSON.stringify(visible(text.toWellFormed().replace(LINE_BREAK, '\n')))
     .replace(/<{3,}/g, (run) => '\\u003c'.repeat(run.length))

@@ -1,4 +1,4 @@
-/** The known name at most so many slips of the keyboard away from the given one. */
+/** The known name that is at most `maxSlips` typing errors away from the given one. */
 export function closest(name: string, known: Iterable<string>, maxSlips = 2): string | null {
   let best: string | null = null;
   let bestDistance = maxSlips + 1;

@@ -23,7 +23,7 @@ import { requestBody } from './request-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { VoteRequest } from './vote-request.ts';
 
-// The calls of one vote: one, with at most one retry and one repair. Every call is reported to the model's breaker.
+// The calls of one vote: one call, plus at most one retry and one repair. The model's breaker learns of every call.
 
 export interface VoteContext {
   request: VoteRequest;
@@ -32,24 +32,24 @@ export interface VoteContext {
   line: ProviderLine;
   retries: RetryBudget;
   breaker: Breaker;
-  /** This is the one call that tries a resting model again. */
+  /** This is the one call that tests a resting model. */
   probe: boolean;
   timeouts: Timeouts;
   limit: Deadline;
-  /** False: the call must not be made any more. */
+  /** False: the call must not be made. */
   beforeCall: (() => Promise<boolean>) | undefined;
-  /** False: `beforeCall` has to be asked again. */
+  /** False: `beforeCall` must be awaited again. */
   isCurrent: (() => boolean) | undefined;
   now: () => number;
   random: () => number;
-  /** False: this account has brought about enough failures that may be its questions' doing. */
+  /** False: this account has already caused enough failures that its questions may be responsible for. */
   mayBlame(): boolean;
   onBreaker(change: BreakerChange): void;
-  /** The provider turned the request away for a field of it, or for the key. */
+  /** The provider rejected the request because of a field or the key. */
   onRejected(status: number, field: string | null): void;
 }
 
-/** What the calls of a vote came to so far, whether or not they bring one. */
+/** What the calls of a vote have led to so far, with or without a vote. */
 export interface CallsMade {
   labels: string[];
   searched: boolean;
@@ -57,9 +57,9 @@ export interface CallsMade {
 }
 
 export type VoteOutcome =
-  /** `reason` only where one was asked for. */
+  /** `reason`: only if one was requested. */
   | { option: number; billedU: number; callMs: number; reason?: string | null }
-  /** `blameless`: it says nothing about the model. */
+  /** `blameless`: the failure says nothing about the model. */
   | { error: VoteError; blameless: boolean };
 
 export async function collectVote(context: VoteContext, made: CallsMade): Promise<VoteOutcome> {
@@ -72,12 +72,13 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
   let mayRetry = !probe;
   let repair = false;
   for (;;) {
-    // After the wait at the gate, and before a retry or repair: a process that was paused may have lost the poll.
+    // Asked after the wait at the gate and before each retry or repair: a process that was paused may have lost the
+    // poll.
     const allowed = (await context.beforeCall?.()) ?? true;
     const over = limit.error();
     if (over || !allowed) return { error: over ?? 'aborted', blameless: true };
     const body = requestBody({ model, provider, prompt, style: request.style, search, repair, caller: request.caller });
-    // The process may have been stopped since it was allowed to. From here on nothing else runs until the call is made.
+    // The process may have been paused since it was allowed to call. From here to the call, nothing else runs.
     if (context.isCurrent?.() === false) continue;
     const begun = { at: null as number | null };
     const begin = (): void => {
@@ -89,7 +90,8 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     const trace = traceOf(provider, request, costs.calls + 1);
     const result = await line.complete(body, { timeouts, trace, signal: limit.signal, onStart: begin });
     const stopped = limit.error();
-    // It had no connection yet, such as where calls under way have all of ours: the provider was sent nothing.
+    // The request had no connection yet, for example because other calls use all of ours. The provider received
+    // nothing.
     if (stopped && begun.at === null) {
       breaker.ended(probe);
       return { error: stopped, blameless: true };
@@ -100,7 +102,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       report(breaker.succeeded(now()));
       const { reply } = result;
       const usage = countedUsage(model, reply, { searched: search, callMaxU: request.call.maxU });
-      // What was voted on is not the question: the server's doing, and asking again would be cut again.
+      // The model did not see the whole question. The server cut it, and would cut it again.
       const reading: AnswerReading = isCutPrompt(model, usage, prompt.block)
         ? { error: 'provider_error', repair: false }
         : readAnswer(model, reply, prompt.labels);
@@ -151,18 +153,21 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     if (limit.error()) return { error: voteErrorOf(failure), blameless: false };
   }
 
-  /** Of an answer that the provider did not pass on, by its bytes: a repair of unknown cost would not be made. */
+  /**
+   * The cost of a malformed answer that the provider did not pass on, guessed from its bytes. Without a guess, no
+   * repair would be made.
+   */
   function countedOfFailure(failure: CallFailure, body: object): number | null {
     if (failure.kind !== 'malformed' || !failure.repair) return null;
     return costOfUsage(model, guessedUsage(model, failure.answerBytes, JSON.stringify(body)), search);
   }
 
-  /** No model can have worked for it, and its vendor charges no more than what was read. */
+  /** The filter rejected the prompt before any model worked, and this vendor charges at most for the prompt. */
   function isFilteredPrompt(failure: CallFailure): boolean {
     return failure.kind === 'refusal' && !failure.written && provider.takes.filteredCosts === 'prompt';
   }
 
-  /** A token stands for at least one byte, and usually for a few. */
+  /** A token is at least one byte, and usually several. */
   function promptPrice(requestText: string): CallPrice {
     const found = (search && model.search?.extraInputTokens) || 0;
     const costOfPrompt = (inputTokens: number): number =>
@@ -183,8 +188,8 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
 }
 
 /**
- * How long a call must have hung before being stopped speaks against the model: a deadline nearer than its usual time
- * does not, nor does a poll that was decided without it, unless the model was long overdue.
+ * How long a stopped call must have run before it counts against the model. It does not count if the deadline was
+ * shorter than the model's usual time, or if the poll was decided without it, unless the model was long overdue.
  */
 function suspectAfterMs(model: Model, stopped: 'timeout' | 'aborted'): number {
   return stopped === 'timeout' ? model.p90Ms : 2 * model.p90Ms;

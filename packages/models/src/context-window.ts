@@ -1,15 +1,15 @@
 import type { Model } from './panel-types.ts';
 import type { Usage } from './read-answer.ts';
 
-// Whether a server dropped the middle of a prompt that is longer than its context, as Ollama does without an error. It shows
-// in the tokens that it counted.
+// Detects that a server dropped the middle of a prompt that is longer than its context, as Ollama does without an
+// error. The number of counted tokens shows it.
 
-/** More than the tokens of any language stand for. */
+/** More than the average in any language. */
 const MAX_CHARACTERS_PER_TOKEN = 8;
-/** Tokens that Ollama keeps of the beginning. */
+/** Tokens that Ollama keeps from the beginning. */
 const KEPT = 4;
 
-/** False where the file gives no context, or the provider counted nothing. */
+/** False if the roster file has no context size or the provider counted no tokens. */
 export function isCutPrompt(
   { contextTokens }: Pick<Model, 'contextTokens'>,
   usage: Usage | null,
@@ -17,7 +17,7 @@ export function isCutPrompt(
 ): boolean {
   if (contextTokens === null || usage === null) return false;
   const { inputTokens } = usage;
-  // Cut to the whole context, or to its half where the server shifts it.
+  // Cut to the whole context, or to half of it if the server shifts it.
   const cutTo = [contextTokens, KEPT + Math.floor((contextTokens - KEPT) / 2)];
   if (cutTo.includes(inputTokens)) return true;
   const leastTokens = prompt.length / MAX_CHARACTERS_PER_TOKEN;

@@ -1,9 +1,9 @@
 import type { VoteError } from '@eloquentpoll/contracts';
 
-/** One end for everything a vote waits for: its time is up, or the caller no longer wants it. */
+/** The end of everything that a vote waits for: time is up, or the caller no longer wants the vote. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Why it ended; null while it has not. */
+  /** Why it ended. Null if it has not. */
   error(): Extract<VoteError, 'timeout' | 'aborted'> | null;
   leftMs(): number;
   /** Ends it as if the caller had. */
@@ -36,7 +36,7 @@ export function deadline(ms: number, caller: AbortSignal | undefined): Deadline 
   };
 }
 
-/** Sleeps, or wakes at once when the signal aborts. */
+/** Sleeps. Returns at once when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -1,14 +1,14 @@
 import type { Reasoning, VoteForm } from './panel-types.ts';
 
-// What each vendor's API does with our requests, as docs/providers.md found it. A provider of a roster file names its
-// dialect and overrides single fields; what a dialect cannot do is refused in its models.
+// How each vendor's API treats our requests, as found in docs/providers.md. A provider in a roster file names its
+// dialect and may override single fields. Models that need what the dialect cannot do are rejected.
 
-/** How reasoning is asked for: the fields that are merged into the request. A missing entry cannot be asked for. */
+/** The request fields for each kind of reasoning. A kind without an entry is not available. */
 type ReasoningFields = Partial<Record<Exclude<Reasoning, 'none' | 'always'>, Record<string, unknown>>>;
 
 export const REASONING_FIELDS = {
   reasoning_effort: { low: { reasoning_effort: 'low' }, off: { reasoning_effort: 'none' } },
-  /** Mistral knows `none` and `high` only. */
+  /** Mistral only has `none` and `high`. */
   no_effort: { off: { reasoning_effort: 'none' } },
   reasoning: { low: { reasoning: { effort: 'low', exclude: true } }, off: { reasoning: { enabled: false } } },
   reasoning_enabled: { low: { reasoning_effort: 'low' }, off: { reasoning: { enabled: false } } },
@@ -34,16 +34,16 @@ export const SEED_FIELDS = ['seed', 'random_seed'] as const;
 export interface Dialect {
   /** Chat Completions, or Anthropic's Messages. */
   api: 'chat' | 'messages';
-  /** The header that carries the key; `authorization` has it as a bearer token. */
+  /** The header for the key. `authorization` sends it as a bearer token. */
   keyHeader: 'authorization' | 'api-key' | 'x-api-key';
   headers: Record<string, string>;
   maxTokensField: (typeof TOKEN_FIELDS)[number];
-  /** Null: it takes no seed. */
+  /** Null: the API accepts no seed. */
   seedField: (typeof SEED_FIELDS)[number] | null;
   reasoningField: ReasoningField;
   userField: (typeof USER_FIELDS)[number] | null;
   answers: readonly VoteForm[];
-  /** What a question costs that a filter turns away with an error: nothing, at most its prompt, or as much as any call. */
+  /** The cost of a question that a filter rejects with an error: nothing, at most its prompt, or that of any call. */
   filteredCosts: 'nothing' | 'prompt' | 'call';
 }
 
@@ -61,7 +61,7 @@ const CHAT: Dialect = {
 const NO_FORCED_TOOL = ['json_schema', 'json_object', 'line'] as const;
 
 export const DIALECTS = {
-  /** Any other server that speaks Chat Completions. */
+  /** Any other server with the Chat Completions API. */
   compatible: CHAT,
   openai: { ...CHAT, maxTokensField: 'max_completion_tokens', userField: 'safety_identifier' },
   anthropic: {

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '@eloquentpoll/contracts';
 import type { CallFailure } from './call-failure.ts';
 import { rejectedField } from './rejected-field.ts';
 
-// What a provider's error says, whatever its shape. The text of an error may repeat the prompt or the key: nothing of it
-// leaves here.
+// Interprets a provider's error, whatever its shape. An error's text may repeat the prompt or the key, so no part of it
+// leaves this file.
 
 export interface ErrorReply {
   status: number;
@@ -11,7 +11,7 @@ export interface ErrorReply {
   text: string;
 }
 
-/** `sent` are the names of the request's fields. */
+/** `sent`: the names of the request's fields. */
 export function failureOfReply(
   { status, headers, text }: ErrorReply,
   sent: readonly string[],
@@ -28,7 +28,7 @@ export function failureOfReply(
   return { kind: 'status', status, retryAfterMs, field };
 }
 
-/** Some providers, and OpenRouter when an upstream fails late, put the error into a reply of status 200. */
+/** Some providers, and OpenRouter if an upstream fails late, put the error into a reply with status 200. */
 export function failureInside(reply: unknown): CallFailure | null {
   if (!isJsonObject(reply)) return { kind: 'broken' };
   if (!isJsonObject(reply.error) || Array.isArray(reply.choices)) return null;
@@ -45,7 +45,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `{ error: {...} }`, in a list at Gemini; xAI has `{ code, error: "text" }`, Mistral the fields at the top. */
+/**
+ * `{ error: {...} }`; Gemini wraps it in a list, xAI sends `{ code, error: "text" }`, Mistral has the fields at the top
+ * level.
+ */
 function errorIn(body: unknown): JsonObject {
   const top: unknown = Array.isArray(body) ? body[0] : body;
   if (!isJsonObject(top)) return {};
@@ -55,7 +58,7 @@ function errorIn(body: unknown): JsonObject {
 
 const MAX_UPSTREAM_CHARACTERS = 100_000;
 
-/** The error of the vendor behind OpenRouter, which passes it on in `metadata.raw`: as JSON in a text, or as a sentence. */
+/** The error of the vendor behind OpenRouter, passed on in `metadata.raw` as JSON text or as a sentence. */
 function upstreamError({ metadata }: JsonObject): JsonObject | null {
   const raw = isJsonObject(metadata) ? metadata.raw : null;
   if (isJsonObject(raw)) return errorIn(raw);
@@ -64,7 +67,7 @@ function upstreamError({ metadata }: JsonObject): JsonObject | null {
   return body === null ? { message: raw } : errorIn(body);
 }
 
-/** An error that speaks of what was asked or answered; the line is sound. */
+/** An error about the question or the answer, so the line works. */
 function answerIn(status: number, error: JsonObject): CallFailure | null {
   const upstream = upstreamError(error);
   for (const said of upstream ? [error, upstream] : [error]) {
@@ -74,16 +77,16 @@ function answerIn(status: number, error: JsonObject): CallFailure | null {
   return null;
 }
 
-/** Groq puts what the model wrote beside it, or says there that it ran out of tokens, which it would again. */
+/** Groq adds what the model wrote, or that it ran out of tokens, in which case a repair would fail too. */
 function unreadable({ message, failed_generation: written = '' }: JsonObject): CallFailure {
   const isCut = [message, written].some((text) => String(text).startsWith('max completion tokens reached'));
   return { kind: 'malformed', repair: !isCut, answerBytes: Buffer.byteLength(String(written)) };
 }
 
-/** Groq reads the model's answer itself, and turns away what has not the form that was asked for. */
+/** Groq parses the model's answer and rejects one without the required form. */
 const UNREADABLE: ReadonlySet<unknown> = new Set(['json_validate_failed', 'tool_use_failed', 'output_parse_failed']);
 
-/** Also as a type, where the code is another or null. */
+/** Also used as type, if the code is different or null. */
 const FILTER_CODES: ReadonlySet<unknown> = new Set([
   'bio_policy',
   'content_filter',
@@ -93,7 +96,7 @@ const FILTER_CODES: ReadonlySet<unknown> = new Set([
   'DataInspectionFailed',
   'invalid_prompt',
 ]);
-/** How their messages begin: DeepSeek, xAI, Anthropic, OpenAI. */
+/** Beginnings of the messages of DeepSeek, xAI, Anthropic and OpenAI. */
 const FILTER_SENTENCES = [
   'Content Exists Risk',
   'Content violates usage guidelines',
@@ -101,33 +104,39 @@ const FILTER_SENTENCES = [
   'Invalid prompt: your prompt was flagged',
 ];
 
-/** Most vendors name the filter in the code or have one sentence for it; OpenRouter lists the reasons of its own. */
+/** Most vendors name the filter in the code or have a fixed sentence for it. OpenRouter lists its own reasons. */
 function isFilterError(status: number, { code, type, message, metadata }: JsonObject): boolean {
   if (FILTER_CODES.has(code) || FILTER_CODES.has(type)) return true;
   if (typeof message === 'string' && FILTER_SENTENCES.some((sentence) => message.startsWith(sentence))) return true;
   return status === 403 && isJsonObject(metadata) && Array.isArray(metadata.reasons);
 }
 
-/** The model, or the `provider` that OpenRouter may choose by: no vendor of the model keeps to it. */
+/** The field to blame: `provider` if no vendor at OpenRouter meets its terms, `model` if the model is unknown. */
 function rejectedByRoute(sent: readonly string[], status: number, error: JsonObject): string | null {
   if (status === 404 && sent.includes('provider') && String(error.message).startsWith('No endpoints '))
     return 'provider';
   return isUnknownModel(status, error) ? 'model' : null;
 }
 
-/** The name is wrong, or the model has ended: a 404 at most vendors, a 400 at DeepSeek, OpenRouter and, after its end, Groq. */
+/**
+ * The name is wrong, or the model was retired: 404 at most vendors, 400 at DeepSeek, OpenRouter and, for retired
+ * models, Groq.
+ */
 function isUnknownModel(status: number, error: JsonObject): boolean {
   const said = [error, upstreamError(error) ?? {}];
   if (said.some(({ code }) => code === 'model_not_found' || code === 'model_decommissioned')) return true;
   const message = String(error.message);
   if (status === 400) return message === 'Model Not Exist' || message.endsWith(' is not a valid model ID');
-  // OpenRouter: no vendor may have the request by the settings of our account there.
+  // OpenRouter: the settings of our account there exclude every vendor.
   if (status !== 404 || message.startsWith('No endpoints found matching')) return false;
   if (message.startsWith('No endpoints found for ')) return true;
   return said.some(({ code, message }) => /model|deployment/i.test(`${String(code)} ${String(message)}`));
 }
 
-/** 402 where the account has no credit or has reached its spend limit, 401 for a wrong key: some vendors say 400 or 429. */
+/**
+ * 402 if the account has no credit or reached its spend limit, 401 for a wrong key. Some vendors send 400 or 429
+ * instead.
+ */
 function accessStatus(status: number, error: JsonObject): number | null {
   if (!ACCESS_STATUSES.has(status)) return null;
   const { code, type, details, message } = error;
@@ -142,7 +151,7 @@ function accessStatus(status: number, error: JsonObject): number | null {
 
 const ACCESS_STATUSES: ReadonlySet<number> = new Set([400, 403, 429]);
 const SPENT_CODES: ReadonlySet<unknown> = new Set(['insufficient_quota', 'billing_not_active']);
-/** How their messages begin: Anthropic, without credit and at a limit of the account's own; xAI. */
+/** Beginnings of the messages: Anthropic without credit and at the account's own limit, xAI. */
 const SPENT_SENTENCES = [
   /^Your credit balance is too low/,
   /^You have reached your specified (workspace )?API usage limits/,

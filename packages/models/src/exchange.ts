@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
-// One request and its whole reply over a pool, with nothing in between: no streams, no Response. Seven of these are
-// nearly all that a poll costs, and each layer above the socket costs as much again. It settles at once when its signal
-// aborts, whatever the connection does.
+// One request and its whole reply over a pool, without streams or Response objects. Seven of these are nearly all of a
+// poll's CPU cost, and each layer above the socket would cost as much again. Settles at once when its signal aborts,
+// whatever the connection does.
 
 export interface Reply {
   status: number;
@@ -11,13 +11,13 @@ export interface Reply {
   text: string;
 }
 
-/** What happened before it failed. */
+/** How far the exchange had come when it failed. */
 export interface Exchanging {
   now(): number;
-  /** When it had a connection and began to be written; null before. */
+  /** When it had a connection and began to be written. Null before. */
   startedAt: number | null;
   onStart?(): void;
-  /** Its head has arrived. */
+  /** The head of the reply has arrived. */
   answered: boolean;
 }
 
@@ -38,7 +38,7 @@ export function exchange(
       const reason = new Error('no longer wanted');
       settle();
       reject(reason);
-      // Without a controller it waits for a connection, and is dropped when it gets one.
+      // Without a controller, the request still waits for a connection, and is dropped when it gets one.
       controller?.abort(reason);
     }
     if (signal.aborted) return giveUp();
@@ -52,7 +52,7 @@ export function exchange(
         seen.onStart?.();
       },
       onResponseStart(_controller, statusCode, replyHeaders) {
-        // An informational answer is followed by the real one.
+        // An informational response is followed by the real one.
         if (statusCode < 200) return;
         seen.answered = true;
         status = statusCode;
@@ -73,7 +73,7 @@ export function exchange(
   });
 }
 
-/** As a text decoder reads it: a mark at its beginning is not part of it. */
+/** Like a text decoder: a byte order mark at the beginning is removed. */
 function textOf(chunks: readonly Buffer[]): string {
   const text = chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString();
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;

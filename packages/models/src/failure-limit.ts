@@ -1,14 +1,14 @@
 import type { VoteRequest } from './vote-request.ts';
 
-// How many failures of one account's polls count against one model: few, so that no caller can switch a model off.
+// Limits how many failures of one account's polls count against one model, so that no caller can switch a model off.
 
-/** In one window; fewer than open a breaker. Polls without an account share theirs. */
+/** Per window. Fewer than open a breaker. Polls without an account share one limit. */
 const MAX_FAILURES = 3;
 const WINDOW_MS = 10 * 60_000;
-/** Beyond this many accounts and models the window starts anew. */
+/** With more entries (account and model), the window starts anew. */
 const MAX_ENTRIES = 20_000;
 
-/** Counts a failure; false where the account has none left. */
+/** Counts a failure. False if the account has reached its limit. */
 export type FailureLimit = (request: Pick<VoteRequest, 'accountId' | 'modelId'>) => boolean;
 
 export function failureLimit(now: () => number): FailureLimit {

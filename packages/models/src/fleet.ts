@@ -4,20 +4,20 @@ import type { BreakerChange } from './breaker.ts';
 import { HEALTH_SCRIPT, healthKey, probeKey } from './health-script.ts';
 import { add, type CallTally, countVote, emptyTally, HALF_LIFE_MS } from './record.ts';
 
-// Shares the health of models between workers through Redis: counters are added up in one round trip a second. Without
-// Redis the counters wait, and every process goes by its own calls.
+// Shares the health of models between workers through Redis: counters are added in one round trip per second. Without
+// Redis, the counters wait, and every process relies on its own calls.
 
 const FLUSH_MS = 1_000;
 const EXCHANGE_TIMEOUT_MS = 500;
 
 export interface SharedHealth {
-  /** A vote that ended: its latency when it brought a vote, null when it failed. */
+  /** A vote that ended. `latencyMs`: null if it failed. */
   vote(modelId: string, latencyMs: number | null): void;
   breakerChanged(modelId: string, change: BreakerChange): void;
-  /** True when this process may send the one call that tries a resting model again. */
+  /** True if this process may send the one call that tests a resting model. */
   claimProbe(modelId: string, forMs: number): Promise<boolean>;
   releaseProbe(modelId: string): void;
-  /** Sends what is left. */
+  /** Sends what is pending. */
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface FleetOptions {
   redis: Pick<Redis, 'eval' | 'set' | 'del'> | null;
   prefix: string;
   modelIds: readonly string[];
-  /** Called for breakers that others changed. */
+  /** Called for breakers that other processes changed. */
   onBreaker(modelId: string, change: BreakerChange): void;
 }
 
@@ -79,7 +79,8 @@ export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions):
       const output = await withTimeout(redis.eval(HEALTH_SCRIPT, 1, healthKey(prefix), input), EXCHANGE_TIMEOUT_MS);
       hear(output, sent);
     } catch {
-      // Kept for the next round. What was seen twice by a round trip that only seemed to fail fades like everything else.
+      // Kept for the next round. If a round trip only seemed to fail, calls are counted twice, but they fade like all
+      // others.
       for (const [id, lost] of sent) {
         const entry = entryOf(id);
         add(entry.tally, lost.tally);
@@ -101,10 +102,10 @@ export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions):
         typeof restMs !== 'number'
       )
         continue;
-      // Also a lower one: another Redis took over, whose clock is behind.
+      // A lower version counts too: after a failover, the new Redis' clock may be behind.
       if (version === versions.get(id)) continue;
       versions.set(id, version);
-      // After our own change the entry says what we said; a newer one of ours is still on its way.
+      // After our own change, the entry only repeats it, or a newer change of ours is still being sent.
       if (!sent.get(id)?.breaker && !pending.get(id)?.breaker) onBreaker(id, { level, restMs });
     }
   }

@@ -1,6 +1,6 @@
-/** Lets a fixed number through at once; the others wait in order, each until its signal aborts. */
+/** Admits a fixed number at a time. The others wait in order, each until its signal aborts. */
 export interface Gate {
-  /** True when let in, false when the queue is full or the wait was aborted. */
+  /** True if admitted. False if the queue is full or the wait was aborted. */
   enter(signal: AbortSignal): Promise<boolean>;
   leave(): void;
 }
@@ -31,7 +31,7 @@ export function gate(places: number, mostWaiting: number): Gate {
       });
     },
     leave() {
-      // The place passes on to the one who waits longest, so it never counts as free in between.
+      // The place goes directly to the one that has waited longest, so it is never counted as free in between.
       const [next] = waiting;
       if (next) {
         waiting.delete(next);

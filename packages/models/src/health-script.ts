@@ -1,7 +1,7 @@
-// One round trip between a worker and the fleet's memory of its models: sends what was seen since the last one, gets
-// back every breaker that changed. It runs inside Redis, so the counts of workers add up and none overwrites another's.
-// A model's entry is a JSON text in one hash: {at, calls, fails, bins, v, level, until}, times in Redis's milliseconds. `v` is
-// the time at which its breaker changed, or one more than before, so that it goes on where Redis was emptied.
+// One round trip between a worker and the shared health of its models: sends new observations, returns every breaker
+// that changed. It runs inside Redis, so workers' counts add up and none overwrites another's. A model's entry is a
+// JSON text in one hash: {at, calls, fails, bins, v, level, until}, with times in Redis' milliseconds. `v` is the time
+// when its breaker changed, or one more than before, so that it keeps growing after Redis was emptied.
 
 export const HEALTH_SCRIPT = `
 local input = cjson.decode(ARGV[1])

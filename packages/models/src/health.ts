@@ -8,14 +8,14 @@ import { type CallTally, emptyTally, type ModelRecord, summary } from './record.
 
 export type { ModelRecord } from './record.ts';
 
-// How the models have done lately: failure rates and latencies for seats and estimates. Without Redis, or where an entry
-// is missing or damaged, the figures are those of the roster file.
+// The recent health of the models: failure rates and latencies, for seats and estimates. Without Redis, or if an entry
+// is missing or damaged, the figures come from the roster file.
 
 const READ_TIMEOUT_MS = 200;
 const MAX_AGE_MS = 2_000;
 
 export interface ModelHealth {
-  /** By model id; all models of the roster file when no ids are given. */
+  /** By model id. Default: all models of the roster file. */
   snapshot(modelIds?: readonly string[]): Promise<ReadonlyMap<string, ModelRecord>>;
 }
 
@@ -29,20 +29,20 @@ export interface HealthOptions {
 
 export function openHealth({ redis, prefix, panels, now = Date.now }: HealthOptions): ModelHealth {
   let entries: ReadonlyMap<string, Entry> = new Map();
-  /** From the newest entries. */
+  /** Computed from the newest entries. */
   let records = new Map<string, ModelRecord>();
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
 
   async function read(): Promise<void> {
-    // An outage is not asked about more often than a good answer would be.
+    // During an outage, Redis is asked no more often than usual.
     readAt = now();
     try {
       const texts = await withTimeout(redis.hgetall(healthKey(prefix)), READ_TIMEOUT_MS);
       // Parsed once here, not for each poll.
       entries = new Map(Object.entries(texts).flatMap(([id, text]) => entryOf(id, text)));
     } catch {
-      // The last known entries stay.
+      // The last known entries stay in use.
     }
     records = new Map();
   }

@@ -3,7 +3,7 @@ import type { PartPanel, RosterPart } from './check-roster-file.ts';
 import type { Place } from './panel-place.ts';
 import { TIMEOUT_NAMES, type Timeouts } from './panel-types.ts';
 
-/** Several rosters as one: each panel asks the models of all, in their order. */
+/** Joins several rosters: each panel asks the models of all of them, in their order. */
 export function joinRosters(parts: readonly RosterPart[], problems: Place): Omit<RosterPart, 'file'> {
   const [first, ...others] = parts;
   const joined = {
@@ -22,7 +22,8 @@ export function joinRosters(parts: readonly RosterPart[], problems: Place): Omit
         else problems.at(place).report(`has "${name}" twice, again in ${file}`, 'Leave one of the two rosters out');
     }
   }
-  // What no roster has alone, two need not have together: without two open-weight families there are no free polls.
+  // A free panel may stay too small even after joining. Without two families of open-weight models there are no free
+  // polls.
   if (others.length > 0)
     for (const name of FREE_PRESETS)
       if (isTooSmall(joined.panels.get(name)!)) joined.panels.set(name, { ...joined.panels.get(name)!, models: [] });
@@ -45,7 +46,7 @@ function joinPanels(name: RosterPanel, one: PartPanel, other: PartPanel): PartPa
 const isTooSmall = ({ models, minFamilies }: PartPanel): boolean =>
   new Set(models.map(({ family }) => family)).size < minFamilies;
 
-/** The slowest model decides how long a vote may take. */
+/** Takes the longer limits, because the slowest model decides how long a vote may take. */
 function longest(one: Partial<Timeouts>, other: Partial<Timeouts>): Partial<Timeouts> {
   const result: Partial<Timeouts> = {};
   for (const name of TIMEOUT_NAMES) {

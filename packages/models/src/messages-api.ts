@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@eloquentpoll/contracts';
 
-// Anthropic's Messages API: the same request in its fields, and its reply as the chat completion that the rest reads.
+// Anthropic's Messages API: converts our request to its fields, and its reply to a chat completion.
 
 interface ChatBody extends JsonObject {
   messages: readonly unknown[];
@@ -36,7 +36,9 @@ const FINISH: Record<string, string> = {
   refusal: 'content_filter',
 };
 
-/** Thinking blocks are left out; what is no message stays as it came, and is no completion either. */
+/**
+ * Thinking blocks are dropped. A reply that is no message is returned unchanged, and will not be read as a completion.
+ */
 export function fromMessagesReply(reply: unknown): unknown {
   if (!isJsonObject(reply) || !Array.isArray(reply.content)) return reply;
   const blocks = reply.content.filter(isJsonObject);
@@ -56,12 +58,14 @@ export function fromMessagesReply(reply: unknown): unknown {
   };
 }
 
-/** Anthropic does not charge for a refusal before the model has written anything; its counts are for information. */
+/**
+ * Anthropic does not charge for a refusal before the model has written anything. Its token counts are only informative.
+ */
 const isUnbilled = ({ stop_reason, usage }: JsonObject): boolean =>
   stop_reason === 'refusal' && isJsonObject(usage) && usage.output_tokens === 0;
 const NO_TOKENS = { prompt_tokens: 0, completion_tokens: 0 };
 
-/** Input that was written to or read from a cache is counted apart; it is billed as well. */
+/** Input that was written to or read from a cache is counted separately, and billed as well. */
 function usageOf(usage: JsonObject): JsonObject {
   const { input_tokens: input, output_tokens: output } = usage;
   const cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];

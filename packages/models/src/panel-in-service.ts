@@ -4,8 +4,8 @@ const MIN_MODELS = 3;
 const MIN_FAMILIES = 2;
 
 /**
- * A panel without models that are out. One that would be too small to elect anything stays as it is: a poor voter is better
- * than no poll, and the majority is still of the others.
+ * A panel without the models that were taken out. If too few would remain to elect anything, the panel is unchanged:
+ * one bad voter is better than no poll, and the others still have the majority.
  */
 export function inService<P extends Pick<Panel, 'models'>>(panel: P, out: ReadonlySet<string>): P {
   if (out.size === 0) return panel;

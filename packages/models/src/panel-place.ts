@@ -3,8 +3,8 @@ import { closest } from './closest.ts';
 import type { RosterFileProblem } from './panel-problems.ts';
 
 /**
- * One value of a roster file and where it stands. A read that fails leaves a problem and gives a harmless stand-in, so
- * that reading goes on and finds the other problems too.
+ * One value of a roster file and its path. A failed read records a problem and returns a harmless placeholder, so that
+ * the other problems are found too.
  */
 export class Place {
   readonly value: unknown;
@@ -25,7 +25,7 @@ export class Place {
     this.#problems.push({ path: this.path === '' ? '(file)' : this.path, problem, wayOut });
   }
 
-  /** The same value under a path that says more. */
+  /** The same value with a more helpful path. */
   named(path: string): Place {
     return new Place(this.value, path, this.#problems);
   }
@@ -37,7 +37,7 @@ export class Place {
     return new Place(value, this.path === '' ? name : `${this.path}.${name}`, this.#problems);
   }
 
-  /** Says which fields may stand here; all others are problems. False when this is no object at all. */
+  /** Reports every field that is not in `known`. False if this is no object. */
   fields(known: readonly string[]): boolean {
     if (!isJsonObject(this.value)) {
       this.report(this.wrong(), `Write an object with ${known.join(', ')}`);
@@ -54,7 +54,7 @@ export class Place {
     return true;
   }
 
-  /** The fields of an object whose names are the file's own, such as provider names. */
+  /** The fields of an object whose names are chosen by the file, such as provider names. */
   entries(what: string): [string, Place][] {
     if (isJsonObject(this.value) && Object.keys(this.value).length > 0)
       return Object.keys(this.value).map((name) => [name, this.at(name)]);
@@ -82,7 +82,7 @@ export class Place {
     return '';
   }
 
-  /** Like `text`, where a wrong value may be a secret in the wrong place: it is not repeated. */
+  /** Like `text`, but never repeats a wrong value, which may be a misplaced secret. */
   privateText(pattern: RegExp, wayOut: string): string {
     if (typeof this.value === 'string' && pattern.test(this.value)) return this.value;
     this.report(this.isMissing ? 'is missing' : 'has not the right form', wayOut);

@@ -1,4 +1,4 @@
-/** What is wrong with a roster file, where, and the way out. */
+/** What is wrong in a roster file, where, and how to fix it. */
 export interface RosterFileProblem {
   /** JSON path, such as `models[3] (openai/gpt-oss-120b).price.input`. */
   path: string;
@@ -6,7 +6,7 @@ export interface RosterFileProblem {
   wayOut: string;
 }
 
-/** Refuses a roster file with all its problems at once, so that one start shows everything there is to mend. */
+/** Rejects a roster file with all its problems at once, so that one start shows everything that needs fixing. */
 export class RosterFileError extends Error {
   readonly file: string;
   readonly problems: readonly RosterFileProblem[];

@@ -20,30 +20,30 @@ export { ROSTERS } from './rosters.ts';
 export { maxCallCostOf, seatsFor } from './seats.ts';
 export { orderingPricesOf, typicalCostsFor } from './typical-cost.ts';
 
-// Which models there are, what they cost and who asks them. This entry point loads no model client, so the gateway may use it.
+// The models, their prices and their panels. This entry point loads no model client, so the gateway may use it.
 
 export interface Panels {
   panel(name: RosterPanel): Panel;
-  /** The panel of a poll; throws where a custom one holds a model that the file does not know. */
+  /** The panel of a poll. Throws if a custom panel has a model that is not in the roster file. */
   panelOf(poll: { panel_name: PanelName; models?: readonly string[] }): Panel;
   model(id: string): Model | undefined;
   provider(name: string): Provider;
   providers(): Provider[];
   models(): Model[];
-  /** True when the models are simulated: such results say so, and panels never mix the two. */
+  /** True if the models are simulated. Results state it, and no panel mixes simulated and real models. */
   readonly simulated: boolean;
 }
 
 export interface LoadOptions {
-  /** Built-in rosters and paths of roster files, with commas between them. */
+  /** Names of built-in rosters and paths of roster files, separated by commas. */
   file?: string | undefined;
-  /** Replaces the base URL of every provider, such as that of a local simulator. */
+  /** Replaces the base URL of every provider, for example by a local simulator's. */
   baseUrl?: string | undefined;
-  /** Refuses a file that sends prompts and keys in clear text beyond this machine. */
+  /** Rejects a file that would send prompts and keys unencrypted to another machine. */
   httpsOnly?: boolean | undefined;
 }
 
-/** Reads and checks a roster file. Throws a `RosterFileError` that lists every problem with its place. */
+/** Reads and checks a roster file. Throws a `RosterFileError` that lists every problem and its place. */
 export function loadPanels({ file = 'openrouter', baseUrl, httpsOnly = false }: LoadOptions = {}): Panels {
   const checked = checkRoster(readParts(file));
   const base = baseUrl === undefined ? undefined : checkedBaseUrl(baseUrl);
@@ -55,7 +55,7 @@ export function loadPanels({ file = 'openrouter', baseUrl, httpsOnly = false }: 
   return panels;
 }
 
-/** Providers and models of rosters that need be no panels, such as those of one vendor. */
+/** Providers and models of rosters that need not form panels, such as those of one vendor. */
 export function loadProviders(file: string): Pick<RosterFile, 'providers' | 'models'> {
   const parts = readParts(file);
   return {
@@ -96,7 +96,7 @@ function panelsOf({ providers, models, panels }: RosterFile): Panels {
   };
 }
 
-/** It may hold the slowest models, so it waits as long as `strong`. */
+/** It may contain the slowest models, so it has the time limits of `strong`. */
 function customPanel(ids: readonly string[], models: RosterFile['models'], { timeouts }: Panel): Panel {
   const members = ids.map((id) => {
     const model = models.get(id);

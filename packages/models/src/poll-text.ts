@@ -2,9 +2,10 @@ import type { Model } from './panel-types.ts';
 import type { Prompt } from './prompt.ts';
 import { answerSchema, asksRationale, type PromptStyle, systemMessage } from './prompt-words.ts';
 
-// What a poll sends to its models, counted in bytes: prices follow from it before any model is asked.
+// The size of the text that a poll sends to its models, in bytes. Prices are computed from it before any model is
+// asked.
 
-/** What a model is asked, as far as it decides the price. */
+/** The part of a request to a model that determines the price. */
 export interface PollText {
   question: string;
   options: readonly string[];
@@ -12,10 +13,10 @@ export interface PollText {
   style: PromptStyle;
 }
 
-/** Bytes of the system message and the schema: they depend on little, and are counted once. */
+/** Bytes of the system message and the schema. They depend on few inputs, so they are counted once. */
 const wordsBytes = new Map<string, number>();
 
-/** Everything that a vote's first call sends as text. */
+/** All text that a vote's first call sends. */
 export const promptBytes = (model: Model, style: PromptStyle, prompt: Prompt): number =>
   Buffer.byteLength(prompt.block) + bytesAround(model, style, prompt);
 

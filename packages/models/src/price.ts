@@ -1,5 +1,5 @@
-// Money of one call. Prices are whole micro-USD per million tokens, read from decimal text by string arithmetic, so
-// that no price and no bill ever passes through a fraction. A bill is rounded up once, at the end.
+// The cost of one call. Prices are integer micro-USD per million tokens, parsed from decimal text with string
+// operations, so that no floating point is involved. A bill is rounded up once, at the end.
 
 const DECIMAL = /^(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,6}))?$/;
 const TOKENS_PER_PRICE = 1_000_000n;
@@ -9,11 +9,13 @@ export interface Price {
   input: bigint;
   /** Micro-USD per million completion tokens, reasoning included. */
   output: bigint;
-  /** Micro-USD per successful call, whatever its length. */
+  /** Micro-USD per successful call, independent of its length. */
   call: bigint;
 }
 
-/** `"1.25"` USD becomes `1250000n` micro-USD; null when the text is not a plain decimal with at most six places. */
+/**
+ * `"1.25"` USD becomes `1250000n` micro-USD. Null if the text is not a plain decimal with at most six decimal places.
+ */
 export function parseUsd(value: unknown): bigint | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   const match = DECIMAL.exec(String(value));
@@ -23,7 +25,7 @@ export function parseUsd(value: unknown): bigint | null {
 
 export const PPM = 1_000_000;
 
-/** A cost with what paying for it costs, such as a fee on credits; in millionths of the cost. */
+/** A cost plus the fee for paying it, such as a fee on credits. The fee is in millionths of the cost. */
 export const withFee = (costU: bigint, feePpm: number): bigint =>
   (costU * BigInt(PPM + feePpm) + BigInt(PPM) - 1n) / BigInt(PPM);
 

@@ -22,7 +22,7 @@ export interface ProbeFinding {
     | 'no_usage'
     | 'cost_differs';
   says: string;
-  /** What to write into the roster file. */
+  /** What to change in the roster file. */
   change?: string;
 }
 
@@ -32,13 +32,13 @@ export interface ErrorContext {
   key: string | null;
   /** Names of the request's fields. */
   sent: readonly string[];
-  /** The models that the provider lists. */
+  /** The names of the models that the provider lists. */
   names(): Promise<string[]>;
 }
 
 const MAX_WORDS = 240;
 const MAX_SLIPS = 8;
-/** Below this a difference is rounding, above it the price file is out of date. */
+/** A smaller difference is rounding. With a larger one, the roster file's prices are outdated. */
 const COST_TOLERANCE = 0.1;
 
 export async function findingsOfError(reply: Reply, context: ErrorContext): Promise<ProbeFinding[]> {
@@ -57,7 +57,7 @@ export async function findingsOfError(reply: Reply, context: ErrorContext): Prom
   if (status === 402) return found('no_credit', 'the account has no credit, or has reached its limit');
   if (status === 429) return found('rate_limited', 'a rate limit is reached');
   const names = status === 404 || field === 'model' || status === 400 ? await context.names() : [];
-  // OpenRouter says the same of a name that it does not know and of a model whose vendors all keep to none of our terms.
+  // OpenRouter sends the same error for an unknown name and for a model of which no vendor meets our terms.
   const isRouted = field === 'provider' && (names.length === 0 || names.includes(model.name));
   if (
     (status === 404 && !isRouted) ||
@@ -76,7 +76,7 @@ export async function findingsOfError(reply: Reply, context: ErrorContext): Prom
   return found('error', 'the call failed');
 }
 
-/** The listed name that differs least, else one that begins alike. */
+/** The most similar name in the list, else one with the same beginning. */
 function nearest(name: string, known: readonly string[]): string | null {
   const start = name
     .split(/[-/:.]/, 2)
@@ -139,7 +139,7 @@ function formNotKept({ answer }: Pick<Model, 'answer'>, why: string): ProbeFindi
 
 const usd = (microUsd: number): string => (microUsd / 1_000_000).toFixed(6);
 
-/** The vendor's sentence, or the beginning of what it sent. */
+/** The vendor's sentence, or the beginning of its reply. */
 function wordsOf(text: string): string {
   const message = /"(?:message|error|msg|detail)"\s*:\s*"((?:[^"\\]|\\.){1,400})"/.exec(text)?.[1] ?? text;
   return message
@@ -150,7 +150,10 @@ function wordsOf(text: string): string {
 
 const MIN_SHARED = 6;
 
-/** Vendors repeat keys, in part too: every word that shares six characters in a row with the key is left out. */
+/**
+ * Vendors may repeat keys or parts of them, so every word that shares six consecutive characters with the key is
+ * removed.
+ */
 function withoutKey(words: string, key: string | null): string {
   if (key === null) return words;
   const pieces = Array.from({ length: Math.max(1, key.length - MIN_SHARED + 1) }, (_, i) =>

@@ -11,8 +11,8 @@ import { requestBody } from './request-body.ts';
 
 export type { ProbeFinding } from './probe-findings.ts';
 
-// One cheap vote at a real provider, with what is off about it. Unlike a poll it reads what the provider says of its
-// errors, since the question is ours; the key is taken out of it.
+// One cheap vote at a real provider, and what is wrong with it. Unlike in a poll, the provider's error texts are shown,
+// because the question is ours. The key is removed from them.
 
 const TIMEOUT_MS = 60_000;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
@@ -22,15 +22,15 @@ export interface ProbeReport {
   provider: string;
   dialect: string;
   modelId: string;
-  /** Null: no reply came. */
+  /** Null: no reply. */
   status: number | null;
   latencyMs: number;
   usage: Usage | null;
-  /** Micro-USD: what the provider says, and its tokens at the roster's price. */
+  /** Micro-USD: the cost stated by the provider, and that of its tokens at the roster's price. */
   cost: { saidU: number | null; countedU: number | null };
-  /** Headers of the provider's limits. */
+  /** The reply's headers about the provider's limits. */
   limits: Record<string, string>;
-  /** Empty: nothing is off. */
+  /** Empty: nothing is wrong. */
   findings: ProbeFinding[];
 }
 
@@ -84,7 +84,7 @@ export async function probeModel(provider: Provider, model: Model, setting: Prov
     const read = provider.takes.api === 'messages' ? fromMessagesReply(raw) : raw;
     const usage = readUsage(read);
     report.usage = usage;
-    // Without our fee, as the provider's own pages show it.
+    // Without the fee, as on the provider's own pages.
     const countedU = usage && costOfUsage({ ...model, feePpm: 0 }, usage, false);
     report.cost = { saidU: readProviderCost(read), countedU };
     return { ...report, findings: findingsOfReply(read, model, prompt.labels, report.cost) };
@@ -95,7 +95,7 @@ export async function probeModel(provider: Provider, model: Model, setting: Prov
   }
 }
 
-/** A pool that ends with the block it is used in. */
+/** A pool that closes at the end of the block. */
 function closing(base: URL): Pool & AsyncDisposable {
   const pool = new Pool(base.origin, {
     connections: 1,
@@ -114,7 +114,7 @@ function limitsOf(headers: Reply['headers']): Record<string, string> {
   return Object.fromEntries(found.map(([name, value]) => [name, String(value).slice(0, 64)]));
 }
 
-/** As `GET /models` lists them at every vendor; Google puts `models/` before them. */
+/** Reads the reply of `GET /models`, which has one format at every vendor. Google prefixes names with `models/`. */
 function modelNames({ text }: Reply): string[] {
   const body = JSON.parse(text) as { data?: { id?: unknown }[] };
   return (body.data ?? []).flatMap(({ id }) => (typeof id === 'string' ? [id.replace(/^models\//, '')] : []));

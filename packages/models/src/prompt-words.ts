@@ -2,12 +2,14 @@ import type { PanelName } from '@eloquentpoll/contracts';
 import type { Model } from './panel-types.ts';
 import type { Prompt } from './prompt.ts';
 
-// The words around a ballot and the form in which its answer is asked for. All of it is ours: the caller's text stands
-// only inside the ballot's block, in the user message.
+// Our texts around a ballot, and the form required for its answer. The caller's text only appears inside the ballot's
+// block in the user message.
 
 export type PromptStyle = 'choice' | 'rationale' | 'reason';
 
-/** A fast poll asks for the bare choice; the others let the model give its reason first, which may help it choose. */
+/**
+ * A fast poll asks only for the choice. Other polls let the model write its reason first, which may improve the choice.
+ */
 export function promptStyle({ panel_name, reasons }: { panel_name: PanelName; reasons?: boolean }): PromptStyle {
   if (reasons) return 'reason';
   return panel_name === 'fast' ? 'choice' : 'rationale';
@@ -25,7 +27,7 @@ const RATIONALE = 'First give your reason in at most 40 words, then your choice.
 export const REPAIR =
   'Your last answer did not have the required form, so it was not counted. Vote again. Give exactly one label from the ballot, in capital letters, in the required form and nothing else.';
 
-/** A reasoning model has thought before it answers: it writes the reason down only for a caller who wants it. */
+/** A reasoning model has already thought, so it writes a reason only if the caller wants one. */
 export function asksRationale(model: Model, style: PromptStyle): boolean {
   if (style === 'reason') return true;
   return style === 'rationale' && (model.reasoning === 'none' || model.reasoning === 'off');
@@ -52,7 +54,7 @@ function channelWords(model: Model, rationale: boolean, labels: readonly string[
   }
 }
 
-/** JSON Schema of an answer: the reason first, so that it can shape the choice. */
+/** JSON Schema of an answer. The reason comes first, so that it can influence the choice. */
 export function answerSchema(rationale: boolean, labels: readonly string[]): Record<string, unknown> {
   const choice = { type: 'string', enum: [...labels], description: 'The label of the option you vote for' };
   return {

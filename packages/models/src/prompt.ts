@@ -3,8 +3,8 @@ import { cleanOption, cleanQuestion } from './clean-text.ts';
 import { drawLabels } from './labels.ts';
 import { seededNumbers } from './seeded.ts';
 
-// One prompt: what a model reads and what its labels mean. It follows from the poll's seed and the seat alone, so a
-// resumed poll asks the same question. Nothing a caller writes reaches the system message or leaves the marked block.
+// One prompt: its text and the meaning of its labels. It depends only on seed and seat, so a resumed poll asks the same
+// question. The caller's text never reaches the system message and never leaves the marked block.
 
 const NONCE_LETTERS = [...'abcdefghijkmnpqrstuvwxyz23456789'];
 const NONCE_LENGTH = 16;
@@ -12,7 +12,7 @@ const NONCE_LENGTH = 16;
 export interface PromptText {
   question: string;
   options: readonly string[];
-  /** Place of this model in the poll's order of asking. */
+  /** Place of this model in the poll's asking order. */
   seat: number;
   /** The poll's secret seed. */
   seed: string;
@@ -26,13 +26,13 @@ export interface Prompt {
   shown: string[];
   /** The user message. */
   block: string;
-  /** For models that take one: the same poll and seat ask with the same seed. */
+  /** For models that accept a seed: the same for the same poll and seat. */
   providerSeed: number;
 }
 
 /**
- * The order is one shuffle per poll, turned by one place from seat to seat: over any K seats in a row each of K options
- * stands at each place exactly once.
+ * One shuffle per poll, rotated by one place per seat: over any K consecutive seats, each of K options is at each place
+ * exactly once.
  */
 export const optionOrder = (count: number, seat: number, seed: string): number[] =>
   turned(baseOrder(count, seed), seat);
@@ -43,18 +43,18 @@ const baseOrder = (count: number, seed: string): number[] =>
 const turned = (base: readonly number[], seat: number): number[] =>
   base.map((_, place) => base[(place + seat) % base.length]!);
 
-/** What all seats of a poll have in common. */
+/** The parts that all seats of a poll share. */
 interface Common {
   readonly question: string;
   readonly seed: string;
   readonly shownQuestion: string;
   readonly shownOptions: readonly string[];
-  /** All that is shown, for labels and nonces that must not stand in it. */
+  /** All text that is shown. Labels and nonces must not occur in it. */
   readonly text: string;
   readonly base: readonly number[];
 }
 
-/** The seats of a poll are asked with the same list of options, so that it is cleaned and shuffled once. */
+/** Cached by the options array, which all seats of a poll share, so that texts are cleaned and shuffled once. */
 const commons = new WeakMap<readonly string[], Common>();
 
 function commonOf({ question, options, seed }: PromptText): Common {
@@ -89,7 +89,7 @@ export function composePrompt(asked: PromptText): Prompt {
 const ANY_NONCE = 'x'.repeat(NONCE_LENGTH);
 const ANY_LABEL = 'XX';
 
-/** As long as every vote of this poll, with nothing drawn: prices follow from it. */
+/** A prompt of the same length as every vote's, without random draws, for computing prices. */
 export function anyPrompt({ question, options }: Pick<PromptText, 'question' | 'options'>): Prompt {
   const labels = options.map(() => ANY_LABEL);
   const lines = options.map((option) => lineOf(ANY_LABEL, cleanOption(option)));

@@ -4,13 +4,13 @@ import type { Provider } from './panel-types.ts';
 /** The value of a setting, such as a key or the region inside an address. */
 export type ProviderSetting = (name: string) => string | undefined;
 
-/** Names of the settings that a provider needs, its key among them. */
+/** Names of the settings that a provider needs, including its key. */
 export const settingsOf = ({ apiKeyEnv, baseUrl }: Provider): string[] => [
   ...(apiKeyEnv === null ? [] : [apiKeyEnv]),
   ...[...baseUrl.matchAll(ADDRESS_SETTING)].map(([, name]) => name!),
 ];
 
-/** The provider's address with its settings filled in. Throws where one is missing or is no part of an address. */
+/** The provider's address with its settings filled in. Throws if one is missing or is not allowed in an address. */
 export function addressOf({ name, baseUrl }: Provider, setting: ProviderSetting): string {
   return baseUrl.replace(ADDRESS_SETTING, (_, variable: string) => {
     const value = setting(variable)?.trim();
@@ -20,7 +20,7 @@ export function addressOf({ name, baseUrl }: Provider, setting: ProviderSetting)
   });
 }
 
-/** The provider's key; null where it wants none. Throws where it is missing. */
+/** The provider's key. Null if it needs none. Throws if it is missing. */
 export function providerKeyOf({ name, apiKeyEnv, keyRequired }: Provider, setting: ProviderSetting): string | null {
   const key = apiKeyEnv === null ? undefined : setting(apiKeyEnv);
   if (keyRequired && !key) throw new Error(`Provider ${name} has no key: set ${apiKeyEnv}`);

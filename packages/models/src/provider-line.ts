@@ -6,13 +6,13 @@ import { fromMessagesReply } from './messages-api.ts';
 import type { Provider, Timeouts } from './panel-types.ts';
 import { headersOf, PATHS } from './provider-call.ts';
 
-// One provider's bounded connection pool, so that a provider that hangs blocks no other. Replies are bounded, and only the
-// parsed reply of a success leaves here. The openai client itself would cost half as much as the rest of a poll.
+// One provider's bounded connection pool, so that a provider that hangs blocks no other. Replies are bounded too.
+// Without the openai client, which alone would cost half as much CPU time as the rest of a poll.
 
 const MAX_REPLY_BYTES = 1024 * 1024;
-/** Sockets that idle longer are closed; most providers close theirs after a minute. */
+/** Idle sockets are closed after this time. Most providers close theirs after a minute. */
 const KEEP_ALIVE_MS = 30_000;
-/** A connection that is cut this soon was one that the provider was just closing: no model has worked for it. */
+/** If a connection is cut this soon, the provider was just closing it, and no model has worked on the call. */
 const CLOSING_MS = 100;
 
 export type CallResult = { reply: unknown } | { failure: CallFailure };
@@ -22,7 +22,7 @@ export interface CallSettings {
   /** Headers for our own simulator's log. */
   trace: Record<string, string>;
   signal: AbortSignal;
-  /** Called once it has a connection, before anything is written to it. */
+  /** Called when the request has a connection, before anything is written. */
   onStart(): void;
 }
 

@@ -2,11 +2,11 @@ import { isJsonObject, type JsonObject, type VoteError } from '@eloquentpoll/con
 import type { Model } from './panel-types.ts';
 import { PPM } from './price.ts';
 
-// Reads a provider's reply. Only one thing is a vote: exactly one label of this vote, letter for letter, in the channel
-// that was asked for. Every step is linear in the answer, so no regular expression runs over it.
+// Reads a provider's reply. Only one thing is a vote: exactly one label of this vote, letter for letter, in the
+// requested form. Every step takes linear time, so no regular expression runs over the answer.
 
 export type AnswerReading =
-  /** `rationale`: what the model wrote before its choice, as it came. */
+  /** `rationale`: what the model wrote before its choice, unchanged. */
   | { vote: number; rationale: unknown }
   /** `repair`: asking once more in plain words may help. */
   | { error: VoteError; repair: boolean };
@@ -20,7 +20,7 @@ const FENCE = '```';
 const VOTE_LINE = 'VOTE: ';
 const CHOICE_KEY = '"choice"';
 
-/** No tokenizer makes more of one token; a longer answer is refused before anything reads it. */
+/** No tokenizer has longer tokens. A longer answer is rejected before it is parsed. */
 const MAX_CHARACTERS_PER_TOKEN = 64;
 
 /** `labels` by option index. */
@@ -35,7 +35,7 @@ export function readAnswer(
   if (!isJsonObject(choice)) return { error: 'provider_error', repair: false };
   const { message, finish_reason: finish } = choice;
   if (finish === 'error' || isJsonObject(choice.error)) return { error: 'provider_error', repair: false };
-  // Gemini adds the reason, "content_filter: SAFETY", and leaves out the message.
+  // Gemini adds the reason ("content_filter: SAFETY") and omits the message.
   if (typeof finish === 'string' && finish.startsWith('content_filter')) return { error: 'refusal', repair: false };
   if (!isJsonObject(message)) return { error: 'provider_error', repair: false };
   if (isFilled(message.refusal)) return { error: 'refusal', repair: false };
@@ -57,7 +57,7 @@ function toolArguments(message: JsonObject): unknown {
   return call.function.arguments;
 }
 
-/** A label, and what the model wrote beside it. */
+/** A label, and the text that the model wrote with it. */
 interface Said {
   label: string;
   rationale: unknown;
@@ -65,7 +65,7 @@ interface Said {
 
 function fromJson(text: string): Said | null {
   const body = withoutFence(text.trim());
-  // JSON.parse keeps the last of two equal keys; two choices are no choice.
+  // JSON.parse keeps only the last of two equal keys, but two choices are no choice.
   if (choiceKeys(body) > 1) return null;
   let parsed: unknown;
   try {
@@ -86,7 +86,7 @@ function withoutFence(text: string): string {
   return language === '' || language === 'json' ? text.slice(start + 1, end) : text;
 }
 
-/** How often `"choice"` is followed by a colon, quotes that are escaped left out. */
+/** How often `"choice"` is followed by a colon, ignoring escaped quotes. */
 function choiceKeys(text: string): number {
   let count = 0;
   for (let at = text.indexOf(CHOICE_KEY); at >= 0; at = text.indexOf(CHOICE_KEY, at + 1)) {
@@ -112,14 +112,14 @@ function isFilled(value: unknown): boolean {
   return typeof value === 'string' && value.length > 0;
 }
 
-/** Tokens as the provider counted them; null where it did not say, or said nonsense. */
+/** The tokens counted by the provider. Null if missing or invalid. */
 export function readUsage(reply: unknown): Usage | null {
   const usage = isJsonObject(reply) ? reply.usage : undefined;
   if (!isJsonObject(usage)) return null;
   const inputTokens = usage.prompt_tokens;
   const outputTokens = usage.completion_tokens;
   if (!isCount(inputTokens) || !isCount(outputTokens)) return null;
-  // Gemini and xAI leave reasoning out of the completion and have it in the total; it is billed as output.
+  // Gemini and xAI count reasoning only in the total, not in the completion. It is billed as output.
   const rest = isCount(usage.total_tokens) ? usage.total_tokens - inputTokens : 0;
   return { inputTokens, outputTokens: Math.max(outputTokens, rest) };
 }
@@ -130,13 +130,15 @@ function isCount(value: unknown): value is number {
 
 const XAI_TICKS_PER_USD = 10_000_000_000;
 
-/** What the provider says this call cost us, in micro-USD, with the fee of paying for it; null where it does not say. */
+/**
+ * What this call cost us according to the provider, in micro-USD, including the fee for paying it. Null if not stated.
+ */
 export function readProviderCost(reply: unknown, feePpm = 0): number | null {
   const usage = isJsonObject(reply) ? reply.usage : undefined;
   if (!isJsonObject(usage)) return null;
   const { cost_in_usd_ticks: ticks, is_byok, cost_details } = usage;
   const charged = typeof ticks === 'number' ? ticks / XAI_TICKS_PER_USD : usage.cost;
-  // With a key of ours at the vendor, OpenRouter's own cost is its fee alone; the vendor's bill comes on top of it.
+  // If our own key at the vendor is used, OpenRouter's cost is only its fee, and the vendor's bill comes on top.
   const upstream = isJsonObject(cost_details) ? cost_details.upstream_inference_cost : null;
   const billed = is_byok === true ? upstream : 0;
   if (!isUsd(charged) || !isUsd(billed)) return null;
@@ -147,7 +149,7 @@ export function readProviderCost(reply: unknown, feePpm = 0): number | null {
 const MAX_USD = 1_000;
 const isUsd = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= MAX_USD;
 
-/** Characters of the answer, for an estimate where the provider counted nothing. */
+/** Bytes of the answer, for an estimate if the provider counted no tokens. */
 export function answerBytes(reply: unknown): number {
   const choices = isJsonObject(reply) ? reply.choices : undefined;
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined;

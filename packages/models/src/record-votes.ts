@@ -3,10 +3,10 @@ import { failureLimit } from './failure-limit.ts';
 import type { SharedHealth } from './fleet.ts';
 import type { VoteRequest } from './vote-request.ts';
 
-// Decides which votes say something about their model. A model's failure rate is part of every poll's confidence, so a
-// caller must not be able to move it: only failures of the line count, only in polls that are paid for, and few per account.
+// Decides which votes count as evidence about their model. A model's failure rate affects every poll's confidence, so
+// callers must not be able to move it: only failures of the line count, only in paid polls, and few per account.
 
-/** Refusals, broken forms and unknown labels are brought about by the question. */
+/** Refusals, malformed answers and unknown labels are caused by the question. */
 const LINE_FAILURES: ReadonlySet<Vote['error']> = new Set(['timeout', 'rate_limited', 'provider_error']);
 
 export type RecordVote = (request: VoteRequest, ended: { callMs: number } | { error: Vote['error'] }) => void;

@@ -1,8 +1,8 @@
-// What is known of a model from its own calls: how many, how many failed, how long the good ones took. Old calls fade with
-// a half-life, so a record says how the model is now. Latencies are counted in bins that grow by a third each: a record is
-// a short list of numbers however many calls stand behind it, and records of several workers add up.
+// What is known about a model from its own calls: how many, how many failed, and the latencies of good ones. Old calls
+// fade with a half-life. Latencies are counted in bins, each a third wider than the one before, so a record is a short
+// list of numbers however many calls it covers, and records of several workers can be added.
 
-/** A model's recent calls, faded. */
+/** A model's recent calls, weighted by age. */
 export interface CallTally {
   calls: number;
   fails: number;
@@ -10,21 +10,21 @@ export interface CallTally {
   bins: number[];
 }
 
-/** What polls and estimates need to know of a model. */
+/** What polls and estimates need to know about a model. */
 export interface ModelRecord {
-  /** Chance that it gives no vote, at most MAX_FAILURE_RATE; 0 where nothing is known. */
+  /** Probability that it gives no vote, at most MAX_FAILURE_RATE. 0 if unknown. */
   failureRate: number;
   p50Ms: number;
   p90Ms: number;
-  /** Recent calls behind these figures; 0 when they are the panel's. */
+  /** Number of recent calls behind these figures. 0 if they come from the roster file. */
   calls: number;
-  /** True while the fleet leaves the model alone because its last calls failed. */
+  /** True while the fleet does not ask the model because its last calls failed. */
   resting: boolean;
 }
 
 /**
- * The more models are expected to fail, the surer a leader looks. A record is believed up to here: with a rate of 0.95
- * for two models left, a lead of 4:3 looked 96 % sure.
+ * The more models are expected to fail, the more certain a leader looks. So failure rates are capped: with a rate of
+ * 0.95 for two remaining models, a lead of 4:3 would look 96 % certain.
  */
 export const MAX_FAILURE_RATE = 0.3;
 
@@ -32,7 +32,7 @@ export const HALF_LIFE_MS = 30 * 60_000;
 const MIN_MS = 20;
 const GROWTH = 1.3;
 export const BINS = 36;
-/** Below this many good calls the panel's latencies are better than our own. */
+/** With fewer good calls than this, the roster file's latencies are better than our own. */
 const ENOUGH_CALLS = 10;
 
 export function emptyTally(): CallTally {
@@ -44,7 +44,7 @@ export function binOf(latencyMs: number): number {
   return Math.min(BINS - 1, bin);
 }
 
-/** Adds one vote: its latency when it brought a vote, null when it failed. */
+/** Adds one vote. `latencyMs`: null if it failed. */
 export function countVote(tally: CallTally, latencyMs: number | null): void {
   tally.calls += 1;
   if (latencyMs === null) tally.fails += 1;
@@ -57,7 +57,7 @@ export function add(into: CallTally, other: CallTally): void {
   for (let i = 0; i < BINS; i += 1) into.bins[i]! += other.bins[i] ?? 0;
 }
 
-/** The latency below which a share `q` of the good calls ended, interpolated inside its bin. */
+/** The latency that a share `q` of the good calls stayed below, interpolated inside its bin. */
 export function percentileMs(bins: readonly number[], q: number): number {
   const rank = q * bins.reduce((sum, n) => sum + n, 0);
   let below = 0;
@@ -78,7 +78,7 @@ export function summary(
   const calls = tally.calls * fade;
   const known = (tally.calls - tally.fails) * fade >= ENOUGH_CALLS;
   return {
-    // A prior of one failure in twenty calls: a single failure must not look like a rule.
+    // A prior of one failure in twenty calls, so that a single failure does not look like a pattern.
     failureRate: calls < 0.5 ? 0 : Math.min(MAX_FAILURE_RATE, (tally.fails * fade + 1) / (calls + 20)),
     p50Ms: known ? Math.round(percentileMs(tally.bins, 0.5)) : panel.p50Ms,
     p90Ms: known ? Math.round(percentileMs(tally.bins, 0.9)) : panel.p90Ms,

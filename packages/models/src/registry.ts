@@ -1,20 +1,20 @@
 import { isJsonObject, type JsonObject } from '@eloquentpoll/contracts';
 import { Pool } from 'undici';
 
-// The line to the registry of model variants: one GET with parameters. It ends within seconds, follows no redirect, holds
-// no more than 2 MB, and what comes back is a listing or an error. Nothing the registry writes gets into an error.
+// Calls the registry of model variants: one GET with parameters. It ends within seconds, follows no redirect, reads at
+// most 2 MB, and returns a listing or throws an error. Errors contain no text from the registry.
 
 export interface Registry extends AsyncDisposable {
-  /** Throws a `RegistryError` when the registry does not answer properly. */
+  /** Throws a `RegistryError` if the registry does not answer properly. */
   list(parameters: URLSearchParams): Promise<RegistryListing>;
 }
 
 export interface RegistryListing {
-  /** As the registry gives it: rows of its own making. */
+  /** The registry's rows, unchecked. */
   variants: JsonObject[];
-  /** How many models there are, where the registry says so. */
+  /** Number of models, if the registry states it. */
   modelCount: number | null;
-  /** How many variants there are, where the registry says so; more than came when it held some back. */
+  /** Number of variants, if the registry states it. Larger than the listing if it was truncated. */
   count: number | null;
 }
 
@@ -33,7 +33,7 @@ const MAX_BYTES = 2 * 1024 * 1024;
 const CONNECTIONS = 4;
 const TIMEOUTS: RegistryTimeouts = { connectMs: 2_000, firstByteMs: 4_000, idleMs: 2_000, totalMs: 6_000 };
 
-/** The address may hold parameters of its own; they are sent too. */
+/** The address may have parameters of its own, which are sent too. */
 export function openRegistry(address: string, timeouts: Partial<RegistryTimeouts> = {}): Registry {
   const { connectMs, firstByteMs, idleMs, totalMs } = { ...TIMEOUTS, ...timeouts };
   const base = new URL(address);

@@ -1,17 +1,17 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import type { Dialect } from './dialects.ts';
 
-// Which field of our request a provider turned away. Only names that we sent come out of here: what a provider writes
-// may repeat the prompt or the key.
+// Finds which field of our request a provider rejected. Returns only names that we sent, because a provider's text may
+// repeat the prompt or the key.
 
 const MAX_STRINGS = 64;
 const MAX_CHARACTERS = 4_000;
 
-/** The field of `sent` that an error body of status 400 or 422 names; null where it names none. */
+/** The field of `sent` that the error body of a 400 or 422 names. Null if it names none. */
 export function rejectedField(sent: readonly string[], status: number, body: unknown): string | null {
   if (status !== 400 && status !== 422) return null;
   const known = new Map(sent.filter((name) => name !== 'messages').map((name) => [plain(name), name]));
-  // Anthropic speaks of "the effort parameter".
+  // Anthropic calls it "the effort parameter".
   if (sent.includes('output_config')) known.set('effort', 'output_config');
   const { paths, texts } = stringsOf(body);
   for (const path of paths) {
@@ -25,13 +25,13 @@ export function rejectedField(sent: readonly string[], status: number, body: unk
   return null;
 }
 
-/** The same field in snake and camel case. */
+/** Makes snake case and camel case names comparable. */
 const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
 const firstPart = (path: string): string => path.split(/[.[]/, 1)[0]!;
 
 /**
- * `param` and the places of pydantic say it exactly; messages put the name in quotes, or before a colon. Values that were
- * sent, and what Groq's model wrote, are left out.
+ * `param` and pydantic's locations name the field exactly. Messages put it in quotes or before a colon. Values that
+ * were sent, and what Groq's model wrote, are skipped.
  */
 function stringsOf(body: unknown): { paths: string[]; texts: string[] } {
   const paths: string[] = [];
@@ -55,7 +55,7 @@ function stringsOf(body: unknown): { paths: string[]; texts: string[] } {
   return { paths, texts };
 }
 
-/** Mistral and proxies put one error body into another as text. */
+/** Mistral and proxies nest an error body in another as text. */
 function jsonIn(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return null;
   try {
@@ -85,7 +85,7 @@ function namedIn(text: string, known: ReadonlyMap<string, string>): string | nul
   return null;
 }
 
-/** What to write into the roster file so that the field is not sent, or sent otherwise. */
+/** What to change in the roster file so that the field is not sent, or sent differently. */
 export function capabilityFor(field: string, { reasoningField }: Dialect): string {
   switch (field) {
     case 'model':

@@ -13,19 +13,19 @@ export interface Elicitation {
   style: PromptStyle;
   search: boolean;
   repair: boolean;
-  /** Pseudonym of who asks. */
+  /** Pseudonym of the caller. */
   caller?: string | undefined;
 }
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 
-/** The request for one vote, on the rung of the ladder that the model's capabilities allow, in the provider's dialect. */
+/** The request for one vote, in the strictest form that the model supports and in the provider's dialect. */
 export function requestBody(asked: Elicitation): Record<string, unknown> {
   const { model, provider, prompt, style, search, repair, caller } = asked;
   const { takes } = provider;
   const messages: Body['messages'] = [
     { role: 'system', content: systemMessage(model, style, prompt) },
-    // One message: the chat templates of some models take no two of a user in a row.
+    // In one message, because the chat templates of some models do not allow two user messages in a row.
     { role: 'user', content: repair ? `${prompt.block}\n\n${REPAIR}` : prompt.block },
   ];
   const variant = search ? model.search : null;
@@ -36,7 +36,7 @@ export function requestBody(asked: Elicitation): Record<string, unknown> {
     ...routing(asked),
     model: variant?.model ?? model.name,
     messages,
-    // Always set: it is what bounds the cost of a call.
+    // Always set, because it bounds the cost of a call.
     [takes.maxTokensField]: model.maxOutputTokens,
     ...(model.temperature ? { temperature: 0 } : {}),
     ...(model.seed && takes.seedField ? { [takes.seedField]: prompt.providerSeed } : {}),
@@ -49,10 +49,13 @@ export function requestBody(asked: Elicitation): Record<string, unknown> {
 
 const MICRO_PER_USD = 1_000_000;
 
-/** Dollars of a price in micro-USD. */
+/** Converts a price from micro-USD to dollars. */
 const usdOf = (priceU: bigint): number => Number(priceU) / MICRO_PER_USD;
 
-/** OpenRouter chooses among vendors whose prices for one model differ several times: it may take none above the roster's. */
+/**
+ * OpenRouter chooses among vendors whose prices for one model differ by large factors. It may choose none above the
+ * roster's price.
+ */
 function routing({ model, provider, search }: Elicitation): Record<string, unknown> {
   if (provider.dialect !== 'openrouter') return {};
   const extras = [provider.extraBody, model.extraBody, search ? model.search?.extraBody : undefined];

@@ -1,6 +1,6 @@
 /**
- * Tokens for retries: each call earns a tenth of one, a retry spends a whole one. A provider that fails everywhere is thus
- * asked at most a tenth more often than it would have been, while a single failure among many is always retried.
+ * A token bucket for retries: each call earns a tenth of a token, a retry costs one. So a provider that always fails is
+ * called at most a tenth more often, while a single failure among many calls is always retried.
  */
 export interface RetryBudget {
   earn(): void;
@@ -9,7 +9,7 @@ export interface RetryBudget {
 
 const PER_CALL = 0.1;
 const MOST = 10;
-/** A process that has just started may retry this often before it has earned anything. */
+/** A process that has just started may retry this often before it has earned a token. */
 const AT_START = 2;
 
 export function retryBudget(): RetryBudget {

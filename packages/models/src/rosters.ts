@@ -15,7 +15,7 @@ import together from '../rosters/together.json' with { type: 'json' };
 import vllm from '../rosters/vllm.json' with { type: 'json' };
 import xai from '../rosters/xai.json' with { type: 'json' };
 
-/** Roster files that come with the product; every other name is a path. */
+/** Roster files that are part of the product. Every other name is a path. */
 export const ROSTERS: Readonly<Record<string, unknown>> = {
   openai,
   anthropic,

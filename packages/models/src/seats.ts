@@ -8,22 +8,22 @@ import { REPAIR } from './prompt-words.ts';
 import type { ModelRecord } from './record.ts';
 import { typicalCostsFor } from './typical-cost.ts';
 
-// The places of a poll's panel with the most that each vote can cost: us, and the customer, who pays list price for the
-// call that brought the vote and may have to pay what the calls before it cost us.
+// The seats of a panel, with the maximum cost of each vote: to us, and to the customer, who pays list price for the
+// call that brought the vote and may have to pay what earlier calls cost us.
 
 /**
- * Tokens that a provider may add around what we send: the chat template and the words that carry a schema or a tool.
- * The largest known is about 600, for a forced tool.
+ * Tokens that a provider may add to what we send: the chat template, and the words around a schema or a tool. The
+ * largest known number is about 600, for a forced tool.
  */
 const TEMPLATE_TOKENS = 800;
 
-/** The words of a repair, which a vote may need and usually does not. */
+/** The text of a repair, which a vote rarely needs. */
 const REPAIR_BYTES = Buffer.byteLength(REPAIR);
 
 /**
- * The most prompt tokens of one call. A token stands for at least one byte of UTF-8 in every tokenizer in use, so the
- * byte length is a bound that cannot be wrong; it is about four times too high for English, which costs little because
- * output dominates a vote's price, and it cannot be gamed with texts that tokenize badly. Labels and nonces have one
+ * The maximum number of prompt tokens of a call. A token is at least one byte of UTF-8 in every tokenizer in use, so
+ * the byte length is a safe bound, even for texts that are made to tokenize badly. It is about four times too high for
+ * English, which matters little because output dominates a vote's price. All labels and all nonces have the same
  * length, so any vote of the poll will do.
  */
 function promptTokenBound(model: Model, text: PollText, prompt: Prompt): number {
@@ -36,16 +36,16 @@ function callMaxU(model: Model, text: PollText, prompt: Prompt): bigint {
   return callCostOf(model, usage, text.search);
 }
 
-/** The most that one call costs us, in micro-USD. */
+/** The maximum cost of one call to us, in micro-USD. */
 export const maxCallCostOf = (model: Model, text: PollText): bigint => callMaxU(model, text, anyPrompt(text));
 
 export interface SeatTerms {
   records?: ReadonlyMap<string, Pick<ModelRecord, 'failureRate' | 'p90Ms'>>;
-  /** List price by the provider's price, in millionths. */
+  /** List price divided by the provider's price, in millionths. */
   pricePpm?: number;
 }
 
-/** Seats in the panel's own order; the order of asking is for the poll to draw. */
+/** Seats in the panel's own order. The poll draws the asking order. */
 export function seatsFor(panel: Panel, text: PollText, { records, pricePpm = 1_000_000 }: SeatTerms = {}): Seat[] {
   const prompt = anyPrompt(text);
   const typicalU = typicalCostsFor(panel, text, prompt);
@@ -55,7 +55,7 @@ export function seatsFor(panel: Panel, text: PollText, { records, pricePpm = 1_0
     return {
       model_id: model.id,
       family: model.family,
-      // The calls before the last one, at their cost, and the last one at its price.
+      // The earlier calls at our cost, and the last one at its list price.
       reserve_u: voteMaxU(Number(maxU)) - Number(maxU) + Number(listPrice(maxU, pricePpm)),
       call_max_u: Number(maxU),
       call_typical_u: Number(typicalU[i]!),

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * Endless numbers that depend on the seed alone: a resumed poll draws the same labels, order and nonces again. One hash
- * makes the secret state, xoshiro128** draws from it.
+ * An endless sequence of numbers that depends only on the seed: a resumed poll draws the same labels, order and nonces
+ * again. A hash produces the secret state, and xoshiro128** draws from it.
  */
 export function seededNumbers(seed: string): (below: number) => number {
   const digest = hash('sha256', seed, 'hex');
@@ -18,7 +18,7 @@ export function seededNumbers(seed: string): (below: number) => number {
     a ^= d;
     c ^= shifted;
     d = (d << 11) | (d >>> 21);
-    // 32 bits against a bound of a few dozen: the bias of the remainder is below one in a hundred million.
+    // With 32 bits and a bound of a few dozen, the modulo bias is below one in a hundred million.
     return result % below;
   };
 }

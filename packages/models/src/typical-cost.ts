@@ -4,21 +4,21 @@ import { type PollText, promptBytes } from './poll-text.ts';
 import { anyPrompt } from './prompt.ts';
 import { asksRationale, promptStyle } from './prompt-words.ts';
 
-// What a vote usually costs us, for estimates; the worst case in seats.ts is for holds. The prompt is known to the byte
-// and only its tokens are guessed. What a model writes is guessed from what it is asked for: a label, a reason of at
-// most 40 words, and the thoughts of a model that reasons at low effort.
+// The typical cost of a vote to us, for estimates; seats.ts has the worst case, for holds. The prompt's bytes are known
+// and only its tokens are guessed. The model's output is guessed from what is requested: a label, a reason of at most
+// 40 words, and the thoughts of a model that reasons at low effort.
 
 /** The chat template around two short messages. */
 const TEMPLATE_TOKENS = 20;
-/** One label inside the JSON, the tool call or the line that carries it. */
+/** One label and the JSON, tool call or line around it. */
 const CHOICE_TOKENS = 12;
 const RATIONALE_TOKENS = 50;
-/** A choice between few options takes a model at low effort a few sentences of thought. */
+/** At low effort, a model thinks for a few sentences about a choice between few options. */
 const REASONING_TOKENS = 250;
 /** Search results rarely fill the space that is reserved for them. */
 const SEARCH_SHARE = 0.5;
 
-/** What a call usually costs us, in micro-USD, in the panel's own order; never more than it can. */
+/** The typical cost of a call to us, in micro-USD, in the panel's own order. Never more than its maximum. */
 export function typicalCostsFor(panel: Panel, text: PollText, prompt = anyPrompt(text)): bigint[] {
   return panel.models.map((model) => {
     const search = text.search ? model.search : null;
@@ -29,11 +29,14 @@ export function typicalCostsFor(panel: Panel, text: PollText, prompt = anyPrompt
   });
 }
 
-/** A poll of usual length. Models are put in order by it, so that the order is the same for short and long questions. */
+/**
+ * A question of typical length. It determines the order by price, so that the order is the same for short and long
+ * questions.
+ */
 const USUAL_QUESTION = 'x'.repeat(240);
 const USUAL_OPTIONS = Array.from({ length: 4 }, (_, i) => `${i}`.padEnd(24, 'x'));
 
-/** What a call of each model counts as in the order of prices, in micro-USD, in the panel's own order. */
+/** The price of each model's call that determines the order by price, in micro-USD, in the panel's own order. */
 export function orderingPricesOf(panel: Panel, search: boolean): bigint[] {
   const style = promptStyle({ panel_name: panel.name });
   return typicalCostsFor(panel, { question: USUAL_QUESTION, options: USUAL_OPTIONS, search, style });

@@ -6,26 +6,26 @@ import type { PromptStyle } from './prompt-words.ts';
 export interface VoteRequest {
   pollId: string;
   modelId: string;
-  /** Whose poll it is; left out for an anonymous one. */
+  /** The account of the poll. Undefined for an anonymous one. */
   accountId?: string;
-  /** Pseudonym of who asks, for providers that take one. */
+  /** Pseudonym of the caller, for providers that accept one. */
   caller?: string | undefined;
   question: string;
   options: readonly string[];
-  /** Place of the model in the poll's order of asking. */
+  /** Place of the model in the poll's asking order. */
   seat: number;
-  /** The poll's secret seed: labels, order and nonce follow from it. */
+  /** The poll's secret seed, which determines labels, order and nonce. */
   seed: string;
   style: PromptStyle;
   search: boolean;
-  /** Milliseconds this vote may take from now, waits and retries included. */
+  /** How many milliseconds this vote may take from now, including waits and retries. */
   deadlineMs: number;
-  /** The most that may be billed. */
+  /** The maximum that may be billed. */
   reserveU: number;
-  /** What one call costs us. */
+  /** The cost of one call to us. */
   call: CallPrice;
-  /** List price by the provider's price, in millionths. */
+  /** List price divided by the provider's price, in millionths. */
   pricePpm: number;
-  /** Whose time limits apply on top of the provider's. */
+  /** The panel whose time limits apply in addition to the provider's. */
   panel?: PanelName;
 }
