@@ -1,10 +1,12 @@
-// How much the models of a panel repeat each other. Nine models that always agree are one voice.
+// How much the votes of a panel's models depend on each other. Nine models that always agree are worth one vote.
 import type { VotedQuestion } from './voted-question.ts';
 
-/** 1 on the diagonal; null where two models never voted on the same question. */
+/** 1 on the diagonal. Null if two models never voted on the same question. */
 export type AgreementMatrix = readonly (readonly (number | null)[])[];
 
-/** Agreement beyond chance: 0 as often as by guessing, 1 always. Chance is one in the number of options. */
+/**
+ * Agreement beyond chance: 0 for as often as by guessing, 1 for always. Chance is one divided by the number of options.
+ */
 export function agreementMatrix(
   questions: readonly VotedQuestion[],
   models: number,
@@ -23,7 +25,9 @@ export function agreementMatrix(
   });
 }
 
-/** Correlation of being wrong, over the questions with a known answer; null where one of a pair is always right or wrong. */
+/**
+ * Correlation of errors, over the questions with a known answer. Null if one of a pair is always right or always wrong.
+ */
 export function errorCorrelations(questions: readonly VotedQuestion[], models: number): AgreementMatrix {
   return pairwise(models, (a, b) => {
     let [count, wrongA, wrongB, wrongBoth] = [0, 0, 0, 0];
@@ -50,8 +54,9 @@ function pairwise(models: number, of: (a: number, b: number) => number | null): 
 }
 
 /**
- * "Nine models that count like 5.2": as many independent voices have a mean that varies as much as theirs (Kish's
- * design effect). Pairs without figures are taken to be like the average pair; null where there is none.
+ * "Nine models are worth 5.2 votes": the number of independent votes whose mean varies as much as the mean of these
+ * models' votes (Kish's design effect). Pairs without data are assumed to be like the average pair. Null if no pair has
+ * data.
  */
 export function effectiveVotes(matrix: AgreementMatrix): number | null {
   const models = matrix.length;
@@ -62,13 +67,13 @@ export function effectiveVotes(matrix: AgreementMatrix): number | null {
   return Math.min(models, models / Math.max(1, 1 + (models - 1) * mean));
 }
 
-/** The agreement of models that have names, as it is stored. */
+/** The agreement of named models, as stored. */
 export interface NamedAgreement {
   readonly models: readonly string[];
   readonly matrix: AgreementMatrix;
 }
 
-/** Of some of the models; null until every pair of them has a figure. */
+/** The effective votes of some of the models. Null until every pair of them has data. */
 export function effectiveVotesOf({ models, matrix }: NamedAgreement, heard: readonly string[]): number | null {
   const places = heard.map((model) => models.indexOf(model));
   if (places.includes(-1)) return null;

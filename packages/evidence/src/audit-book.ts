@@ -1,5 +1,6 @@
-// The audits of one panel in one order, in the sequence in which they came: each is judged with the record as it stood
-// before it, then teaches the record. Out of it come the record that brakes and the certificates that open the gate.
+// The audits of one panel in one order, in sequence. Each is judged with the record from the audits before it, then
+// added to that record. The book yields the track record, which lowers confidence, and the certificates, which open the
+// gate.
 import {
   type Certificates,
   type HeardPoll,
@@ -18,34 +19,34 @@ import {
 import type { Trials } from './e-value.ts';
 import { certificateOf, EMPTY_LEDGER, type Judgement, type StopLedger, withJudgement } from './stop-ledger.ts';
 
-/** A lock may have ended it: then there are fewer votes than seats, and the others could not change the winner. */
+/** If a lock ended the poll, there are fewer votes than seats, and the others could not change the winner. */
 export interface AuditedPoll extends HeardPoll {
-  /** Of the whole panel's seats, those of the votes first and in their order. */
+  /** Families of all seats of the panel: first those of the votes, in their order, then the others. */
   readonly families: readonly string[];
 }
 
 export interface AuditRules {
   readonly panelSize: number;
-  /** At most 1 - threshold of the early stops are to be wrong. */
+  /** The promise: at most 1 - threshold of the early stops are wrong. */
   readonly threshold: number;
   readonly minVotes: number;
 }
 
-/** All that a book has to remember, as plain JSON. */
+/** The complete state of a book, as plain JSON. */
 export interface AuditState {
   readonly few: StopLedger;
   readonly many: StopLedger;
-  /** By situation: polls, and how many of them the leader of then won. */
+  /** For each situation, the number of polls and how many of them the leader of that time won. */
   readonly situations: Readonly<Record<string, readonly [number, number]>>;
 }
 
 export interface AuditBook {
   enter(audit: AuditedPoll): void;
-  /** Takes an audit that was entered out of the record; the certificates still count it. */
+  /** Removes an audit from the track record. The certificates still count it. */
   forget(audit: HeardPoll): void;
   readonly record: TrackRecord;
   readonly certificates: Certificates;
-  /** Stops on confidence, and wrong ones. */
+  /** Stops by confidence, and how many of them were wrong. */
   readonly stops: Trials;
   readonly state: AuditState;
 }
@@ -84,7 +85,7 @@ export const certificatesOf = ({ few, many }: Pick<AuditState, 'few' | 'many'>):
   manyOptions: certificateOf(many),
 });
 
-/** The record of a panel of this size. */
+/** The track record of a panel of this size. */
 export const recordOf = (state: AuditState, panelSize: number): TrackRecord => ({
   panelSize,
   situations: situationsOf(state),
@@ -98,13 +99,14 @@ const entriesOf = (situations: ReadonlyMap<string, Outcomes>): [string, [number,
   [...situations].map(([situation, { polls, won }]) => [situation, [polls, won]]);
 
 /**
- * A lock is no stop that could be wrong: locks are audited without a call, and would hide wrong stops where jobs expire.
- * Only a panel that a lock stops before it has votes enough for its confidence has no other stops, and is certified by them.
+ * Stops by a lock cannot be wrong, so they do not count: they are audited without any call, and would hide wrong stops
+ * when audits of other stops expire. Exception: a panel in which a lock always comes before the minimum votes for
+ * confidence has no other stops, so it is certified by those.
  */
 const isStop = (reason: TerminationReason | null, { panelSize, minVotes }: AuditRules): boolean =>
   reason === 'confidence' || (reason === 'mathematical_lock' && panelSize < 2 * minVotes);
 
-/** What this rule would have done, and whether the whole panel then elected the same. */
+/** What this rule would have done, and whether the full panel then elected the same option. */
 function judged({ optionCount, families, votes }: AuditedPoll, rules: AuditRules, record: TrackRecord): Judgement {
   const { threshold, minVotes } = rules;
   const seats = families.map((family) => ({ family, reserveU: 0n, failureRate: 0 }));

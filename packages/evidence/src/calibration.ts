@@ -1,31 +1,31 @@
-// Said against came true: what confidence promised over many audited polls and what the full panels then elected, in
-// bands with intervals. A band that too few polls were in is pooled with its neighbour, and says so. Only sums are kept, so
-// which polls were in both is not known: the interval of pooled bands is as wide as if each had been in every one.
+// Stated confidence compared with how often it proved right, over many audited polls, in bands with intervals. A band
+// with too few polls is pooled with a neighbor and marked. Only sums are kept, so it is unknown which polls were in
+// both bands: the interval of pooled bands is as wide as if each poll had been in all of them.
 import { type Interval, shareInterval } from './interval.ts';
 
 export interface StatedConfidence {
-  /** Which poll said it: a poll counts once per band, however many of its states were in it. */
+  /** The poll that stated it. A poll counts once per band, however many of its states are in the band. */
   readonly poll: string | number;
   readonly confidence: number;
   readonly cameTrue: boolean;
 }
 
-/** So many polls; the sum of what they said, and of what came true. */
+/** Number of polls, the sum of their stated confidence, and the sum of what came true. */
 export type Sums = readonly [polls: number, said: number, cameTrue: number];
 
-/** One per band between the edges: tallies of different polls are added. Plain JSON. */
+/** One entry per band between the edges. Tallies of different polls can be added. Plain JSON. */
 export type BandTally = readonly Sums[];
 
 export interface CalibrationBand {
   readonly from: number;
   readonly to: number;
-  /** A poll counts once in each of the bands that were pooled. */
+  /** A poll counts once in each of the pooled bands. */
   readonly polls: number;
   /** Mean confidence. */
   readonly said: number;
   readonly cameTrue: number;
   readonly interval: Interval;
-  /** Bands that had too few polls of their own became this one. */
+  /** True if this band was made of bands that had too few polls each. */
   readonly isPooled: boolean;
 }
 
@@ -33,14 +33,14 @@ const EDGES = [0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1];
 export const MIN_POLLS_OF_A_BAND = 100;
 export const NO_SUMS: Sums = [0, 0, 0];
 
-/** From low to high; what no poll said has no band, and neither have certain states (1): they were proven. */
+/** From low to high. Empty bands are omitted, and so are certain states (1), because they were proven. */
 export const calibrationBands = (
   states: Iterable<StatedConfidence>,
   minPolls = MIN_POLLS_OF_A_BAND,
 ): CalibrationBand[] =>
   bandsOf([...Map.groupBy(states, ({ poll }) => poll).values()].map(bandTally).reduce(addedBands, []), minPolls);
 
-/** The states of one poll. They mostly come true together, so in each band it counts by their mean. */
+/** The states of one poll. Their outcomes depend on each other, so the poll counts in each band with their mean. */
 export function bandTally(states: readonly Omit<StatedConfidence, 'poll'>[]): BandTally {
   return EDGES.slice(1).map((to, i): Sums => {
     const inBand = states.filter(({ confidence }) => confidence >= EDGES[i]! && confidence < to);
@@ -73,11 +73,11 @@ export function bandsOf(tally: BandTally, minPolls = MIN_POLLS_OF_A_BAND): Calib
 
 interface Bin extends Pick<CalibrationBand, 'from' | 'to'> {
   readonly sums: Sums;
-  /** Of how many bands it was made. */
+  /** Number of bands that were pooled. */
   readonly parts: number;
 }
 
-/** Joins the smallest band to the smaller of its neighbours until every band has enough. */
+/** Joins the smallest band with its smaller neighbor until every band has enough polls. */
 function pooled(bins: readonly Bin[], minPolls: number): Bin[] {
   const left = [...bins];
   const pollsOf = (bin: Bin) => bin.sums[0];

@@ -1,5 +1,5 @@
-// The best panels by size, chosen on one half of the questions and judged on the other, so that the choice does not
-// flatter itself.
+// The best panel of each size, chosen on one half of the questions and judged on the other, so that the judgement is
+// not biased by the choice.
 
 import { bestOf, type PanelFigures, panelFigures, rightAnswers } from './panel-figures.ts';
 import type { VotedQuestion } from './voted-question.ts';
@@ -9,17 +9,17 @@ export interface Halves {
   readonly judging: readonly Required<VotedQuestion>[];
 }
 
-/** Every other question. */
+/** Splits the questions alternately. */
 export const halvesOf = (questions: readonly Required<VotedQuestion>[]): Halves => ({
   choosing: questions.filter((_, i) => i % 2 === 0),
   judging: questions.filter((_, i) => i % 2 === 1),
 });
 
-/** The figures of one panel; its best member is chosen on the first half, too. */
+/** The figures of one panel. Its best member is also chosen on the first half. */
 export const judgedPanel = ({ choosing, judging }: Halves, models: readonly number[]): PanelFigures =>
   panelFigures(judging, models, bestOf(choosing, models));
 
-/** For each size the best panel that adding and swapping single models finds. */
+/** For each size, the best panel found by adding and swapping single models. */
 export function choosePanels(halves: Halves, candidates: readonly number[], sizes: readonly number[]): PanelFigures[] {
   const panels = new Map<number, readonly number[]>();
   let panel: readonly number[] = [];
@@ -42,7 +42,7 @@ function added(
   return bestPanel(questions, larger);
 }
 
-/** Swaps one member for one candidate while that helps. */
+/** Swaps single members for candidates as long as that improves the panel. */
 function swapped(
   questions: readonly Required<VotedQuestion>[],
   panel: readonly number[],
@@ -58,7 +58,7 @@ function swapped(
   }
 }
 
-/** The first of the best. */
+/** The best panel; the first one if several are equal. */
 function bestPanel(
   questions: readonly Required<VotedQuestion>[],
   panels: readonly (readonly number[])[],

@@ -1,25 +1,25 @@
-// Evidence about a rate of wrong early stops that holds at every look: e-values. A bet that multiplies its stake by more
-// than one on average only if the null hypothesis is false; 20 times the stake is significance at 5% whenever it comes.
+// E-values: evidence about the rate of wrong early stops that stays valid however often it is checked. An e-value is
+// the result of a bet that wins on average only if the null hypothesis is false; 20 means significance at 5%.
 
-/** So many trials, of which so many were hits: stops, and wrong ones. */
+/** The number of trials and of hits: early stops, and wrong ones. */
 export interface Trials {
   readonly trials: number;
   readonly hits: number;
 }
 
-/** Evidence at which a certificate is given or an alarm raised. */
+/** The evidence at which a certificate is given or an alarm is raised. */
 export const STRONG_EVIDENCE = 20;
 
 const BETS = 50;
 
-/** Against "the rate is `limit` or more": an even mixture of bets on the rates below. */
+/** Evidence against "the rate is `limit` or more": an even mixture of bets on the rates below. */
 export const evidenceBelow = (limit: number, seen: Trials): number => mixture(limit, seen, (share) => share * limit);
 
-/** Against "the rate is `limit` or less": an even mixture of bets on the rates above. */
+/** Evidence against "the rate is `limit` or less": an even mixture of bets on the rates above. */
 export const evidenceAbove = (limit: number, seen: Trials): number =>
   mixture(limit, seen, (share) => limit + share * (1 - limit));
 
-/** Likelihood ratios against `limit`, the hypothesis' most favourable member, of rates spread evenly. */
+/** The mean likelihood ratio of evenly spread rates against `limit`, the null hypothesis' most favorable rate. */
 function mixture(limit: number, { trials, hits }: Trials, rateAt: (share: number) => number): number {
   let evidence = 0;
   for (let bet = 0; bet < BETS; bet++) {
@@ -29,13 +29,13 @@ function mixture(limit: number, { trials, hits }: Trials, rateAt: (share: number
   return evidence / BETS;
 }
 
-/** Trials after which a new bet on a change begins. */
+/** A new bet on a change starts after this many trials. */
 export const TRIALS_OF_A_BLOCK = 50;
 
 /**
- * Against "the rate is and stays `limit` or less", when it may have risen at any time: bets that begin with each block,
- * with stakes that sum to one. A good past does not cancel what a later break loses. Bets of `dropped` blocks before
- * these are not remembered and count as lost.
+ * Evidence against "the rate is and stays `limit` or less", if it may have risen at any time: one bet starts with each
+ * block, and their stakes sum to one. So a good past does not offset losses after a later change. Bets of the `dropped`
+ * blocks before these are not stored and count as lost.
  */
 export function evidenceOfRise(limit: number, blocks: readonly Trials[], dropped = 0): number {
   const stake = (block: number) => 1 / ((block + 1) * (block + 2));

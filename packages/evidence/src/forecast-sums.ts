@@ -1,4 +1,4 @@
-// Does confidence mean what it says? Every state of a poll with a leader is one forecast that this leader will be the
+// Tests whether confidence is calibrated. Every state of a poll with a leader is one forecast: this leader will be the
 // full panel's winner. Sums of any number of forecasts, as plain JSON.
 
 export interface Forecast {
@@ -6,7 +6,7 @@ export interface Forecast {
   readonly cameTrue: boolean;
 }
 
-/** One bin: forecasts, the sum of their confidence, and how many came true. */
+/** One bin: the number of forecasts, the sum of their confidence, and how many came true. */
 type BinSums = [states: number, said: number, cameTrue: number];
 
 export interface ForecastSums {
@@ -26,7 +26,7 @@ export interface Bin {
 
 export interface ForecastFigures {
   readonly states: number;
-  /** Expected calibration error: mean distance between confidence and what came true, over the bins. */
+  /** Expected calibration error: the mean distance between confidence and the share that came true, over the bins. */
   readonly ece: number;
   /** Mean squared error of a single forecast. */
   readonly brier: number;

@@ -1,5 +1,5 @@
-// A poll whose right answer is known, once more from its votes: where it stood, and where other thresholds would have
-// stopped it. A poll that stopped early says nothing about votes that were not asked.
+// Replays a poll with a known answer from its votes: its states, and where other thresholds would have stopped it. If a
+// poll stopped early, nothing is known about the votes that were not asked.
 import {
   highestStop,
   isSettled,
@@ -15,7 +15,7 @@ import type { StoppedPoll } from './stop-sums.ts';
 
 export interface GoldSeat extends VotingSeat {
   readonly model: string;
-  /** What a vote of the model usually costs, for one that is never asked in any poll. */
+  /** The typical cost of a vote of the model, for models that are never asked in any poll. */
   readonly typicalCost: number;
 }
 
@@ -24,29 +24,29 @@ export interface GoldVote extends ReplayedVote {
 }
 
 export interface GoldPoll {
-  /** As it was run. */
+  /** The rules with which the poll was run. */
   readonly rules: Rules;
   readonly seats: readonly GoldSeat[];
-  /** In the order in which they were heard, where it has its course. */
+  /** In order of arrival, if `hasCourse`. */
   readonly votes: readonly GoldVote[];
-  /** Why it ended; null for its deadline. */
+  /** Why the poll ended. Null for its deadline. */
   readonly reason: TerminationReason | null;
-  /** False where the order of its votes is not known any more, nor what was said on the way. */
+  /** False if the order of the votes and the confidence after each are no longer known. */
   readonly hasCourse: boolean;
   readonly answer: number;
 }
 
 export interface GoldCourse {
-  /** After each vote. */
+  /** The state after each vote. */
   readonly steps: readonly CourseStep[];
-  /** What the whole panel elects; undefined where the votes do not show it. */
+  /** What the full panel elects. Undefined if the votes do not show it. */
   readonly elected: number | null | undefined;
 }
 
 interface CourseStep {
   readonly leader: number | null;
   readonly confidence: number | null;
-  /** The highest threshold at which it would have stopped here; null where it would have asked on at any. */
+  /** The highest threshold at which the poll would have stopped here. Null if it would have continued at any. */
   readonly highestStop: number | null;
 }
 
@@ -60,11 +60,11 @@ export function goldCourse({ rules, seats, votes }: GoldPoll): GoldCourse {
   return { steps, elected: last !== undefined && isSettled(last) ? steps.at(-1)!.leader : undefined };
 }
 
-/** What it came to as it was asked. */
+/** The outcome of the poll as it was run. */
 export const asAsked = (poll: GoldPoll, course: GoldCourse): StoppedPoll =>
   stoppedAfter(poll, course, poll.votes.length);
 
-/** What a poll with its course would have come to at this threshold; null where it had stopped before. */
+/** The outcome of a poll with course at this threshold. Null if the poll had stopped too early to know. */
 export function stoppedAt(poll: GoldPoll, course: GoldCourse, threshold: number): StoppedPoll | null {
   if (threshold === poll.rules.threshold) return asAsked(poll, course);
   const at = course.steps.findIndex((step) => step.highestStop !== null && step.highestStop >= threshold);

@@ -1,5 +1,5 @@
-// Everything that a report about polls with known answers is made of, as sums that are bounded however many polls there
-// are. Plain JSON: a count that was interrupted goes on from what is stored.
+// All figures of a report about polls with known answers, as sums whose size does not depend on the number of polls.
+// Plain JSON, so an interrupted count can continue from what is stored.
 import { addedBands, type BandTally, bandTally } from './calibration.ts';
 import { addForecast, type ForecastSums, noForecasts } from './forecast-sums.ts';
 import { asAsked, type GoldCourse, type GoldPoll, goldCourse, stoppedAt } from './gold-poll.ts';
@@ -8,18 +8,18 @@ import { addStop, noStops, type StoppedPoll, type StopSums } from './stop-sums.t
 
 export const REPLAYED_THRESHOLDS = [0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.99, 1] as const;
 
-/** The lower edges of bands; what is exactly 1 has a band of its own. */
+/** The lower edges of the bands. Exactly 1 has its own band. */
 export const CONFIDENCE_EDGES = [0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1] as const;
 export const AGREEMENT_EDGES = [0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1] as const;
 
-/** Polls of one band, the sum of what they said, and how many were right. */
+/** Number of polls in a band, the sum of their figures, and how many were right. */
 export type RightSums = [polls: number, said: number, right: number];
 
 export interface AnswerSums {
   readonly stops: StopSums;
-  /** Ties, and polls without a valid vote. */
+  /** Number of ties and of polls without a valid vote. */
   noAnswer: number;
-  /** Of the winner's share of the votes. */
+  /** Mean and spread of the winner's share of the votes. */
   readonly shares: Moments;
   readonly byConfidence: RightSums[];
   readonly byAgreement: RightSums[];
@@ -28,7 +28,7 @@ export interface AnswerSums {
 export interface ThresholdSums {
   unknown: number;
   readonly stops: StopSums;
-  /** Right here and not as asked, and the other way round. */
+  /** `gained`: right at this threshold but not as run. `lost`: the opposite. */
   gained: number;
   lost: number;
 }
@@ -37,20 +37,20 @@ export interface ModelSums {
   polls: number;
   asked: number;
   right: number;
-  /** Of its panels, in the polls in which it was asked. */
+  /** How often its panels were right in the polls in which it was asked. */
   panelRight: number;
-  /** Of these polls: right by this model alone, and by the panel alone. */
+  /** `gained`: of these polls, only this model was right. `lost`: only the panel was right. */
   gained: number;
   lost: number;
-  /** Votes in polls that had a winner, and those for it. */
+  /** Its votes in polls with a winner, and how many were for the winner. */
   compared: number;
   agreed: number;
   cost: number;
-  /** What it usually costs, summed over its polls. */
+  /** The sum of its typical cost over its polls. */
   typicalCost: number;
 }
 
-/** Polls that cannot be replayed, because the order of their votes is not known: as they were asked. */
+/** Polls that cannot be replayed, because the order of their votes is unknown. Counted as they were run. */
 export interface WithoutCourse {
   readonly stops: StopSums;
   readonly models: Record<string, Pick<ModelSums, 'polls' | 'asked' | 'cost'>>;
@@ -59,14 +59,14 @@ export interface WithoutCourse {
 export interface PanelSums extends AnswerSums {
   lowest: number;
   highest: number;
-  /** Polls of which it is known what each of their states came to. */
+  /** Polls for which it is known whether each state's forecast came true. */
   foretold: number;
   readonly forecasts: ForecastSums;
   bands: BandTally;
   readonly models: Record<string, ModelSums>;
-  /** Of the polls that have their course. */
+  /** Only of polls with course. */
   readonly thresholds: Record<string, ThresholdSums>;
-  /** Missing where there are none. */
+  /** Undefined if there are none. */
   withoutCourse?: WithoutCourse;
 }
 
@@ -99,7 +99,7 @@ export const noPanel = (): PanelSums => ({
   ),
 });
 
-/** Adds one poll to each of these: to its panel, and to the sums over all panels. */
+/** Adds one poll to the sums of its panel and to those of all panels. */
 export function addGoldPoll(panel: PanelSums, all: AnswerSums, poll: GoldPoll): void {
   const course = goldCourse(poll);
   const asked = asAsked(poll, course);
@@ -151,7 +151,7 @@ function addRight(bands: RightSums[], edges: readonly number[], said: number, is
   band[2] += Number(isRight);
 }
 
-/** States that could still change, of polls of which it is known what became of them. */
+/** Adds the states that could still change, if the poll's final outcome is known. */
 function addForecasts(sums: PanelSums, { seats, hasCourse }: GoldPoll, { steps, elected }: GoldCourse): void {
   if (elected === undefined || !hasCourse) return;
   const open = steps
@@ -198,8 +198,8 @@ function addThreshold(sums: ThresholdSums, asked: StoppedPoll, stopped: StoppedP
 }
 
 /**
- * What asking every model would have cost, in all polls or in those `of` some: votes that were not asked are put at what
- * their model costs on average in all.
+ * What asking every model would have cost, in all polls or in the polls `of` a subset. Votes that were not asked are
+ * counted at their model's average cost over all polls.
  */
 export const fullCost = (
   models: Readonly<Record<string, ModelSums>>,

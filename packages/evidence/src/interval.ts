@@ -1,5 +1,5 @@
-// Exact 95% intervals of a share (Clopper and Pearson, 1934): they cover the truth at least as often as they promise,
-// for the smallest samples too.
+// Exact 95% intervals of a share (Clopper and Pearson, 1934): they contain the true value at least as often as stated,
+// even for the smallest samples.
 
 export interface Interval {
   readonly low: number;
@@ -8,7 +8,10 @@ export interface Interval {
 
 const TAIL = 0.025;
 
-/** Of `hits` in `trials`; hits may be a fraction where a trial is a mean of several. Everything, without trials. */
+/**
+ * The interval of `hits` in `trials`. `hits` may be a fraction if a trial is a mean of several. Without trials: from 0
+ * to 1.
+ */
 export function shareInterval(hits: number, trials: number): Interval {
   return {
     low: hits <= 0 ? 0 : betaQuantile(TAIL, hits, trials - hits + 1),
@@ -16,11 +19,13 @@ export function shareInterval(hits: number, trials: number): Interval {
   };
 }
 
-/** The highest share that is believable at 95%: about 3 in `trials` where nothing was hit. */
+/** The upper 95% bound of a share: about 3 / `trials` if there was no hit. */
 export const shareBound = (hits: number, trials: number): number =>
   hits >= trials ? 1 : betaQuantile(0.95, hits + 1, trials - hits);
 
-/** Of any number of values, as plain JSON: count, mean, and sum of squared distances from it (Welford, 1962). */
+/**
+ * A summary of any number of values, as plain JSON: count, mean, and sum of squared distances from it (Welford, 1962).
+ */
 export interface Moments {
   count: number;
   mean: number;
@@ -49,8 +54,9 @@ export function momentsInterval({ count, mean, squares }: Moments): Interval & {
 }
 
 /**
- * How much more often one of two answers to the same questions is right, of which `gained` are right by the first alone
- * and `lost` by the second. Both shares are taken at the far ends of their intervals: rather too wide than too narrow.
+ * How much more often the first of two answers to the same questions is right. In `gained` trials only the first was
+ * right, in `lost` only the second. Combines the far ends of both intervals, so the result is rather too wide than too
+ * narrow.
  */
 export function pairedInterval(gained: number, lost: number, trials: number): Interval & { readonly mean: number } {
   const [more, less] = [shareInterval(gained, trials), shareInterval(lost, trials)];
@@ -60,7 +66,7 @@ export function pairedInterval(gained: number, lost: number, trials: number): In
 /** The 97.5% quantile of the standard normal distribution. */
 const Z = 1.959963984540054;
 
-/** By bisection: 60 halvings are more than a double can hold. */
+/** By bisection. 60 steps exceed the precision of a double. */
 function betaQuantile(probability: number, a: number, b: number): number {
   let [low, high] = [0, 1];
   for (let step = 0; step < 60; step++) {
@@ -71,11 +77,11 @@ function betaQuantile(probability: number, a: number, b: number): number {
   return (low + high) / 2;
 }
 
-/** The regularised incomplete beta function I_x(a, b), by Lentz's continued fraction. */
+/** The regularized incomplete beta function I_x(a, b), by Lentz's continued fraction. */
 export function betaShare(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  // The fraction converges fast below the mean only.
+  // The fraction converges fast only below the mean.
   if (x > (a + 1) / (a + b + 2)) return 1 - betaShare(1 - x, b, a);
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x)) / a;
   let c = 1;
@@ -97,7 +103,7 @@ export function betaShare(x: number, a: number, b: number): number {
 
 const notZero = (value: number): number => (Math.abs(value) < 1e-300 ? 1e-300 : value);
 
-/** Lanczos, g = 7, nine terms: fourteen digits for positive arguments. */
+/** Lanczos approximation, g = 7, nine terms: fourteen digits for positive arguments. */
 function logGamma(x: number): number {
   const [first, ...terms] = LANCZOS as [number, ...number[]];
   const series = terms.reduce((sum, term, i) => sum + term / (x + i), first);

@@ -1,19 +1,19 @@
 import { evidenceOfRise, STRONG_EVIDENCE, type Trials } from './e-value.ts';
 
-// Whether a model fails the questions that it is tested with more often than is acceptable. The evidence holds at every
-// look, so a sound model is not taken out by being tested often.
+// Whether a model fails its tests more often than is acceptable. The evidence stays valid however often it is checked,
+// so frequent tests do not take out a sound model.
 
-/** Of each kind of test, the share that a model may fail. */
+/** For each kind of test, the share that a model may fail. */
 export const MAX_FAILURES = { known: 0.1, injection: 0.2, place: 0.25, label: 0.25 } as const;
 export type TestKind = keyof typeof MAX_FAILURES;
 
-/** Passed in a row until a model that was taken out comes back. */
+/** Consecutive passes after which a model that was taken out returns. */
 export const PASSES_TO_RETURN = 5;
 
-/** Tests of one kind, in blocks of time, the oldest first; a hit is a failure. */
+/** Tests of one kind in blocks of time, oldest first. A hit is a failure. */
 export type TestHistory = Readonly<Partial<Record<TestKind, readonly Trials[]>>>;
 
-/** The kind of test that a model fails, the clearest first; null where it fails none. */
+/** The kind of test that the model fails, with the strongest evidence first. Null if it fails none. */
 export function failedTest(history: TestHistory): TestKind | null {
   const evidence = Object.entries(history).map(([kind, blocks]) => ({
     kind: kind as TestKind,

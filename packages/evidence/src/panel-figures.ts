@@ -1,4 +1,4 @@
-// What a panel is worth on questions with known answers, against the best of its own members.
+// How good a panel is on questions with known answers, compared with its best member.
 import { agreementMatrix, effectiveVotes } from './agreement.ts';
 import { type Interval, meanInterval, shareInterval } from './interval.ts';
 import type { VotedQuestion } from './voted-question.ts';
@@ -11,20 +11,20 @@ export interface PanelFigures {
   /** Indices into the votes of the questions. */
   readonly models: readonly number[];
   readonly questions: number;
-  /** Right answers of the plurality; a tie answers nothing. */
+  /** Right answers of the plurality. A tie is not right. */
   readonly plurality: Share;
   readonly tied: Share;
-  /** The same with ties broken at random. */
+  /** The same, with ties broken at random. */
   readonly tiesBroken: number;
-  /** The member that is right most often, chosen on other questions where there are some. */
+  /** The member that is right most often, chosen on other questions if there are any. */
   readonly bestMember: number;
   readonly bestMemberRight: Share;
-  /** Ties broken minus best member, question by question. */
+  /** `tiesBroken` minus `bestMember`, question by question. */
   readonly difference: Interval & { readonly mean: number };
   readonly effectiveVotes: number | null;
 }
 
-/** Below its best member beyond doubt: its interval ends below zero. */
+/** Significantly worse than its best member: the interval of the difference ends below zero. */
 export const isBelowItsBest = ({ difference }: PanelFigures): boolean => difference.high < 0;
 
 export function panelFigures(
@@ -61,7 +61,7 @@ const share = (hits: number, trials: number): Share => ({
   ...shareInterval(hits, trials),
 });
 
-/** The chance of being right when a tie is broken at random; without votes there is none. */
+/** The probability of being right if ties are broken at random. 0 without votes. */
 export function pluralityScore({ optionCount, votes, answer }: Required<VotedQuestion>, models: readonly number[]) {
   const tally = new Array<number>(optionCount).fill(0);
   for (const model of models) {
@@ -80,6 +80,6 @@ export function bestOf(questions: readonly Required<VotedQuestion>[], models: re
   return models[counts.indexOf(Math.max(...counts))]!;
 }
 
-/** Right answers with ties broken at random, of all questions: what a search compares. */
+/** Right answers over all questions, with ties broken at random. The search maximizes this. */
 export const rightAnswers = (questions: readonly Required<VotedQuestion>[], models: readonly number[]): number =>
   questions.reduce((sum, question) => sum + pluralityScore(question, models).chance, 0);

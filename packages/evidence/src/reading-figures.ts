@@ -1,4 +1,4 @@
-// What a second reading is worth: learned on one half of the questions without their answers, judged on the other.
+// How good the reading is: learned on one half of the questions without their answers, judged on the other half.
 import type { Halves } from './choose-panels.ts';
 import { type Interval, meanInterval } from './interval.ts';
 import { pluralityScore } from './panel-figures.ts';
@@ -8,14 +8,14 @@ import type { VotedQuestion } from './voted-question.ts';
 type Mean = Interval & { readonly mean: number };
 
 export interface ReadingFigures {
-  /** Right answers, where alike options share theirs. */
+  /** Right answers. Options with equal odds share them. */
   readonly right: Mean;
-  /** Minus the plurality with its ties broken at random, question by question. */
+  /** The difference to the plurality with ties broken at random, question by question. */
   readonly overPlurality: Mean;
   readonly overBestMember: Mean;
 }
 
-/** Null where the first half is too small to learn from. */
+/** Null if the first half is too small to learn from. */
 export function readingFigures(
   { choosing, judging }: Halves,
   models: readonly number[],

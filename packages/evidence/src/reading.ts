@@ -1,31 +1,31 @@
-// A second reading beside the plurality: how reliable each model is, learned from live questions (one-coin Dawid and Skene,
-// 1979) and from known answers where there are some, and what that makes of one poll. It stops no poll, replaces no
-// winner, and leans in ties.
+// A second opinion beside the plurality: how reliable each model is, learned from live questions (one-coin Dawid and
+// Skene, 1979) and from known answers if there are some, and what that means for one poll. It never stops a poll or
+// replaces a winner. In a tie it shows which option is more likely.
 import type { VotedQuestion } from './voted-question.ts';
 
 export interface Reliabilities {
-  /** Of the data that it was learned from; stored with every reading. */
+  /** The version of the data that it was learned from. Stored with every reading. */
   readonly version: string;
   readonly models: ReadonlyMap<string, Reliability>;
 }
 
 export interface Reliability {
-  /** The estimated chance that the model votes for the right option. */
+  /** The estimated probability that the model votes for the right option. */
   readonly right: number;
-  /** Votes that it was learned from. */
+  /** Number of votes that it was learned from. */
   readonly votes: number;
 }
 
 export const MIN_QUESTIONS = 200;
 export const MIN_VOTES_OF_A_MODEL = 50;
-/** A model counts as the average model for this many votes. */
+/** Every model starts with this many votes of an average model. */
 const SHRINKAGE = 20;
 const MAX_ROUNDS = 100;
 const SETTLED = 1e-7;
-/** No model is taken to be always right, or worse than guessing. */
+/** No model is assumed to be always right, or worse than guessing. */
 const MAX_RIGHT = 0.99;
 
-/** Null until there are enough questions. A model with too few votes is left out: it does not enter readings. */
+/** Null until there are enough questions. Models with too few votes are omitted, and so have no part in readings. */
 export function learnReliabilities(
   version: string,
   models: readonly string[],
@@ -39,7 +39,7 @@ export function learnReliabilities(
   return { version, models: new Map(known.map((i) => [models[i]!, { right: right[i]!, votes: counts[i]! }])) };
 }
 
-/** Begins with equal models: the first odds are those of the plurality. */
+/** Starts with equal models, so the first odds are those of the plurality. */
 function expectationMaximised(questions: readonly VotedQuestion[], known: readonly number[], models: number): number[] {
   let right = new Array<number>(models).fill(0.7);
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -67,7 +67,7 @@ function expectationMaximised(questions: readonly VotedQuestion[], known: readon
 
 const bounded = (right: number): number => Math.min(MAX_RIGHT, Math.max(0.05, right));
 
-/** How likely each option is the right one; a known answer is certain. */
+/** The probability that each option is right. A known answer is certain. */
 function oddsOf(
   { optionCount, votes, answer }: VotedQuestion,
   known: readonly number[],
@@ -82,7 +82,7 @@ function oddsOf(
   return normalised(log);
 }
 
-/** The evidence of one vote, as a log odds ratio; a model that is no better than guessing has none. */
+/** The evidence of one vote, as log odds ratio. 0 for a model that is no better than guessing. */
 const weight = (right: number, optionCount: number): number =>
   Math.max(0, Math.log((right * (optionCount - 1)) / (1 - right)));
 
@@ -94,16 +94,19 @@ function normalised(log: readonly number[]): number[] {
 }
 
 export interface Reading {
-  /** Null where the best options are alike. */
+  /** Null if the best options have equal odds. */
   readonly winner: number | null;
-  /** How likely each option is the right one, if the models err independently, which they do not: a lean, no proof. */
+  /**
+   * The probability that each option is right, if models erred independently. They do not, so this is an indication,
+   * not a proof.
+   */
   readonly odds: readonly number[];
-  /** The reading prefers another option than the plurality, or leans in its tie. */
+  /** The reading prefers another option than the plurality, or prefers one in its tie. */
   readonly differs: boolean;
   readonly version: string;
 }
 
-/** What one poll reads like; null where a voter has no reliability yet, or none voted. */
+/** The reading of one poll. Null if there are no votes, or a voter's reliability is unknown. */
 export function readingOf(
   { version, models }: Reliabilities,
   optionCount: number,

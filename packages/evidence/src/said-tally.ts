@@ -1,5 +1,5 @@
-// What audited polls said of themselves while they ran and when they stopped, against what the whole panel elected. Sums
-// only: the tallies of months, panels and orders add up, and outlive the audits that they were made from.
+// The confidence that audited polls stated while they ran and when they stopped, compared with what the full panel
+// elected. Sums only, so tallies of months, panels and orders can be added and outlive the audits behind them.
 import { leader } from '@eloquentpoll/voting';
 import {
   added,
@@ -15,13 +15,13 @@ import { evidenceAbove, evidenceBelow } from './e-value.ts';
 export interface SaidPoll {
   readonly panelSize: number;
   readonly optionCount: number;
-  /** In the order in which they were heard: an option, or null for none. */
+  /** In order of arrival: an option, or null for a failed vote. */
   readonly votes: readonly (number | null)[];
-  /** After each vote that was in the answer: the confidence; null without a leader and where it is not known. */
+  /** The confidence after each vote that was part of the answer. Null without a leader and if unknown. */
   readonly said: readonly (number | null)[];
-  /** What the whole panel elected; null for a tie. */
+  /** What the full panel elected. Null for a tie. */
   readonly winner: number | null;
-  /** Null unless the poll stopped because its confidence had reached this. */
+  /** The threshold, if the poll stopped because its confidence reached it, else null. */
   readonly stoppedFor: number | null;
 }
 
@@ -29,13 +29,13 @@ export interface SaidPoll {
 export interface SaidTally {
   readonly audits: number;
   readonly bands: BandTally;
-  /** Polls that stopped on their confidence, by the threshold that it had to reach. */
+  /** Polls that stopped by confidence, keyed by their threshold. */
   readonly stops: Readonly<Record<string, Sums>>;
 }
 
 export const EMPTY_SAID: SaidTally = { audits: 0, bands: [], stops: {} };
 
-/** Between the first vote and the last of the panel, whose outcome is no forecast any more. */
+/** The states from the first vote on, without the one after the panel's last vote, which is no forecast. */
 export function statesOf(poll: Omit<SaidPoll, 'stoppedFor'>): Omit<StatedConfidence, 'poll'>[] {
   const { panelSize, optionCount, votes, said, winner } = poll;
   const tally = new Array<number>(optionCount).fill(0);
@@ -67,16 +67,20 @@ export interface StopFigures {
   readonly polls: number;
   readonly said: number;
   readonly wrong: number;
-  /** The most that may be wrong: each stop may be with one minus its threshold. */
+  /** The promised maximum of wrong stops: one minus the threshold, summed over the stops. */
   readonly allowed: number;
-  /** E-values: against "more are wrong than promised at some threshold", and against "no more are at any". */
+  /**
+   * E-values. `evidenceKept`: against "more are wrong than promised at some threshold". `evidenceBroken`: against "no
+   * more are wrong than promised at any threshold".
+   */
   readonly evidenceKept: number;
   readonly evidenceBroken: number;
 }
 
 /**
- * Each threshold is a promise of its own: broken is shown by the mean of their e-values, which is one, and kept only where
- * it is for each. A product would let many sound stops at a lax threshold hide wrong ones at a strict one.
+ * Each threshold is a promise of its own. The mean of their e-values is an e-value that shows a broken promise. All
+ * promises are kept only if the evidence holds for each, so the minimum is used. A product would let many right stops
+ * at a low threshold hide wrong ones at a high one.
  */
 export function stopFigures({ stops }: Pick<SaidTally, 'stops'>): StopFigures {
   let figures = { polls: 0, said: 0, wrong: 0, allowed: 0 };
@@ -98,9 +102,9 @@ export function stopFigures({ stops }: Pick<SaidTally, 'stops'>): StopFigures {
   return { ...figures, evidenceKept: kept.length === 0 ? 1 : Math.min(...kept), evidenceBroken: meanOf(broken) };
 }
 
-/** Without any there is no evidence. */
+/** 1 without values, which means no evidence. */
 const meanOf = (values: readonly number[]): number =>
   values.length === 0 ? 1 : values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** A bet may end once it has won this much: the numbers stay finite. */
+/** A bet may stop after winning this much, so that numbers stay finite. */
 const capped = (evidence: number): number => Math.min(1e9, evidence);

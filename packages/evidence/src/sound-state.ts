@@ -1,9 +1,9 @@
-// The state of an audit book as it comes back from where it was kept, which may have been damaged or written by others.
+// Checks a stored state of an audit book, which may be damaged or written by others.
 import type { AuditState } from './audit-book.ts';
 import type { Trials } from './e-value.ts';
 import type { StopLedger } from './stop-ledger.ts';
 
-/** Null when a certificate cannot be read from it. Situations that no audits can have left are left out. */
+/** Null if a certificate cannot be read. Impossible situations are dropped. */
 export function soundState(json: unknown): AuditState | null {
   if (!isObject(json) || !isLedger(json.few) || !isLedger(json.many) || !isObject(json.situations)) return null;
   const entries = Object.entries(json.situations).filter((entry): entry is [string, [number, number]] =>

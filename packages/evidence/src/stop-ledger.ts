@@ -1,4 +1,4 @@
-// The early stops of audited polls, as far as certificate and alarm need them. Its size is bounded however long it runs.
+// The early stops of audited polls, as needed for certificate and alarm. Its size is bounded.
 import type { Certificate } from '@eloquentpoll/voting';
 import { evidenceBelow, evidenceOfRise, STRONG_EVIDENCE, TRIALS_OF_A_BLOCK, type Trials } from './e-value.ts';
 
@@ -6,7 +6,7 @@ export type Judgement = 'asked_all' | 'right_stop' | 'wrong_stop';
 
 export interface StopLedger extends Certificate {
   readonly stops: Trials;
-  /** The newest blocks of stops, for a rise that began with one of them. */
+  /** The newest blocks of stops, to detect a rise that began with one of them. */
   readonly blocks: readonly Trials[];
 }
 
@@ -19,10 +19,13 @@ export const EMPTY_LEDGER: StopLedger = {
   blocks: [],
 };
 
-/** Five thousand stops. What began before is left to the bets since then: less evidence, never false evidence. */
+/**
+ * Five thousand stops. A rise that began earlier is only detected by later bets: weaker evidence, but never false
+ * evidence.
+ */
 const MAX_BLOCKS = 100;
 
-/** Once reached, certificate and alarm stay: both hold at every look. */
+/** Certificate and alarm are permanent once reached, because the evidence is valid at any time. */
 export function withJudgement(before: StopLedger, promise: number, judgement: Judgement): StopLedger {
   const audits = before.audits + 1;
   if (judgement === 'asked_all') return { ...before, audits };

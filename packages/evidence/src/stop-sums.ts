@@ -1,13 +1,14 @@
-// What a way of stopping polls came to, over many polls: calls and money, early stops and wrong ones, right answers.
+// The results of one way of stopping polls, over many polls: calls and money, early stops and wrong ones, right
+// answers.
 
 export interface StoppedPoll {
   readonly panelSize: number;
-  /** Votes that were asked. */
+  /** Number of votes that were asked. */
   readonly calls: number;
   readonly cost: number;
   /** Null for a tie and without votes. */
   readonly winner: number | null;
-  /** What the whole panel elects; undefined where that is not known. */
+  /** What the full panel elects. Undefined if unknown. */
   readonly elected: number | null | undefined;
   /** The right option. */
   readonly answer: number;
@@ -21,10 +22,10 @@ export interface StopSums {
   cost: number;
   right: number;
   early: number;
-  /** Early stops of which it is known what the whole panel elects, and those on another winner. */
+  /** Early stops for which the full panel's outcome is known, and how many of them had another winner. */
   earlyJudged: number;
   wrong: number;
-  /** Polls of which that is known, and those with the panel's outcome. */
+  /** Polls for which the full panel's outcome is known, and how many of them had the same outcome. */
   judged: number;
   agreed: number;
 }
@@ -50,15 +51,15 @@ export function addStop(sums: StopSums, { panelSize, calls, cost, winner, electe
 }
 
 export interface StopShares {
-  /** Share of the calls of a full panel. */
+  /** Share of a full panel's calls that were not made. */
   readonly callsSaved: number;
-  /** Share of all polls that stopped early. */
+  /** Share of polls that stopped early. */
   readonly stoppedEarly: number;
-  /** Share of the early stops whose winner is not the one that the full panel elects, of those where that is known. */
+  /** Share of early stops with another winner than the full panel, among those where it is known. */
   readonly wrongStops: number;
-  /** Share of all polls with the outcome of the full panel, ties included, of those where that is known. */
+  /** Share of polls with the same outcome as the full panel, including ties, among those where it is known. */
   readonly agreement: number;
-  /** Share of all polls whose winner is the right answer. */
+  /** Share of polls whose winner is the right answer. */
   readonly accuracy: number;
 }
 
@@ -70,5 +71,5 @@ export const stopShares = (sums: StopSums): StopShares => ({
   accuracy: sums.right / Math.max(1, sums.polls),
 });
 
-/** The share of `full` that is not spent; null where it is nothing. */
+/** The share of `full` that is not spent. Null if `full` is 0. */
 export const savedOf = (spent: number, full: number): number | null => (full > 0 ? (full - spent) / full : null);
