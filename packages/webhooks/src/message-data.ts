@@ -1,4 +1,4 @@
-/** The `data` of a message: what was noted when it happened, and where to read more. */
+/** The `data` of a message: what was recorded when the event happened, and where to read more. */
 export function messageData(baseUrl: string, type: string, data: Readonly<Record<string, unknown>>): object {
   const [kind] = type.split('.');
   const id = (name: string) => encodeURIComponent(String(data[name]));

@@ -1,18 +1,18 @@
 import { BlockList, isIP } from 'node:net';
 
-// Where messages may go. A caller chooses the address and we connect from inside our network, so what is not plainly an
-// address of the public Internet is refused: private and link-local ones with the metadata services of clouds, shared and
-// documentation ranges, multicast, and IPv6 ranges that carry IPv4 addresses (mapped, NAT64, 6to4, Teredo).
+// Where messages may be sent. Callers choose the address and we connect from inside our network, so everything that is
+// not clearly a public Internet address is refused: private and link-local ones (including clouds' metadata services),
+// shared and documentation ranges, multicast, and IPv6 ranges that embed IPv4 addresses (mapped, NAT64, 6to4, Teredo).
 
 export interface ReceiverRules {
-  /** Whether this service may be sent to itself: http, any port, loopback. For development on one machine. */
+  /** Whether messages may be sent to this machine: http, any port, loopback. For development. */
   toLoopback: boolean;
   allowsAddress(address: string): boolean;
-  /** As a URL has it: empty for the usual one. */
+  /** `port`: as in a URL, so empty for the default port. */
   allowsPort(port: string): boolean;
 }
 
-/** No others are open in the network policies of a deployment. */
+/** The network policies of a deployment open no other ports. */
 const PORTS = ['', '443', '8443'];
 
 const IPV4_REFUSED: readonly [string, number][] = [
@@ -33,11 +33,11 @@ const IPV4_REFUSED: readonly [string, number][] = [
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
-  // Azure answers its machines here, from a public range.
+  // Azure's internal service, on a public address.
   ['168.63.129.16', 32],
 ];
 
-/** Only these are global unicast at all. */
+/** Only this range is global unicast. */
 const IPV6_ALLOWED: readonly [string, number][] = [['2000::', 3]];
 const IPV6_REFUSED: readonly [string, number][] = [
   ['2001::', 23],
@@ -76,10 +76,12 @@ export const receiverRules = ({ toLoopback }: { toLoopback: boolean }): Receiver
 });
 
 const MIN_LOOPBACK_PORT = 1_024;
-/** Names that public DNS has no business answering. */
+/** Names that public DNS should never resolve. */
 const INSIDE = /(^|\.)(localhost|local|internal|intranet|home\.arpa|onion|invalid|test|svc)$/i;
 
-/** What is wrong with an address, as the end of a sentence that begins with its field; null where nothing is. */
+/**
+ * What is wrong with an address, as the end of a sentence that starts with the name of its field. Null if nothing is.
+ */
 export function urlProblem(text: string, rules: ReceiverRules): string | null {
   const url = URL.parse(text);
   if (!url || !/^https?:\/\//i.test(text) || /[\s\\]/.test(text)) return 'must be an absolute https URL';
@@ -96,7 +98,7 @@ export function urlProblem(text: string, rules: ReceiverRules): string | null {
 
 const isPublicName = (host: string): boolean => host.includes('.') && !INSIDE.test(host.replace(/\.$/, ''));
 
-/** The host as sockets take it, without the brackets of IPv6. */
+/** The host as sockets need it, without the brackets of IPv6. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 export const isLoopbackHost = (host: string): boolean => host === 'localhost' || isLoopbackAddress(host);

@@ -3,18 +3,18 @@ import { isIP } from 'node:net';
 import type { WebhookError } from '@eloquentpoll/contracts';
 import { hostOf, isLoopbackHost, type ReceiverRules } from './receiver-rules.ts';
 
-// A name is resolved once per attempt; what was checked is what is connected to. An answer that changes between the check
-// and the connection (DNS rebinding) has nothing to change.
+// A name is resolved once per attempt, and the connection uses the addresses that were checked. So an answer that
+// changes between check and connection (DNS rebinding) has no effect.
 
 export interface Address {
   address: string;
   family: 4 | 6;
 }
 
-/** Every address of a name; throws where there is none. */
+/** Returns all addresses of a name. Throws if there is none. */
 export type NameResolver = (host: string) => Promise<readonly string[]>;
 
-/** Why nothing was sent. */
+/** Thrown with the reason why nothing was sent. */
 export class Unsendable extends Error {
   override name = 'Unsendable';
   readonly reason: WebhookError;
@@ -25,7 +25,7 @@ export class Unsendable extends Error {
   }
 }
 
-/** Asks name servers itself: getaddrinfo has four threads for the whole process, and slow names would hold them. */
+/** Queries name servers directly: getaddrinfo has four threads for the whole process, which slow names would block. */
 export function systemResolver(
   servers: Record<'resolve4' | 'resolve6', (host: string) => Promise<string[]>> = new Resolver({
     timeout: 2_000,
@@ -40,7 +40,7 @@ export function systemResolver(
   };
 }
 
-/** One address that is refused refuses the name: a public name has no business with an inside address. */
+/** If one address is refused, the name is refused: a public name should not point to an internal address. */
 export async function resolveReceiver(url: URL, rules: ReceiverRules, resolve: NameResolver): Promise<Address[]> {
   const host = hostOf(url);
   const found = await addressesOf(host, rules, resolve);

@@ -1,18 +1,18 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-// Signing secrets at rest: `v1.<key>.<nonce, ciphertext and tag>`, AES-256-GCM. The endpoint's id is authenticated with
-// them, so that a row's secret is of no use in another row.
+// Signing secrets as stored: `v1.<key>.<nonce, ciphertext and tag>`, AES-256-GCM. The endpoint's id is authenticated
+// with them, so that a secret copied to another row cannot be opened.
 
 export interface SecretBox {
   seal(secret: string, endpointId: string): string;
-  /** Throws where it was sealed with a key that is not known, for another endpoint, or was changed. */
+  /** Throws if it was sealed with an unknown key or for another endpoint, or was modified. */
   open(sealed: string, endpointId: string): string;
 }
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Seals with the first key and opens with any, for rotation. */
+/** Seals with the first key and opens with any, so that keys can be rotated. */
 export function openSecretBox(sealingKeys: readonly string[]): SecretBox {
   const keys = sealingKeys.map(keyOf);
   const [newest] = keys;

@@ -5,10 +5,10 @@ import type { WebhookError } from '@eloquentpoll/contracts';
 import { type ReceiverRules, urlProblem } from './receiver-rules.ts';
 import { type Address, type NameResolver, resolveReceiver, systemResolver, Unsendable } from './resolve-receiver.ts';
 
-/** From the first look at the name to the end of the answer. */
+/** From the start of name resolution to the end of the response. */
 export const SEND_TIMEOUT_MS = 15_000;
 const MAX_HEADER_BYTES = 16_384;
-/** What a receiver says is not read; so much is taken from it before the connection is cut. */
+/** A receiver's response is not used. After this many bytes the connection is cut. */
 const MAX_ANSWER_BYTES = 65_536;
 const MAX_DISCARD_MS = 1_000;
 
@@ -19,7 +19,7 @@ export interface Message {
 }
 
 export interface SendOutcome {
-  /** Null where there was no answer; then `error` says why. */
+  /** Null without a response; then `error` has the reason. */
   status: number | null;
   error: WebhookError | null;
   retryAfterMs: number;
@@ -32,7 +32,7 @@ export interface SenderOptions {
   rules: ReceiverRules;
   resolve?: NameResolver;
   timeoutMs?: number;
-  /** Authorities that are trusted beside the usual ones. */
+  /** Certificate authorities that are trusted in addition to the system's. */
   ca?: string;
 }
 
@@ -43,7 +43,7 @@ export function messageSender({
   timeoutMs = SEND_TIMEOUT_MS,
   ca,
 }: SenderOptions): MessageSender {
-  // A connection for each message, so that no answer is read as that of another; TLS sessions are resumed.
+  // One connection per message, so that no response can be taken for another's. TLS sessions are resumed.
   const agent = new Agent({ keepAlive: false, maxCachedSessions: 1_000 });
   return async (message, signal) => {
     const began = performance.now();
@@ -66,7 +66,7 @@ export function messageSender({
   };
 }
 
-/** In the place of a resolver: only what was checked. */
+/** Replaces the resolver, and returns only the checked addresses. */
 const answering =
   (addresses: readonly Address[]): LookupFunction =>
   (_host, { all }, done) => {
@@ -100,7 +100,7 @@ function post(
       answered(answer);
       discard(answer);
     });
-    // 101 is no 'response', and without a listener the request would end without any event.
+    // A 101 emits no 'response' event. Without this listener, the request would end without any event.
     request.on('upgrade', (answer, socket) => {
       answered(answer);
       socket.destroy();
@@ -109,7 +109,10 @@ function post(
   });
 }
 
-/** The status is what counts. The rest is taken for a moment, so that a well-behaved receiver sees no broken connection. */
+/**
+ * Only the status matters. The body is read for a moment, so that a well-behaved receiver does not see a broken
+ * connection.
+ */
 function discard(answer: IncomingMessage): void {
   let left = MAX_ANSWER_BYTES;
   const cut = () => answer.destroy();
@@ -127,7 +130,7 @@ const retryAfterOf = ({ headers }: IncomingMessage): number => {
   return /^\d{1,6}$/.test(text) ? Number(text) * 1_000 : 0;
 };
 
-/** Also where the work goes on: a look at a name cannot be aborted. */
+/** Rejects in time even if the work continues, because name resolution cannot be aborted. */
 function withinTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(new Unsendable('timed_out'));

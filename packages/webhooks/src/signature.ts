@@ -1,23 +1,23 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-// The symmetric scheme of Standard Webhooks 1.0. Ids and timestamps are ours and hold no full stop, so what is signed can
-// be split in one way only.
+// The symmetric scheme of Standard Webhooks 1.0. Ids and timestamps are ours and contain no full stop, so signed text
+// can be split in only one way.
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** As receivers are given it: the prefix and base64. */
+/** As shown to receivers: the prefix and base64. */
 export const newWebhookSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
 export interface MessageToSign {
   /** The same in every attempt. */
   id: string;
-  /** Of this attempt. */
+  /** When this attempt was sent. */
   sentAt: Date;
   body: string;
 }
 
-/** With a signature for each secret, so that a receiver may check with either while one replaces the other. */
+/** Contains one signature per secret, so that a receiver may check with either while one replaces the other. */
 export function signedHeaders({ id, sentAt, body }: MessageToSign, secrets: readonly string[]): Record<string, string> {
   const timestamp = String(Math.floor(sentAt.getTime() / 1_000));
   const signatures = secrets.map((secret) => {
