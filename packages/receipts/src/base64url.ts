@@ -1,4 +1,4 @@
-// Base64url without padding (RFC 7515), with what browsers and Node both have.
+// Base64url without padding (RFC 7515), with functions that browsers and Node share.
 
 export function toBase64url(bytes: Uint8Array): string {
   let binary = '';
@@ -6,7 +6,7 @@ export function toBase64url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** Null for any other text, also for one whose unused last bits are set: one value has one text. */
+/** Null for any other text, including one whose unused last bits are set, so that each value has exactly one text. */
 export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | null {
   if (!/^[\w-]*$/.test(text) || text.length % 4 === 1) return null;
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));

@@ -1,9 +1,9 @@
-/** JSON as RFC 8785 writes it. For what JSON can hold: no undefined member, no number that is not finite. */
+/** Canonical JSON as defined by RFC 8785. Only for valid JSON values: no undefined member, no non-finite number. */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
     case 'number':
       if (!Number.isFinite(value)) throw new RangeError(`${value} is no JSON number`);
-      // As JSON.stringify does, and several times faster.
+      // The same as JSON.stringify, but several times faster.
       return `${value}`;
     case 'object':
       return value === null ? 'null' : Array.isArray(value) ? listJson(value) : objectJson(value);
@@ -27,7 +27,7 @@ function objectJson(object: object): string {
   return `{${text}}`;
 }
 
-/** By UTF-16 code units, which is how strings compare here. */
+/** Sorted by UTF-16 code units, which is how JavaScript compares strings. */
 function sortedNames(object: object): string[] {
   const names = Object.keys(object);
   for (let i = 1; i < names.length; i++) if (names[i - 1]! > names[i]!) return names.sort();

@@ -1,7 +1,7 @@
 import { fromBase64url, toBase64url } from './base64url.ts';
 import type { Proof } from './receipt.ts';
 
-// SHA-256 as receipts use it. What is hashed begins with 0 for a leaf and 1 for a node of a day's tree (RFC 6962).
+// SHA-256 as used by receipts. Hashed data starts with 0 for a leaf and 1 for a node of a day's tree (RFC 6962).
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -12,12 +12,12 @@ const sha256 = async (...parts: readonly Uint8Array[]): Promise<Bytes> =>
 
 export const textHash = async (text: string): Promise<string> => toBase64url(await sha256(utf8(text)));
 
-/** Of a question as it was asked, however its characters were composed. */
+/** The hash of a question, independent of how its characters are composed. */
 export const questionHash = (question: string): Promise<string> => textHash(question.normalize('NFC'));
 
 export const leafOf = (payload: Uint8Array): Promise<Bytes> => sha256(Uint8Array.of(0), payload);
 
-/** The root that this leaf and path lead to (RFC 9162, 2.1.3.2); null where they are not those of a tree of this size. */
+/** The root computed from this leaf and path (RFC 9162, 2.1.3.2). Null if they do not fit a tree of this size. */
 export async function rootFrom(leaf: Uint8Array, { index, receipts, path }: Proof): Promise<string | null> {
   if (index >= receipts) return null;
   let at = index;
@@ -41,7 +41,10 @@ export async function rootFrom(leaf: Uint8Array, { index, receipts, path }: Proo
   return last === 0 ? toBase64url(node) : null;
 }
 
-/** The seal of a day: of the seal before, the day, the number of its receipts and their root. Null for other texts. */
+/**
+ * The seal of a day: the hash of the previous seal, the day, the number of its receipts and their root. Null if one of
+ * the texts is malformed.
+ */
 export async function sealOf({
   previous_seal,
   day,

@@ -6,19 +6,19 @@ export interface PublicKey {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
   readonly x: string;
-  /** Its thumbprint (RFC 7638). */
+  /** The key's thumbprint (RFC 7638). */
   readonly kid: string;
 }
 
-/** What the thumbprint is the SHA-256 of. */
+/** The text whose SHA-256 is the thumbprint. */
 export const thumbprinted = (x: string): string => JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x });
 
 export const thumbprintOf = (x: string): Promise<string> => textHash(thumbprinted(x));
 
-/** The header of a receipt that this key signs. */
+/** The header of a receipt signed with this key. */
 export const headerOf = (kid: string): string => JSON.stringify({ alg: 'EdDSA', kid, typ: 'JOSE+JSON' });
 
-/** Null where this browser has no Ed25519. */
+/** Null if this browser does not support Ed25519. */
 export async function isSigned(key: PublicKey, signed: string, signature: string): Promise<boolean | null> {
   const bytes = fromBase64url(signature);
   if (bytes === null || bytes.length !== 64) return false;

@@ -1,4 +1,4 @@
-/** What a receipt is checked for, in this order. The names are stable. */
+/** The checks of a receipt, in this order. Their names are stable. */
 export const PARTS = [
   'form',
   'canonical',
@@ -14,7 +14,7 @@ export const PARTS = [
 ] as const;
 export type PartName = (typeof PARTS)[number];
 
-/** `unchecked`: what it takes is not at hand; `says` names it. */
+/** `unchecked`: something needed is not available; `says` names it. */
 export interface PartState {
   readonly state: 'holds' | 'fails' | 'unchecked';
   readonly says: string;

@@ -1,5 +1,5 @@
-// What a receipt says, and how it is sent: a JWS in flattened JSON (RFC 7515), beside it the proof that the sealed day
-// holds it, and for the poll's owner what it cost.
+// The statement of a receipt and how it is sent: a JWS in flattened JSON (RFC 7515), with the proof that the sealed day
+// contains it, and, for the poll's owner, what it cost.
 import {
   type Check,
   hasMembers,
@@ -12,11 +12,11 @@ import {
   isText,
 } from './shape.ts';
 
-/** Of the statement's members and what they mean. */
+/** Version of the statement's members and their meaning. */
 export const RECEIPT_VERSION = 1;
 /**
- * Of the rules in `voting`: raised when they would decide a poll otherwise or give other odds. 2: a lock beside failed
- * models is `partial` where failed and unasked ones together could have changed the winner.
+ * Version of the rules in `voting`: raised when they would decide a poll differently or give other odds. 2: a lock with
+ * failed models is `partial` if failed and unasked models together could have changed the winner.
  */
 export const RULE_VERSION = 2;
 
@@ -29,17 +29,17 @@ const StoodAlike = hasMembers({ audits: isCount, same_leader: isCount });
 const Vote = hasMembers(
   {
     seat: isCount,
-    /** By its place among the options; null for a model that gave no vote. */
+    /** Index of the option. Null if the model gave no vote. */
     option: isOrNull(isCount),
     error: isOrNull(isText),
     latency_ms: isCount,
   },
   {
-    /** Since the poll was accepted. With the odds absent where an earlier worker received the vote. */
+    /** Time since the poll was accepted. This and the odds are missing if an earlier worker received the vote. */
     at_ms: isCount,
     confidence: isOrNull(isProbability),
     chances: isListOf(isProbability),
-    /** What the track record knew of polls that stood like this one, where it had a say. */
+    /** Audited polls in a similar state, if a track record was used. */
     record: StoodAlike,
   },
 );
@@ -53,18 +53,20 @@ export const isStatement = hasMembers({
   preset: isText,
   simulated: isFlag,
   order: isOneOf(['cheapest', 'shuffled']),
-  /** In the order in which models are asked. */
+  /** In asking order. */
   panel: isListOf(Seat),
   rule: hasMembers(
     { version: isCount, threshold: isProbability, min_votes: isCount },
-    /** Where a track record has a say. After an alarm, or without what is on record, nothing but a lock stops a poll. */
+    /**
+     * Present if a track record was used. `lock_only`: after an alarm, or without the record, only a lock stops a poll.
+     */
     { record: hasMembers({ roster_version: isText, lock_only: isFlag }) },
   ),
-  /** In the order in which they arrived. */
+  /** In order of arrival. */
   votes: isListOf(Vote),
   decision: hasMembers(
     {
-      /** Null where the deadline ended the poll. */
+      /** Null if the deadline or the caller ended the poll. */
       reason: isOrNull(isOneOf(REASONS)),
       status: isOneOf(['success', 'partial', 'failed']),
       winner: isOrNull(isCount),
@@ -77,26 +79,26 @@ export const isStatement = hasMembers({
     { record: StoodAlike },
   ),
   times: hasMembers({ accepted_at: isText, gather_ms: isCount, total_ms: isCount }),
-  /** SHA-256 of the price, which its owner can show. */
+  /** SHA-256 of the price, which only the poll's owner can show. */
   price_sha256: isText,
 });
 type Of<C> = C extends Check<infer T> ? T : never;
 export type Statement = Of<typeof isStatement>;
 
-/** What the poll could cost and did, in micro-USD. The nonce keeps it from being found by trying. */
+/** The poll's maximum and actual cost, in micro-USD. Without the nonce, its hash could be reversed by trying prices. */
 export const isPrice = hasMembers({
   nonce: isText,
   max_cost_u: isCount,
-  /** By seat: the most that its vote could be billed. */
+  /** For each seat, the maximum that can be billed for its vote. */
   reserves_u: isListOf(isCount),
-  /** By vote: what it was billed, and what calls cost that the question made fail. */
+  /** For each vote, what was billed, and the cost of calls that failed because of the question. */
   votes: isListOf(hasMembers({ billed_u: isCount, fault_u: isCount })),
 });
 export type ReceiptPrice = Of<typeof isPrice>;
 
 const isProof = hasMembers({
   day: isText,
-  /** Receipts of the day, and this one's place among them. */
+  /** The number of receipts of the day, and the index of this one. */
   receipts: isCount,
   index: isCount,
   path: isListOf(isText),
@@ -106,14 +108,14 @@ const isProof = hasMembers({
 });
 export type Proof = Of<typeof isProof>;
 
-/** Null as proof: its day is not sealed yet. */
+/** `proof` is null until the day is sealed. */
 export const isReceipt = hasMembers(
   { payload: isText, protected: isText, signature: isText, proof: isOrNull(isProof) },
   { price: isPrice },
 );
 export type SignedReceipt = Of<typeof isReceipt>;
 
-/** A sealed day as it is published. */
+/** A sealed day as published. */
 export interface SealedDay {
   readonly day: string;
   readonly receipts: number;

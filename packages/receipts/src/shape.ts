@@ -1,4 +1,4 @@
-// Checks of JSON from outside, member by member. An object has the members that are listed and no other.
+// Checks JSON from outside, member by member. An object must have the listed members and no others.
 
 export type Check<T> = (value: unknown) => value is T;
 type Checked<C> = C extends Check<infer T> ? T : never;

@@ -21,25 +21,25 @@ import {
   type Statement,
 } from './receipt.ts';
 
-/** What the reader of a receipt has besides it. */
+/** What the verifier has besides the receipt. */
 export interface Known {
   /** The service's public keys. */
   readonly keys: readonly PublicKey[];
-  /** Sealed days as they are published. */
+  /** Sealed days as published. */
   readonly days?: readonly SealedDay[] | undefined;
   readonly result?: PublishedResult | null | undefined;
 }
 
 export interface Verified {
-  /** Null where the receipt cannot be read. */
+  /** Null if the receipt cannot be read. */
   readonly statement: Statement | null;
-  /** Every part, in their order. */
+  /** All parts, in order. */
   readonly parts: readonly CheckedPart[];
-  /** It is signed by a known key, and nothing that could be checked fails. */
+  /** True if it is signed by a known key and nothing that could be checked fails. */
   readonly isGood: boolean;
 }
 
-/** Works out once more everything that a receipt says, from its votes and the rules of `voting`. Never throws. */
+/** Recomputes everything that a receipt states, from its votes and the rules of `voting`. Never throws. */
 export async function verifyReceipt(json: string, known: Known): Promise<Verified> {
   const findings = new Map<PartName, PartState>();
   const receipt = readJson(json);
@@ -118,7 +118,7 @@ async function checkSignature(receipt: SignedReceipt, key: PublicKey): Promise<P
     : fails('The statement is not as it was signed.');
 }
 
-/** The key that the header names; null where the header is any other than ours. */
+/** The id of the key in the header. Null if the header is not exactly ours. */
 function kidOf(header: string): string | null {
   const bytes = fromBase64url(header);
   const text = bytes && new TextDecoder().decode(bytes);

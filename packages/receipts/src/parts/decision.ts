@@ -10,7 +10,7 @@ const WHY = {
   roster_exhausted: 'every model was heard',
 } as const;
 
-/** The poll stopped where its rules stop it, for that reason, and not later. */
+/** Checks that the poll stopped where its rules stop it, for that reason, and not later. */
 export function checkDecision(
   statement: Statement,
   { steps, last }: ReplayedPoll,
@@ -19,7 +19,7 @@ export function checkDecision(
   const { reason } = statement.decision;
   const late = steps.slice(0, decidedVotes(statement)).findIndex(({ stop }) => stop !== null && stop !== 'budget');
   if (late >= 0) return fails(`The rules stop this poll after vote ${late + 1} already: ${WHY[steps[late]!.stop!]}.`);
-  // Without prices every seat fits, and `budget` is never what the rules say.
+  // Without prices every seat fits, so the replayed rules never stop for `budget`.
   const stop = steps.at(-1)?.stop ?? (price !== null && isBudgetSpent(last) ? 'budget' : null);
   switch (reason) {
     case null:
@@ -42,7 +42,10 @@ export function checkDecision(
   }
 }
 
-/** After how many of the first votes it was decided to ask on. A deadline or its caller ends all calls under way at once. */
+/**
+ * The number of first votes after which the poll decided to continue. The deadline and the caller end all running calls
+ * at once.
+ */
 function decidedVotes({ votes, decision }: Statement): number {
   const isInOrder = votes.every(({ at_ms }) => at_ms !== undefined);
   if (!isInOrder) return 0;

@@ -2,7 +2,7 @@ import { leafOf, rootFrom, sealOf } from '../hashes.ts';
 import { fails, holds, type PartState, unchecked } from '../part.ts';
 import type { Proof, SealedDay } from '../receipt.ts';
 
-/** The sealed day has this receipt. `days` are the published ones, where they are at hand. */
+/** Checks that the sealed day contains this receipt. `days`: the published days, if available. */
 export async function checkInclusion(
   payload: Uint8Array,
   proof: Proof | null,
@@ -26,7 +26,7 @@ export async function checkInclusion(
   return holds(`It is receipt ${proof.index + 1} of ${proof.receipts} of ${proof.day}, as published.`);
 }
 
-/** The first of the days whose seal is not made from that of the day before it; they are listed without gaps. */
+/** The first day whose seal does not follow from that of the day before. Days are listed without gaps. */
 async function firstUnchained(days: readonly SealedDay[]): Promise<string | null> {
   const oldestFirst = days.toSorted((a, b) => (a.day < b.day ? -1 : 1));
   for (const [i, day] of oldestFirst.entries()) {

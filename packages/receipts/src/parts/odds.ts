@@ -4,7 +4,7 @@ import { fails, holds, type PartState } from '../part.ts';
 import type { Statement } from '../receipt.ts';
 import type { ReplayedPoll } from './replayed.ts';
 
-/** The order in which models are in flight changes the last digits of a sum. */
+/** The order of running calls changes the last digits of a sum. */
 const TOLERANCE = 1e-9;
 
 interface Odds {
@@ -12,7 +12,7 @@ interface Odds {
   readonly chances?: readonly number[] | undefined;
 }
 
-/** Every figure after every vote, worked out once more. */
+/** Checks every figure after every vote by recomputing it. */
 export function checkOdds({ votes, decision }: Statement, { steps, last }: ReplayedPoll): PartState {
   const wrong = votes.findIndex((vote, i) => !areSame(vote, steps[i]!));
   if (wrong >= 0) return fails(`The odds after vote ${wrong + 1} are not those that the rules give.`);

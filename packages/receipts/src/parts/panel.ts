@@ -1,7 +1,7 @@
 import { fails, holds, type PartState } from '../part.ts';
 import type { Statement } from '../receipt.ts';
 
-/** The votes are of models of the panel, each at most once, for options that the poll has. */
+/** Checks that votes are from models of the panel, at most one each, and for options of the poll. */
 export function checkPanel({ options, panel, votes }: Statement): PartState {
   if (options.length < 2 || new Set(options).size < options.length)
     return fails('The options are not two or more different ones.');

@@ -3,7 +3,7 @@ import { textHash } from '../hashes.ts';
 import { fails, holds, type PartState, unchecked } from '../part.ts';
 import type { ReceiptPrice, Statement } from '../receipt.ts';
 
-/** The price is the one that the statement has the hash of, and keeps within its own limits. */
+/** Checks that the price matches the hash in the statement, and stays within its own limits. */
 export async function checkPrice(
   { panel, votes, price_sha256 }: Statement,
   price: ReceiptPrice | null,

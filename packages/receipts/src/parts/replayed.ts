@@ -3,12 +3,12 @@ import { type Outcomes, type Replayed, replay } from '@eloquentpoll/voting/repla
 import type { ReceiptPrice, Statement } from '../receipt.ts';
 
 export interface ReplayedPoll {
-  /** After each vote. */
+  /** The state after each vote. */
   readonly steps: readonly Replayed[];
   readonly last: PollState;
 }
 
-/** The poll once more by the rules. Without its price no budget ever ends it. */
+/** Replays the poll by the rules. Without its price, no budget ever ends it. */
 export function replayed(
   { options, order, panel, rule, votes, decision }: Statement,
   price: ReceiptPrice | null,

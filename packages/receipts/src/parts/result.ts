@@ -8,7 +8,7 @@ interface PublishedOdds {
   readonly track_record?: { readonly audits: number; readonly same_leader: number } | undefined;
 }
 
-/** A result as it is published, as far as a receipt speaks of it. */
+/** The part of a published result that a receipt covers. */
 export interface PublishedResult extends PublishedOdds {
   readonly poll_id: string;
   readonly question: string | null;
@@ -29,7 +29,7 @@ export interface PublishedResult extends PublishedOdds {
   readonly timing?: { readonly arrivals?: readonly PublishedOdds[] | undefined } | undefined;
 }
 
-/** The published result says what the receipt says. */
+/** Checks that the published result agrees with the receipt. */
 export async function checkResult(statement: Statement, result: PublishedResult | null): Promise<PartState> {
   if (result === null) return unchecked('The published result is not at hand.');
   const { options, decision } = statement;
@@ -58,7 +58,10 @@ export async function checkResult(statement: Statement, result: PublishedResult 
 
 type SignedOdds = Partial<Pick<Statement['decision'], 'confidence' | 'chances' | 'record'>>;
 
-/** What is published is what was signed; results from before the odds of every option were kept have fewer. */
+/**
+ * Checks that published odds are the signed ones. Older results have fewer odds, because those of all options were not
+ * kept.
+ */
 function areIn(signed: SignedOdds | undefined, { confidence, chances, track_record }: PublishedOdds): boolean {
   const isSigned = (published: unknown, given: unknown) =>
     published === undefined || JSON.stringify(published) === JSON.stringify(given);

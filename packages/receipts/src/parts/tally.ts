@@ -3,7 +3,7 @@ import { fails, holds, type PartState } from '../part.ts';
 import type { Statement } from '../receipt.ts';
 import type { ReplayedPoll } from './replayed.ts';
 
-/** The votes add up to the tally, and that makes this winner, tie and status. */
+/** Checks that the votes add up to the tally, and that winner, tie and status follow from it. */
 export function checkTally({ options, decision }: Statement, { last }: ReplayedPoll): PartState {
   const { tally, winner, isTie, status, skipped } = conclude(last, decision);
   if (tally.join() !== decision.tally.join())
