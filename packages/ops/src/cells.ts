@@ -3,10 +3,10 @@ export class Counter {
   n = 0;
 }
 
-/** How often values fell below each of a few bounds. */
+/** Counts values per bucket. */
 export class Histogram {
   readonly bounds: readonly number[];
-  /** Per bound, and one more for what is above all. Not cumulated. */
+  /** One count per bound, plus one for values above all bounds. Not cumulative. */
   readonly counts: Float64Array;
   sum = 0;
 

@@ -1,16 +1,16 @@
 import type { Metrics } from './metrics.ts';
 
-// The figures of the whole service, which every process shows alike. However many scrape, the stores are asked once in
-// a few seconds; a store that does not answer leaves its figures out.
+// Figures of the whole service, the same in every process. However many scrapers there are, the stores are asked only
+// once every few seconds. Figures of a store that does not answer are omitted.
 
 export interface QueueFigures {
   waiting: number;
   active: number;
-  /** Milliseconds since the epoch; null when none waits. */
+  /** Milliseconds since the epoch. Null if none waits. */
   oldestAt: number | null;
 }
 
-/** The service tiers, each of which has a queue of its own. */
+/** The service tiers. Each has its own queue. */
 const LANES = ['standard', 'flex'] as const;
 export type Lane = (typeof LANES)[number];
 
@@ -49,7 +49,7 @@ export interface FleetSource {
   money(): Promise<MoneyFigures>;
 }
 
-/** The same questions, asked at most once in a while. */
+/** Caches the answers for a short time. */
 export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource {
   const fleet: FleetSource = { queue: keep(asked.queue), store: keep(asked.store), money: keep(asked.money) };
   metrics.reading('eloquentpoll_queue_jobs', async () => {
@@ -138,7 +138,7 @@ function keep<T>(ask: () => Promise<T>): () => Promise<T> {
     if (!latest || performance.now() - askedAt >= KEPT_MS) {
       askedAt = performance.now();
       latest = ask();
-      // A failure is not kept.
+      // Failures are not cached.
       latest.catch(() => {
         askedAt = Number.NEGATIVE_INFINITY;
       });

@@ -1,9 +1,9 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Metrics } from './metrics.ts';
 
-// Structured lines on stdout. What may appear is a list, not what may not: a line holds the fields that the code named,
-// and an error shrinks to what cannot carry a caller's words. Keys, cookies, signatures, questions and account ids are
-// in no field that anyone logs.
+// Structured lines on stdout. What may be logged is an allow list: the fields that the code names, and of errors only
+// the parts that cannot contain a caller's text. Keys, cookies, signatures, questions and account ids are in no logged
+// field.
 
 export type { Logger } from 'pino';
 
@@ -11,7 +11,7 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const LOUD = { 40: 'warn', 50: 'error', 60: 'fatal' } as const;
-/** Each line begins with its level. */
+/** Each line starts with its level. */
 const LOUD_LINE = /^{"level":[456]/;
 const isLoud = (level: number): level is keyof typeof LOUD => level in LOUD;
 
@@ -37,7 +37,7 @@ export function openLog(metrics: Metrics, level: LogLevel, stream?: DestinationS
   );
 }
 
-/** Characters. */
+/** In characters. */
 const MAX_WAITING = 8_192;
 const MAX_WAIT_MS = 50;
 
@@ -48,7 +48,7 @@ function standardOutput(): DestinationStream {
   return ofProcess;
 }
 
-/** Lines of a moment in one write; loud ones wait for no other. */
+/** Writes the lines of a short time together. Warnings and errors are written at once. */
 function linesTogether(): DestinationStream {
   const out = pino.destination({ dest: 1, sync: true });
   let lines = '';
@@ -77,7 +77,7 @@ interface ErrorLine {
   cause?: ErrorLine;
 }
 
-/** Errors whose message quotes what was being read: a body, a statement's values. */
+/** Errors whose message quotes the input, such as a body or a statement's values. */
 const QUOTING = new Set(['SyntaxError', 'DatabaseError', 'error']);
 const MAX_CAUSES = 4;
 
@@ -93,7 +93,7 @@ function describeError(value: unknown, causes = MAX_CAUSES): ErrorLine {
   };
 }
 
-/** The stack without its head, which repeats the message. */
+/** The stack without its first line, which repeats the message. */
 const framesOf = (error: Error): string[] =>
   (error.stack ?? '')
     .split('\n')

@@ -1,13 +1,14 @@
 import type { ReadinessCheck } from './readiness.ts';
 
-// Not ready for 10 s after the event loop was blocked for more than 2 s: its probes would come back late but green.
+// Not ready for 10 s after the event loop was blocked for more than 2 s. Without this, probes would be answered late
+// but positively.
 
 const EVERY_MS = 500;
 const MAX_LATE_MS = 2_000;
 const RECOVERY_MS = 10_000;
 
 export interface LoopCheck extends ReadinessCheck, Disposable {
-  /** One turn of the timer. */
+  /** One tick of the timer. */
   turn(): void;
 }
 
@@ -28,7 +29,7 @@ export function watchLoop(now: () => number = () => performance.now()): LoopChec
     vital: true,
     turn,
     ask() {
-      // The probe may come before the timer after a stall.
+      // After a stall, the probe may run before the timer.
       if (now() - turnedAt - EVERY_MS > MAX_LATE_MS) turn();
       return now() - blockedAt < RECOVERY_MS ? `the event loop was blocked for ${Math.round(lateMs)} ms` : null;
     },

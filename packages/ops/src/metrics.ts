@@ -3,35 +3,35 @@ import { exposition } from './exposition.ts';
 import { METRICS, type Metric, type MetricName, type Process } from './metric-table.ts';
 import { withTimeout } from './with-timeout.ts';
 
-// What a process counts, by the table. Counting is a plain increment of a cell that its owner keeps, a few nanoseconds
-// where a general library takes a quarter of a microsecond; everything else is read on a scrape. Labels are checked by
-// type, and their number is bounded: label sets beyond the bound share one cell.
+// The metrics of a process, as listed in the table. Counting increments a cell that its owner keeps, which takes a few
+// nanoseconds instead of a library's quarter of a microsecond. Everything else is read at a scrape. Labels are
+// type-checked and their number is bounded: label sets beyond the bound share one cell.
 
 type Named<T extends Metric['type']> = {
   [N in MetricName]: (typeof METRICS)[N]['type'] extends T ? N : never;
 }[MetricName];
 
 type TextFor<L extends readonly string[]> = { readonly [I in keyof L]: string };
-/** One text per label of the table, in its order. */
+/** One text per label, in the order of the table. */
 export type Labels<N extends MetricName> = TextFor<(typeof METRICS)[N]['labels']>;
 
-/** A figure as it is now; null where there is none to show. */
+/** The current value. Null if there is none. */
 export type MetricReading<N extends MetricName> =
   Labels<N> extends readonly [] ? number | null : readonly (readonly [labels: Labels<N>, value: number])[];
 
 export interface Metrics {
   readonly process: Process;
-  /** The cell of these labels; keep it where counting must be cheap. */
+  /** The cell for these labels. Keep it where counting must be cheap. */
   counter<N extends Named<'counter'>>(name: N, ...labels: Labels<N>): Counter;
   histogram<N extends Named<'histogram'>>(name: N, ...labels: Labels<N>): Histogram;
-  /** What is known elsewhere is read at each scrape. A reading that throws or takes too long is left out. */
+  /** Registers a value that is read at each scrape. A reading that throws or takes too long is omitted. */
   reading<N extends Named<'gauge' | 'counter'>>(
     name: N,
     read: () => MetricReading<N> | Promise<MetricReading<N>>,
   ): void;
-  /** In the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
-  /** Metrics of this process that nothing counts yet. */
+  /** Metrics of this process for which nothing is registered. */
   unused(): MetricName[];
 }
 
@@ -45,7 +45,7 @@ interface Cell {
   value: Counter | Histogram;
 }
 
-/** More than any process of ours needs; a bound for mistakes. */
+/** More than any of our processes needs. Guards against mistakes. */
 const MAX_CELLS = 2_000;
 const OTHER = 'other';
 const READING_TIMEOUT_MS = 2_000;
@@ -73,7 +73,7 @@ export function openMetrics(process: Process): Metrics {
     return value;
   }
 
-  // What has no labels is there from the start, so that its first event is an increase.
+  // Metrics without labels exist from the start, so that their first event is visible as an increase.
   for (const name of Object.keys(METRICS) as MetricName[]) {
     const { type, labels, ...metric }: Metric = METRICS[name];
     if (labels.length > 0 || !isOn(name, process)) continue;

@@ -4,21 +4,21 @@ import { CONTENT_TYPE } from './exposition.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 
-// The port for operators: a listener of its own, on this machine only unless another address is configured. It stays open
-// while the process drains, so that the last figures can be read.
+// The operators' port: a separate listener, on loopback unless another address is configured. It stays open while the
+// process drains, so that the last figures can be read.
 
-/** Answers the requests it knows; false when a path is not one of its own. */
+/** Answers requests to its own paths. False for other paths. */
 export type OpsHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
 export interface OpsPortOptions {
   host: string;
-  /** 0 for any free one. */
+  /** 0: any free port. */
   port: number;
   metrics: Metrics;
   readiness: Readiness;
-  /** The operators' console, where there is one. */
+  /** The operators' console, if there is one. */
   handler?: OpsHandler | null;
-  /** Why a page could not be answered. */
+  /** Called with the error if a page could not be answered. */
   onFailure(error: unknown, path: string): void;
 }
 
@@ -32,7 +32,7 @@ export async function openOpsPort(options: OpsPortOptions): Promise<OpsPort> {
   const { host, port, metrics, readiness, handler, onFailure } = options;
   const pages = new Map<string, (response: ServerResponse) => Promise<void>>([
     ['/metrics', async (response) => send(response, 200, await metrics.text(), CONTENT_TYPE)],
-    // Answering at all shows that the event loop turns.
+    // Any answer shows that the event loop is running.
     ['/livez', async (response) => send(response, 200, 'alive\n')],
     [
       '/readyz',
@@ -85,8 +85,8 @@ export async function openOpsPort(options: OpsPortOptions): Promise<OpsPort> {
 }
 
 /**
- * A page of a stranger can make its own name resolve to this address (DNS rebinding), but not a bare address, a name
- * without a dot or the name that was configured.
+ * A foreign web page can make its own domain resolve to this address (DNS rebinding). So only an IP address, a name
+ * without a dot, or the configured name is accepted as Host.
  */
 function isOwnName(header: string | undefined, host: string): boolean {
   if (header === undefined) return true;

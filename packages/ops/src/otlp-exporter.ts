@@ -2,8 +2,8 @@ import type { Counter } from './cells.ts';
 import type { TraceSettings } from './trace-settings.ts';
 import type { Attributes, FinishedSpan, SpanKind } from './tracer.ts';
 
-// Sends spans to an OpenTelemetry collector: OTLP over HTTP in its JSON form, which takes a few lines where the SDK
-// brings 24 MB. The queue is bounded and sent in batches; without a collector spans are dropped after one retry.
+// Sends spans to an OpenTelemetry collector as OTLP over HTTP in JSON, which needs few lines, while the SDK needs 24
+// MB. The queue is bounded and sent in batches. If the collector does not answer, spans are dropped after one retry.
 
 const MAX_WAITING = 4_096;
 const BATCH = 512;
@@ -13,7 +13,7 @@ const RETRY_PAUSE_MS = 500;
 
 export interface Exporter {
   export(span: FinishedSpan): void;
-  /** Sends what is queued; each request has a timeout. */
+  /** Sends queued spans. Each request has a timeout. */
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ function wireSpan({ traceId, spanId, parentId, name, kind, startMs, endMs, attri
   };
 }
 
-/** Beyond what a double holds exactly, so it goes in two parts. */
+/** Nanoseconds do not fit a double exactly, so they are computed in two parts. */
 const nanos = (ms: number): string => `${Math.floor(ms)}${String(Math.floor((ms % 1) * 1e6)).padStart(6, '0')}`;
 
 const keyValues = (attributes: Attributes) =>

@@ -1,6 +1,6 @@
 import type { Metrics } from './metrics.ts';
 
-/** What a pool of connections says of itself. */
+/** The state of a connection pool. */
 export interface Pool {
   readonly totalCount: number;
   readonly idleCount: number;

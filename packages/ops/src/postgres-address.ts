@@ -1,13 +1,13 @@
-// Where Postgres is, as DATABASE_URL says it: one server, or a primary and its standbys in any order.
+// Parses DATABASE_URL: one Postgres server, or a primary and its standbys in any order.
 //   postgres://user:password@host:5432/name
 //   postgres://user:password@one:5432,two:5432/name?target_session_attrs=read-write
 
 const FORM = /^(postgres(?:ql)?:\/\/(?:[^@/]*@)?)([^/?#]+)([^?#]*)(?:\?([^#]*))?$/;
-/** With several hosts the one that takes writes is meant, whether it is said or not. */
+/** With several hosts, the primary is always meant, whether the address says so or not. */
 const TARGET = 'target_session_attrs';
 const MEANT = ['read-write', 'primary'];
 
-/** The same address for each of its hosts; null for a text of another form. */
+/** One address per host. Null if the text is malformed. */
 export function postgresUrls(text: string): string[] | null {
   const [, head, hosts = '', path = '', query = ''] = FORM.exec(text) ?? [];
   if (head === undefined) return null;

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Metrics } from './metrics.ts';
 
-// How the process itself is doing. The figures of the event loop are those since the last scrape, so that one bad
-// minute is not averaged away over a week.
+// Figures of the process itself. Those of the event loop cover the time since the last scrape, so that one bad minute
+// is not hidden by a week's average.
 
-/** How often the loop is looked at: finer costs more than it shows. */
+/** How often the loop is sampled. A finer resolution costs more than it shows. */
 const RESOLUTION_MS = 20;
 const NS_PER_S = 1e9;
 
@@ -15,7 +15,7 @@ export function processFigures(metrics: Metrics, build: { version: string; commi
   let utilization = performance.eventLoopUtilization();
   const startedAt = Math.round((performance.timeOrigin / 1_000) * 1_000) / 1_000;
 
-  /** A measurement holds its own interval, so what is left after taking it off is the lateness. */
+  /** A measurement includes the sampling interval. The remainder is the lateness. */
   const lateS = (ns: number): number => Math.max(0, (Number.isFinite(ns) ? ns : 0) / NS_PER_S - RESOLUTION_MS / 1_000);
   metrics.reading('nodejs_eventloop_lag_p50_seconds', () => lateS(delay.percentile(50)));
   metrics.reading('nodejs_eventloop_lag_p99_seconds', () => lateS(delay.percentile(99)));

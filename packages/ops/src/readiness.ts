@@ -1,29 +1,29 @@
 import type { Metrics } from './metrics.ts';
 import { TimeoutError, withTimeout } from './with-timeout.ts';
 
-// Whether the process should get work. A check fails when it does not answer in time. One that is not vital is reported
-// and decides nothing: an outage that all replicas share and can live with must not take all of them out of service.
+// Whether the process should receive work. A check that does not answer in time fails. Checks that are not vital are
+// only reported: an outage that affects all replicas but is tolerable must not take all of them out of service.
 
 export interface ReadinessCheck {
-  /** Null when all is well, else what is wrong, in words that may be shown. It may throw. */
+  /** Null if all is well, else what is wrong, in words that may be shown. May throw. */
   ask(): string | null | Promise<string | null>;
   vital: boolean;
 }
 
 export interface Report {
   ready: boolean;
-  /** By name; null where all is well. */
+  /** By name. Null: all is well. */
   checks: Record<string, string | null>;
 }
 
 export interface Readiness {
   report(): Promise<Report>;
-  /** Not ready any more, for good. */
+  /** Makes the process permanently not ready. */
   drain(): void;
 }
 
 const CHECK_TIMEOUT_MS = 1_000;
-/** However often the report is read, the stores are asked once in this time. */
+/** The stores are asked at most once in this time, however often the report is read. */
 const MAX_AGE_MS = 500;
 
 export function openReadiness(
@@ -70,7 +70,7 @@ async function answerOf({ ask }: ReadinessCheck): Promise<string | null> {
   try {
     return await withTimeout(ask(), CHECK_TIMEOUT_MS);
   } catch (error) {
-    // Another error may name a host or a user; the log has it.
+    // Other errors may contain a host or user name. They are in the log.
     return error instanceof TimeoutError ? error.message : 'does not answer';
   }
 }

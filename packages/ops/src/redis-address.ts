@@ -1,8 +1,8 @@
-// Where Redis is, as REDIS_URL says it: one server, the servers of a cluster, or the Sentinels that know a master.
+// Parses REDIS_URL: one server, the servers of a cluster, or the Sentinels of a master.
 //   redis://user:password@host:6379/0
 //   redis://user:password@one:6379,two:6379,three:6379        a cluster; or redis+cluster://host:6379 with one name for all
 //   redis+sentinel://user:password@one:26379,two:26379/master
-// With rediss instead of redis the connections are encrypted.
+// With rediss instead of redis, connections are encrypted.
 
 export interface RedisAddress {
   kind: 'server' | 'cluster' | 'sentinel';
@@ -10,7 +10,7 @@ export interface RedisAddress {
   username?: string;
   password?: string;
   isEncrypted: boolean;
-  /** How the Sentinels call it. */
+  /** The master's name at the Sentinels. */
   master?: string;
 }
 
@@ -19,7 +19,7 @@ const HOST = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/;
 const PORT = 6_379;
 const SENTINEL_PORT = 26_379;
 
-/** Null for a text of another form. */
+/** Null if the text is malformed. */
 export function readRedisAddress(text: string): RedisAddress | null {
   const [, protocol, kindSaid, user, authority = '', path = '', query] = FORM.exec(text) ?? [];
   if (!protocol) return null;

@@ -2,17 +2,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { withTimeout } from './with-timeout.ts';
 
 export interface Rounds {
-  /** Between two rounds, a quarter more or less, so that processes do not all work at the same moment. */
+  /** The pause between two rounds, up to a quarter more or less, so that processes do not all work at the same time. */
   everyMs: number;
-  /** Before the first one. */
+  /** The pause before the first round. */
   firstMs?: number;
   onError(error: unknown): void;
 }
 
-/** A round that still runs at the end has so long to stop. */
+/** How long a running round may take to stop at the end. */
 const SHUTDOWN_GRACE_MS = 2_000;
 
-/** Repeats `round` until disposed, which aborts the signal. A round may return the pause before the next one. */
+/** Repeats `round` until disposed, which also aborts the signal. A round may return the pause until the next one. */
 export function repeat(
   round: (signal: AbortSignal) => Promise<number | void>,
   { everyMs, firstMs = everyMs, onError }: Rounds,

@@ -2,7 +2,7 @@ import type { SHARED_SETTINGS } from './settings/shared-table.ts';
 import { SettingError, type Values } from './settings/table.ts';
 import type { Attributes } from './tracer.ts';
 
-// What OpenTelemetry's own variables ask for, as far as they are followed here.
+// The part of OpenTelemetry's standard variables that is supported.
 
 export interface TraceSettings {
   url: string;
@@ -13,11 +13,11 @@ export interface TraceSettings {
 
 type TraceValues = Pick<Values<typeof SHARED_SETTINGS>, Extract<keyof typeof SHARED_SETTINGS, `OTEL_${string}`>>;
 
-/** Null where no collector is named. */
+/** Null if no collector is configured. */
 export function traceSettings(values: TraceValues, service: string, version: string): TraceSettings | null {
   const url = tracesUrl(values);
   if (url === null) return null;
-  // Set for other programs of the same machine it does no harm, as long as there is no collector for this one.
+  // Ignored without a collector, because the variable may be set for other programs on this machine.
   if (values.OTEL_EXPORTER_OTLP_PROTOCOL !== 'http/json')
     throw new SettingError('OTEL_EXPORTER_OTLP_PROTOCOL', 'must be http/json, the only one that is spoken here');
   return {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
-// Traces in the form of W3C Trace Context. A process that exports none has no tracer at all, so there is nothing to pay.
-// Spans hold ids, names of operations and models, and codes; never a question, an answer, a key or an account.
+// Traces in the form of W3C Trace Context. Without export there is no tracer, so tracing costs nothing. Spans contain
+// ids, names of operations and models, and codes; never a question, answer, key or account.
 
 export type SpanKind = 'internal' | 'server' | 'client' | 'consumer';
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -16,23 +16,23 @@ export interface FinishedSpan {
   startMs: number;
   endMs: number;
   attributes: Attributes;
-  /** What went wrong, as a code. */
+  /** An error code, or null. */
   error: string | null;
 }
 
 export interface Span {
-  /** For the next service or process. */
+  /** The header for the next service or process. */
   readonly traceparent: string;
   end(attributes?: Attributes, error?: string | null): void;
 }
 
 export interface Tracer extends AsyncDisposable {
-  /** Without a parent, or with one that is none, a new trace begins. */
+  /** Without a valid parent, a new trace starts. */
   start(name: string, kind: SpanKind, parent?: string | null, attributes?: Attributes): Span;
 }
 
 export interface TracerOptions {
-  /** Of the traces that begin here, the share that is kept; one that began elsewhere was decided there. */
+  /** The share of traces started here that are kept. For traces started elsewhere, the decision was made there. */
   share: number;
   export(span: FinishedSpan): void;
   close(): Promise<void>;
@@ -65,5 +65,5 @@ export function openTracer({ share, export: keep, close }: TracerOptions): Trace
 
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
 
-/** Finer than Date.now, and on the same scale. */
+/** Like Date.now, with a finer resolution. */
 const nowMs = (): number => performance.timeOrigin + performance.now();

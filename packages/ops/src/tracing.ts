@@ -2,7 +2,7 @@ import type { Metrics } from './metrics.ts';
 import type { TraceSettings } from './trace-settings.ts';
 import type { Tracer } from './tracer.ts';
 
-/** Null where no collector is named: then nothing of it is even loaded. */
+/** Null if no collector is configured. Then the tracing code is not even loaded. */
 export async function openTracing(metrics: Metrics, settings: TraceSettings | null): Promise<Tracer | null> {
   const dropped = metrics.counter('eloquentpoll_spans_dropped_total');
   if (!settings) return null;

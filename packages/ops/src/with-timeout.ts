@@ -1,11 +1,11 @@
-/** `work` did not settle in its time. */
+/** `work` did not settle in time. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
 /**
- * What `work` comes to, or a TimeoutError after `ms`, or the reason of `signal` when it aborts first. The work itself is
- * not stopped: what it comes to later is dropped.
+ * Settles like `work`, or rejects with a TimeoutError after `ms`, or with the reason of `signal` if it aborts first.
+ * The work itself is not stopped, and its later result is ignored.
  */
 export async function withTimeout<T>(work: T | PromiseLike<T>, ms: number, signal?: AbortSignal): Promise<T> {
   const ended = Promise.withResolvers<never>();
