@@ -4,8 +4,7 @@ import { type Channel, type ChatRequest, textOf } from './chat.ts';
 import type { Paper } from './read-prompt.ts';
 import type { SimulatedModel } from './traits.ts';
 
-// Turns a vote into what a provider would say, in the channel that was asked for, and bends it where a failure of
-// content is scripted.
+// Converts a vote to a provider's answer in the requested form, and distorts it if a content failure is scripted.
 
 export interface ModelMessage {
   content: string | null;
@@ -22,14 +21,14 @@ export interface ReportedUsage {
   cost: number;
 }
 
-/** As long as a reason of some thirty words is: what a call costs is estimated by that. */
+/** As long as a reason of about thirty words, because costs are estimated from that. */
 const RATIONALE =
   'Compared one by one with what the question asks for, the others each leave something out or go against what was given; this one does neither, so it is the one that fits the question best.';
-/** What providers count around an answer: quotes, braces, names of fields, and its end. */
+/** Tokens that providers count in addition to the answer: quotes, braces, field names, end of text. */
 const FORM_TOKENS = 8;
 const OUTSIDE = 'ZZZZ';
 
-/** What the model says when it votes for this label; a null label is a refusal. */
+/** The model's message when it votes for this label. Null: a refusal. */
 export function say(
   channel: Channel,
   paper: Paper | null,
@@ -47,7 +46,7 @@ export function say(
   return inChannel(channel, [label, other]);
 }
 
-/** The answer stops in its middle, as when a limit of tokens is reached. */
+/** Cuts the answer in the middle, as a token limit would. */
 export function cutShort(said: ModelMessage, bytes: number): ModelMessage {
   const cut = (text: string) => Buffer.from(text).subarray(0, bytes).toString();
   return {
@@ -83,7 +82,7 @@ function call(calls: [name: string, args: string][]): ModelMessage {
 
 type Properties = [name: string, type: string, allowed: readonly string[]][];
 
-/** An object of the asked shape whose choice is the label. */
+/** An object of the requested shape with this label as choice. */
 function filled(properties: Properties, label: string): Record<string, unknown> {
   if (properties.length === 0) return { choice: label };
   return Object.fromEntries(
@@ -96,7 +95,7 @@ function filled(properties: Properties, label: string): Record<string, unknown> 
   );
 }
 
-/** Four bytes of text are about one token; every message costs three more. */
+/** About four bytes per token. Every message costs three more. */
 const tokensIn = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
 
 export function usageOf(
@@ -120,7 +119,7 @@ export function usageOf(
   };
 }
 
-/** How many tokens the answer may have. */
+/** The maximum number of tokens in the answer. */
 export const maxTokensOf = ({ max_completion_tokens, max_tokens }: ChatRequest): number =>
   max_completion_tokens ?? max_tokens ?? Number.POSITIVE_INFINITY;
 

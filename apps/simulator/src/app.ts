@@ -18,15 +18,15 @@ export type { LoggedCall } from './call-log.ts';
 export { EXAMPLE_ANSWERS, type KnownAnswers } from './known-answers.ts';
 export { parseRecordedVotes, type RecordedVotes } from './recorded-votes.ts';
 
-// An OpenAI-compatible server whose models are simulated: seeded opinions, latencies, prices and failures, all
-// settable. It is the one wiring point; nothing here is shared between two simulators.
+// An OpenAI-compatible server with simulated models: seeded opinions, latencies, prices and failures, all configurable.
+// All parts are wired here, and two simulators share nothing.
 
 export interface SimulatorOptions extends SettingsOptions {
-  /** Calls kept in the log; older ones are forgotten. */
+  /** How many calls the log keeps. Older ones are dropped. */
   callLogSize?: number;
-  /** Calls in flight beyond this are turned away with 503. */
+  /** Further concurrent calls are rejected with 503. */
   maxInFlight?: number;
-  /** How long honest answers may take to finish once the server closes. */
+  /** How long regular answers may take to finish once the server closes. */
   drainMs?: number;
   logger?: boolean;
 }

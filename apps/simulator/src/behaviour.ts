@@ -1,13 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
 
-// The settings of a simulated model. The same schemas check the control API and the configuration file, and are
-// the types that the rest of the simulator reads.
+// The settings of a simulated model. The schemas validate the control API and the configuration file, and define the
+// types for the rest of the simulator.
 
 const closed = { additionalProperties: false };
 const Rate = Type.Number({ minimum: 0, maximum: 1 });
 const Milliseconds = Type.Integer({ minimum: 0, maximum: 600_000 });
 
-/** Failures of the wire or the server: the answer does not arrive, or not as one. */
+/** Failures of the connection or the server: no answer arrives, or it is broken. */
 export const WIRE_FAILURES = [
   'status',
   'reset',
@@ -24,7 +24,7 @@ export const WIRE_FAILURES = [
 ] as const;
 export type WireFailure = (typeof WIRE_FAILURES)[number];
 
-/** Failures of what is said: the answer arrives and is no proper vote, or its usage is wrong. */
+/** Failures of content: an answer arrives, but it is no proper vote, or its usage is wrong. */
 export const CONTENT_FAILURES = [
   'wrong_tool',
   'label_outside_enum',
@@ -42,7 +42,7 @@ export type FailureKind = WireFailure | ContentFailure;
 export const isWireFailure = (kind: FailureKind): kind is WireFailure =>
   WIRE_FAILURES.some((candidate) => candidate === kind);
 
-/** One of these words. */
+/** A schema for one of these words. */
 const literals = <const T extends readonly string[]>(values: T) =>
   Type.Enum(Object.fromEntries(values.map((value) => [value, value])) as Record<T[number], T[number]>);
 
@@ -50,15 +50,15 @@ const failureFields = {
   kind: literals([...WIRE_FAILURES, ...CONTENT_FAILURES]),
   /** `status`: 429, 500, 502, 503, 529 or any other error. */
   status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599 })),
-  /** `status`: sent as Retry-After; absent means no such header. */
+  /** `status`: sent as Retry-After. Undefined: no such header. */
   retry_after_s: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
-  /** `slow_drip`: the wait between pieces. Otherwise: the wait before anything happens. Never scaled. */
+  /** `slow_drip`: the wait between chunks. Otherwise: the wait before anything happens. Never scaled. */
   delay_ms: Type.Optional(Milliseconds),
-  /** `slow_drip`: bytes in one piece. */
+  /** `slow_drip`: bytes per chunk. */
   piece_bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_536 })),
   /** `huge`: size of the body. */
   bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 })),
-  /** `usage_times`: how much more usage is reported than was used. */
+  /** `usage_times`: the factor by which the reported usage exceeds the actual one. */
   factor: Type.Optional(Type.Number({ minimum: 0, maximum: 1000 })),
 };
 
@@ -67,7 +67,7 @@ export type Failure = Static<typeof Failure>;
 
 const RatedFailure = Type.Object({ ...failureFields, rate: Rate }, closed);
 
-/** One call of a sequence: an honest answer or a failure. */
+/** One call of a sequence: a regular answer or a failure. */
 const Step = Type.Union([Type.Literal('answer'), Failure]);
 export type ScriptStep = Static<typeof Step>;
 
@@ -75,11 +75,11 @@ export const VOTERS = ['opinion', 'first', 'last', 'longest', 'obedient', 'recor
 export type Voter = (typeof VOTERS)[number];
 
 const scriptFields = {
-  /** Failures by chance; the rates together are at most 1. */
+  /** Random failures. The sum of their rates is at most 1. */
   failures: Type.Optional(Type.Array(RatedFailure, { maxItems: 50 })),
-  /** What the next calls do, in order, before chance takes over. */
+  /** What the next calls do, in order. After that, failures are random. */
   steps: Type.Optional(Type.Array(Step, { maxItems: 1000 })),
-  /** Whether `steps` is walked once for the model or anew in every poll. */
+  /** Whether `steps` are used once per model or anew in every poll. */
   steps_per: Type.Optional(literals(['model', 'poll'] as const)),
 };
 
@@ -90,13 +90,13 @@ export const Behaviour = Type.Object(
   {
     ...scriptFields,
     voter: Type.Optional(literals(VOTERS)),
-    /** Share of pairwise agreement above chance: 0 every model for itself, 1 all of one mind. */
+    /** Pairwise agreement above chance. 0: models are independent, 1: all agree. */
     agreement: Type.Optional(Rate),
-    /** How loud the model's own noise is: 0 always the common favourite, 1 as `agreement` says. */
+    /** Weight of the model's own noise. 0: always the common favorite, 1: as `agreement` says. */
     temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
-    /** Share of questions on which the model shares the common opinion; on the others it guesses. */
+    /** Share of questions on which the model has the common opinion. On the others it guesses. */
     skill: Type.Optional(Rate),
-    /** Column of the recorded votes; without it the model's name after `sim/`. */
+    /** Column of the recorded votes. Default: the model's name after `sim/`. */
     recorded_as: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     latency: Type.Optional(
       Type.Object(
@@ -118,9 +118,9 @@ export const Behaviour = Type.Object(
         closed,
       ),
     ),
-    /** Hidden reasoning tokens that count as completion. */
+    /** Hidden reasoning tokens, counted as completion tokens. */
     reasoning_tokens: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000 })),
-    /** false: the model is unknown, 404. */
+    /** false: the model is unknown (404). */
     served: Type.Optional(Type.Boolean()),
   },
   closed,
@@ -135,16 +135,16 @@ export const RegistrySettings = Type.Object(
     steps: Type.Optional(
       Type.Array(Type.Union([Type.Literal('answer'), Type.Object({ ...failureFields, ...wireKind }, closed)])),
     ),
-    /** Rows instead of the simulator's own. */
+    /** Replaces the simulator's own rows. */
     variants: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 10_000 })),
-    /** Leaves model_count out of the envelope. */
+    /** Omits model_count from the envelope. */
     omit_model_count: Type.Optional(Type.Boolean()),
   },
   closed,
 );
 export type RegistrySettings = Static<typeof RegistrySettings>;
 
-/** What a schema cannot say; null when all is well. */
+/** Checks what a schema cannot express. Null if all is well. */
 export function contradictionIn(script: Script): string | null {
   const sum = (script.failures ?? []).reduce((total, failure) => total + failure.rate, 0);
   return sum > 1 + 1e-9 ? `failures: the rates add up to ${sum}, more than 1` : null;

@@ -1,7 +1,7 @@
 import type { FailureKind } from './behaviour.ts';
 
-// A log of the calls that reached the simulator, the last so many of them. It holds who asked whom and how it ended,
-// never what was asked: of an answer its label, and a digest of the option that the label stood for.
+// A bounded log of the newest calls to the simulator. It records who called whom and how it ended, never the question.
+// Of an answer it keeps the label and a digest of the option behind it.
 
 export type CallOutcome = 'pending' | 'vote' | 'no_vote' | 'gone' | 'rejected' | FailureKind;
 
@@ -12,21 +12,24 @@ export interface LoggedCall {
   seat: number | null;
   model: string;
   attempt: number | null;
-  /** When the caller made the call, in milliseconds since 1970 by its own clock; it may have waited on its way. */
+  /** When the caller made the call, in milliseconds since 1970 by its own clock. It may have waited since. */
   asked_at: number | null;
-  /** The failure that was asked of the model; null for an honest answer. */
+  /** The scripted failure. Null for a regular answer. */
   scripted: FailureKind | null;
-  /** `gone`: the caller left, or the server closed, before the answer was out. */
+  /** `gone`: the caller disconnected, or the server closed, before the answer was complete. */
   outcome: CallOutcome;
   label: string | null;
-  /** The first 16 characters of the option's SHA-256 in base64url; null where the answer is no vote. */
+  /** The first 16 characters of the option's SHA-256 in base64url. Null if the answer is no vote. */
   option_digest: string | null;
-  /** By the model's price and what it read and wrote, also where its caller has left; null for what a provider does not charge. */
+  /**
+   * The cost by the model's price and tokens, also if the caller disconnected. Null for what a provider does not
+   * charge.
+   */
   cost_usd: number | null;
   duration_ms: number | null;
 }
 
-/** What the caller says of its call. */
+/** What the caller's headers say about the call. */
 export type Traced = Pick<LoggedCall, 'poll' | 'seat' | 'model' | 'attempt' | 'asked_at'>;
 
 export interface CallFilter {
@@ -78,7 +81,7 @@ export class CallLog {
     this.#inFlight -= 1;
   }
 
-  /** Calls that fit the filter, oldest first, and how many there are of each outcome and model. */
+  /** Calls that match the filter, oldest first, and their number by outcome and model. */
   read(filter: CallFilter, limit: number) {
     const found = [...this.#calls.slice(this.#oldest), ...this.#calls.slice(0, this.#oldest)].filter(fits(filter));
     return {

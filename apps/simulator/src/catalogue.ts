@@ -1,4 +1,4 @@
-/** Models that the simulator lists without any setting; every other id that begins with sim/ is served too. */
+/** Models that the simulator lists without any settings. Every other id that starts with sim/ is served too. */
 export const CATALOGUE: readonly string[] = [
   'sim/acorn-large',
   'sim/acorn-medium',

@@ -43,7 +43,7 @@ export function textOf(message: ChatRequest['messages'][number]): string {
   return (message.content ?? []).map((part) => part.text ?? '').join('');
 }
 
-/** How the caller wants the answer: a tool call, JSON of a schema, or text. */
+/** The requested form of the answer: a tool call, JSON of a schema, or text. */
 export type Channel =
   | { kind: 'tool'; name: string; schema: JsonSchema }
   | { kind: 'json'; schema: JsonSchema }

@@ -5,8 +5,8 @@ import type { Exchanges } from './exchanges.ts';
 const FLUSH_MS = 1000;
 
 /**
- * Closing takes a bounded time. Node closes idle connections by itself, but waits for those that never sent a request
- * and for readers that do not read: the former are cut at once, the latter after a second.
+ * Makes closing take a bounded time. Node closes idle connections, but waits for those that never sent a request and
+ * for clients that do not read. The former are closed at once, the latter after a second.
  */
 export function boundClosing(app: App, exchanges: Exchanges, drainMs: number): void {
   const unused = new Set<Socket>();

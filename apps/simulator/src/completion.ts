@@ -5,7 +5,7 @@ import type { ModelMessage, ReportedUsage } from './answer.ts';
 
 export interface Payload {
   contentType: string;
-  /** Pieces in the order in which a provider would flush them. */
+  /** Chunks in the order in which a provider would flush them. */
   pieces: string[];
 }
 

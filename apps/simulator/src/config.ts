@@ -7,7 +7,7 @@ import { Behaviour, RegistrySettings } from './behaviour.ts';
 import { EXAMPLE_ANSWERS } from './known-answers.ts';
 import { parseRecordedVotes } from './recorded-votes.ts';
 
-// Settings of the process. Every mistake is one line that names the variable or the place in the file.
+// Settings of the process. Every mistake is reported in one line that names the variable or the place in the file.
 
 const ConfigFile = Type.Object(
   {
@@ -16,7 +16,7 @@ const ConfigFile = Type.Object(
     required_key: Type.Optional(Type.String({ minLength: 1 })),
     /** Recorded votes, relative to this file. */
     votes_file: Type.Optional(Type.String({ minLength: 1 })),
-    /** Answers by question, instead of those of our own examples. */
+    /** Answers by question. Replaces the answers to our own examples. */
     known_answers: Type.Optional(Type.Record(Type.String(), Type.String())),
     call_log_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     models: Type.Optional(Type.Record(Type.String(), Behaviour)),

@@ -4,7 +4,7 @@ import { Behaviour, RegistrySettings } from './behaviour.ts';
 import { ProviderApiError } from './errors.ts';
 import { parseRecordedVotes } from './recorded-votes.ts';
 
-// How tests and demos steer the simulated world while it runs. Everything is checked; nothing is coerced.
+// How tests and demos control the simulated world while it runs. All input is validated, none is coerced.
 
 const Empty = { additionalProperties: false };
 

@@ -1,4 +1,4 @@
-/** Counts by name, forgetting the name that was new the longest ago once there are too many. */
+/** Counts by name. When there are too many names, the one that was added first is dropped. */
 export class NamedCounts {
   readonly #counts = new Map<string, number>();
   readonly #limit: number;

@@ -1,20 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
-// Every open answer, so that each wait in the simulator ends: when its client goes away, or when the server closes.
-// Hangs end at once on closing; honest answers get a moment to finish.
+// Tracks every open answer, so that each wait in the simulator ends: when its client disconnects, or when the server
+// closes. Hangs end at once on closing; regular answers get a moment to finish.
 
 export interface Exchange {
-  /** Aborts when the client has gone. */
+  /** Aborts when the client has disconnected. */
   signal: AbortSignal;
-  /** Waits so long, or until aborted. */
+  /** Waits this long, or until aborted. */
   pause(milliseconds: number): Promise<void>;
   /** Waits until aborted. */
   hang(): Promise<never>;
   end(): void;
 }
 
-/** Thrown out of a wait that was cut off. */
+/** Thrown by a wait that was aborted. */
 export class Gone extends Error {}
 
 export class Exchanges {
@@ -49,7 +49,7 @@ export class Exchanges {
     };
   }
 
-  /** Ends hangs now and everything else after the given time at the latest. */
+  /** Ends hangs now and everything else within the given time. */
   async close(drainMs: number): Promise<void> {
     this.#closing = true;
     for (const { controller, hanging } of this.#open) if (hanging) controller.abort();

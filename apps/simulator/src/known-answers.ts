@@ -1,7 +1,7 @@
 import { draws } from './seeded.ts';
 
-// Questions that the simulated models know the answer to: those that our own pages and documents offer as examples, so that
-// a first poll without any real model does not elect something wrong. Everything else is opinion.
+// Questions with answers that the simulated models know: the examples on our pages and in our documents, so that a
+// first poll without real models does not elect something wrong. All other votes are opinions.
 
 export type KnownAnswers = Readonly<Record<string, string>>;
 
@@ -15,7 +15,7 @@ export const EXAMPLE_ANSWERS: KnownAnswers = {
   'Is this claim true: "HTTP/2 makes concatenating JavaScript files pointless"?': 'Partly true',
 };
 
-/** Share of models that remember an answer; the others vote by opinion, so that a poll still shows what a poll is. */
+/** Share of models that know an answer. The others vote by opinion, so that the poll still looks like a poll. */
 const RECALL = 0.85;
 
 /** Every model can add. */

@@ -2,7 +2,7 @@ import { buildSimulator } from './app.ts';
 import { readConfig } from './config.ts';
 import { CHAIN_ID, PAY_TO, TOKEN } from './play-money/token.ts';
 
-// The process: listens, says where, and ends in order on a signal.
+// The process: listens, prints its address, and shuts down cleanly on a signal.
 
 try {
   const { host, port, options } = readConfig(process.env);

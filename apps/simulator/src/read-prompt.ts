@@ -1,7 +1,7 @@
 import { type Channel, type ChatRequest, textOf } from './chat.ts';
 
-// Reads the vote paper out of the messages: question, options and the labels that stand for them, in the order in
-// which they are printed. The labels may be of any form.
+// Reads the ballot from the messages: question, options and their labels, in the order in which they are printed.
+// Labels may have any form.
 
 export interface PrintedOption {
   label: string;
@@ -13,7 +13,7 @@ export interface Paper {
   options: PrintedOption[];
 }
 
-/** The paper, or null when the messages hold none. A later message may carry a newer paper. */
+/** The ballot, or null if the messages contain none. If several do, the last one counts. */
 export function readPaper(request: ChatRequest, channel: Channel): Paper | null {
   for (const message of request.messages.toReversed()) {
     const paper = message.role === 'user' ? parse(textOf(message)) : null;
@@ -28,7 +28,7 @@ function parse(text: string): Paper | null {
   const start = opening.index + opening[0].length;
   const end = text.indexOf(`BALLOT ${opening[1]}>>>`, start);
   const body = text.slice(start, end < 0 ? undefined : end);
-  // An option is a JSON string on one line, so only the question can hold a forged heading: the last one is real.
+  // Options are JSON strings on one line, so only the question can contain a forged heading: the last one is real.
   const heading = body.lastIndexOf('\nOPTIONS:');
   if (heading < 0) return null;
   const question = body.slice(0, heading).replace(/^\s*QUESTION:\r?\n?/, '');
@@ -55,7 +55,7 @@ function unquote(text: string): string {
   }
 }
 
-/** A question asked without a paper, whose answers are the values that the schema allows. */
+/** A question without a ballot, whose options are the values that the schema allows. */
 function fromEnum(request: ChatRequest, channel: Channel): Paper | null {
   if (channel.kind === 'text') return null;
   const allowed = channel.schema.properties.find(([, , values]) => values.length > 1)?.[2];

@@ -1,16 +1,16 @@
-// A file of recorded votes: a comment that names the models in column order, a header, then one question per line with
-// one letter per model; `-` and `.` are no vote.
+// A file of recorded votes: a comment with the models in column order, a header, then one line per question with one
+// letter per model. `-` and `.` mean no vote.
 
 export interface RecordedVotes {
   questions: number;
   models: readonly string[];
-  /** The recorded letter; null when the model gave no valid vote; undefined when the file does not know. */
+  /** The recorded letter. Null if the model gave no valid vote, undefined if there is no record. */
   letter(model: string, questionId: string): string | null | undefined;
 }
 
 const HEADER = 'question_id,category,k,answer,votes';
 
-/** Reads such a file; throws an error that names the line. */
+/** Parses such a file. Throws an error that names the line. */
 export function parseRecordedVotes(text: string): RecordedVotes {
   const lines = text.split(/\r?\n/);
   const models = /^#.*column order: *(\S+)\s*$/.exec(lines[0] ?? '')?.[1]?.split(',');

@@ -9,8 +9,8 @@ import type { LiveSettings } from './settings.ts';
 import { nameOf, type SimulatedModel } from './traits.ts';
 import { transmit, turnAway, turnsAway } from './wire.ts';
 
-// A registry of model variants, as the service expects one behind /api/models: open rows, filters, an envelope, and
-// failures on command.
+// A registry of model variants, as the service expects behind /api/models: open rows, filters, an envelope, and
+// failures on request.
 
 type Row = Record<string, unknown>;
 type Query = Record<string, unknown>;
@@ -117,7 +117,7 @@ function limitOf({ limit }: Query): number {
   return value;
 }
 
-/** By a field; a minus before its name turns the order round. */
+/** Sorts by a field. A leading minus reverses the order. */
 function sorted(rows: readonly Row[], by: string): Row[] {
   const name = by.replace(/^-/, '');
   if (!rows.some((candidate) => Object.hasOwn(candidate, name)) && rows.length > 0)

@@ -2,13 +2,13 @@ import type { Failure, Script } from './behaviour.ts';
 import { NamedCounts } from './counter.ts';
 import { draws } from './seeded.ts';
 
-// Decides what the next call does: first the listed steps in their order, then failures by seeded chance. A script
-// that is set anew starts from its beginning.
+// Decides what the next call does: first the listed steps in order, then seeded random failures. A new script starts at
+// its beginning.
 
 export class ScriptPlayer {
   readonly #counters = new WeakMap<Script, NamedCounts>();
 
-  /** The failure that this call suffers; null for an honest answer. */
+  /** The failure of this call. Null for a regular answer. */
   next(script: Script, seed: string, who: string, poll: string | null): Failure | null {
     if (script.failures === undefined && script.steps === undefined) return null;
     let counter = this.#counters.get(script);

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-// Chance that can be repeated: every draw is a function of its key alone, so the same seed gives the same numbers in
-// any order, in any process, under any load.
+// Reproducible randomness: every draw depends only on its key, so the same seed gives the same numbers in any order,
+// process and load.
 
 export type Draw = () => number;
 
-/** An endless stream of numbers in (0, 1) that belongs to this key. */
+/** An endless sequence of numbers in (0, 1) for this key. */
 export function draws(...key: readonly (string | number)[]): Draw {
   const text = JSON.stringify(key);
   let block = hash('sha256', text, 'buffer');

@@ -4,8 +4,8 @@ import type { KnownAnswers } from './known-answers.ts';
 import type { RecordedVotes } from './recorded-votes.ts';
 import { modelOf, type SimulatedModel } from './traits.ts';
 
-// What the simulated world is like at this moment. A setting belongs to a model id, or to a pattern such as `sim/oak-*`
-// or `*`; the more of the id a pattern spells out, the later it speaks and so the more it decides.
+// The current settings of the simulated world. A setting belongs to a model id or to a pattern such as `sim/oak-*` or
+// `*`. More specific patterns are applied later and so take precedence.
 
 const MAX_PATTERNS = 1000;
 const MAX_CACHED_MODELS = 5000;
@@ -15,7 +15,7 @@ export interface SettingsOptions {
   latencyScale?: number;
   requiredKey?: string | null;
   recordedVotes?: RecordedVotes | null;
-  /** By question; none unless given. */
+  /** By question. Default: none. */
   knownAnswers?: KnownAnswers;
   models?: Record<string, Behaviour>;
   registry?: RegistrySettings;
@@ -44,7 +44,7 @@ export class LiveSettings {
     this.#behaviours = new Map(Object.entries(options.models ?? {}));
   }
 
-  /** Back to how the simulator was started. */
+  /** Restores the settings with which the simulator was started. */
   reset(): void {
     const { seed, latencyScale, recordedVotes, registry, models } = this.#initial;
     this.seed = seed ?? 'eloquent';
@@ -82,7 +82,7 @@ export class LiveSettings {
     this.#models.clear();
   }
 
-  /** The model with this id, or null when the simulator does not serve it. */
+  /** The model with this id. Null if the simulator does not serve it. */
   model(id: string): SimulatedModel | null {
     const known = this.#models.get(id);
     if (known !== undefined) return known;
@@ -92,7 +92,7 @@ export class LiveSettings {
     return model;
   }
 
-  /** Ids that were named one by one. */
+  /** Ids that have settings of their own, without patterns. */
   namedModels(): string[] {
     return [...this.#behaviours.keys()].filter((pattern) => !pattern.includes('*'));
   }
@@ -112,7 +112,7 @@ export class LiveSettings {
   }
 }
 
-/** One `*` stands for any characters. */
+/** `*` matches any characters. */
 function matches(pattern: string, id: string): boolean {
   const star = pattern.indexOf('*');
   if (star < 0) return pattern === id;

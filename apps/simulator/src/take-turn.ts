@@ -14,8 +14,7 @@ import type { SimulatedModel } from './traits.ts';
 import { NoRecording, vote } from './vote.ts';
 import { transmit, turnAway, turnsAway } from './wire.ts';
 
-// One call from its arrival to its end: what the script wants, the wait, the vote, the answer. Whatever happens, the
-// call ends in the log with an outcome.
+// One call from start to end: script, wait, vote, answer. Whatever happens, the call ends in the log with an outcome.
 
 const DIGEST_CHARS = 16;
 const ONLY_ITS_USAGE_IS_WRONG: ReadonlySet<ContentFailure> = new Set(['missing_usage', 'usage_times']);
@@ -71,14 +70,14 @@ async function perform(
   return failure?.kind ?? (call.label === null ? 'no_vote' : 'vote');
 }
 
-/** A provider that leaks its credentials. */
+/** Plays a provider that leaks its credentials. */
 async function leak({ reply, authorization, body }: Turn, status: number): Promise<CallOutcome> {
   const echo = `upstream refused ${authorization} asking ${JSON.stringify(body.messages)}`;
   await reply.code(status).send(providerErrorBody(status, echo, 'simulated'));
   return 'leak';
 }
 
-/** A provider goes on after its caller has left. */
+/** The cost of a call. Providers continue, and charge, after the caller has disconnected. */
 function costOf(world: SimulatorParts, turn: Turn, failure: Failure | null): number | null {
   if (failure !== null && turnsAway(failure)) return null;
   const { cost } = compose(world, turn, failure).usage;

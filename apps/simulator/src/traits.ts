@@ -1,8 +1,8 @@
 import type { Behaviour, Script, Voter } from './behaviour.ts';
 import { draws } from './seeded.ts';
 
-// The defaults of a simulated model: family, price and latency follow from its id alone, so any id
-// that begins with sim/ is a model and stays the same model between runs.
+// The defaults of a simulated model: family, price and latency follow from its id alone. So any id that starts with
+// sim/ is a model, and stays the same between runs.
 
 export interface Latency {
   p50_ms: number;
@@ -33,24 +33,24 @@ export interface SimulatedModel {
 
 const COUNTRIES = ['CA', 'CN', 'DE', 'FR', 'IL', 'KR', 'US', 'US'] as const;
 
-/** The name implies the size, the size speed and price. */
+/** The name determines the size, and the size determines speed and price. */
 const SIZES = [
   { words: /\b(mini|nano|flash|quick|fast|small|lite|tiny|[1-9]b)\b/, p50_ms: 150, prompt_usd_per_mtok: 0.05 },
   { words: /\b(large|pro|max|ultra|frontier|heavy|\d{3,}b)\b/, p50_ms: 700, prompt_usd_per_mtok: 1.5 },
 ] as const;
 const MIDDLE = { p50_ms: 350, prompt_usd_per_mtok: 0.3 };
 
-/** Pairwise excess agreement that panels of language models show on recorded questions. */
+/** Pairwise agreement above chance, as measured for panels of language models on recorded questions. */
 export const DEFAULT_AGREEMENT = 0.5;
 
-/** `sim/oak-large` is of the family `oak`. */
+/** `sim/oak-large` becomes `oak-large`. */
 export const nameOf = (id: string): string => id.slice(id.indexOf('/') + 1);
 export const familyOf = (id: string): string =>
   nameOf(id)
     .split(/[-_.:@]/, 1)[0]!
     .toLowerCase();
 
-/** The model with this id, shaped by the settings that apply to it, the most specific last. */
+/** The model with this id and the settings that apply to it, most specific last. */
 export function modelOf(id: string, settings: readonly Behaviour[]): SimulatedModel {
   const draw = draws('traits', id);
   const country = COUNTRIES[Math.floor(draws('country', familyOf(id))() * COUNTRIES.length)]!;

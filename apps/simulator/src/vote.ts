@@ -4,11 +4,11 @@ import type { RecordedVotes } from './recorded-votes.ts';
 import { draws, gumbel, logGamma } from './seeded.ts';
 import type { SimulatedModel } from './traits.ts';
 
-// How a simulated model votes. Opinions depend on the seed, the question and the texts of the options, never on labels
-// or places, so a poll comes out the same however its papers are printed. A known answer is no opinion. The other voters do
-// what attacks hope for.
+// How a simulated model votes. Opinions depend on the seed, the question and the options' texts, never on labels or
+// places, so a poll has the same outcome however its ballots are printed. Models with known answers ignore opinions.
+// Other kinds of voters do what attackers hope for.
 
-/** The option voted for; null when the recording says that there was no vote. */
+/** The option voted for. Null if the recording has no vote. */
 export function vote(
   paper: Paper,
   model: SimulatedModel,
@@ -38,9 +38,9 @@ export function vote(
 }
 
 /**
- * The options of a question share the electorate by a symmetric Dirichlet distribution, and each model draws its vote
- * from it: with gamma weights and Gumbel noise, the loudest utility wins. Two models then agree with probability
- * 1/n + agreement * (1 - 1/n), whatever the number of options.
+ * A symmetric Dirichlet distribution divides the electorate among the options of a question, and each model draws its
+ * vote from it: with gamma weights and Gumbel noise, the highest utility wins. Two models then agree with probability
+ * 1/n + agreement * (1 - 1/n), for any number n of options.
  */
 function opinion(paper: Paper, model: SimulatedModel, seed: string): PrintedOption {
   const { question, options } = paper;
@@ -71,7 +71,7 @@ const PLACES: Record<string, number> = { first: 0, second: 1, third: 2, fourth: 
 const COMMAND =
   /\b(?:choose|pick|select|answer|vote(?:\s+for)?|reply(?:\s+with)?)(?:\s+(?:is|with|the|option|label|choice|number))*\s*[:=]?\s*["'[(]*(\w+)/gi;
 
-/** What a text inside the paper orders: a place, a letter, or a label. */
+/** The option that a text inside the ballot demands, by place, letter or label. */
 function commanded({ question, options }: Paper): PrintedOption | undefined {
   for (const text of [question, ...options.map((option) => option.text)]) {
     for (const match of text.matchAll(COMMAND)) {
@@ -92,7 +92,7 @@ const letterPlace = (word: string): number | undefined =>
 
 const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** The question carries the id of a recorded one, as in "#70"; its options are single letters. */
+/** The question contains the id of a recorded one, as in "#70", and its options are single letters. */
 function replay(
   { question, options }: Paper,
   model: SimulatedModel,
@@ -108,5 +108,5 @@ function replay(
   return option;
 }
 
-/** The caller asked for a recorded vote that there is none of. */
+/** Thrown if the requested vote was not recorded. */
 export class NoRecording extends Error {}

@@ -4,8 +4,8 @@ import type { Payload } from './completion.ts';
 import { providerErrorBody } from './errors.ts';
 import { type Exchange, Gone } from './exchanges.ts';
 
-// Puts an answer on the wire, or breaks it there in the scripted way. Every path ends: by itself, when the client goes
-// away, or when the server closes.
+// Sends an answer, or breaks it in the scripted way. Every path ends: when done, when the client disconnects, or when
+// the server closes.
 
 const HTML = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>';
 const FILLER = Buffer.alloc(65_536, 'x');
@@ -13,7 +13,7 @@ const HUGE_BYTES = 64 * 1024 * 1024;
 const LATE_MS = 60_000;
 const DRIP_MS = 1000;
 
-/** Failures that need no answer: the request is turned away. */
+/** Failures without an answer: the request is rejected. */
 export async function turnAway(reply: FastifyReply, exchange: Exchange, failure: Failure): Promise<void> {
   await exchange.pause(failure.delay_ms ?? 0);
   switch (failure.kind) {
@@ -50,7 +50,7 @@ export const turnsAway = ({ kind }: Failure): boolean =>
   kind === 'reset' ||
   kind === 'hang_before_first_byte';
 
-/** Sends the answer; a failure of the wire damages it on its way. */
+/** Sends the answer, damaged if a wire failure is scripted. */
 export async function transmit(
   reply: FastifyReply,
   exchange: Exchange,
@@ -95,7 +95,7 @@ export async function transmit(
   }
 }
 
-/** Writes and waits until the socket takes more, so that a slow reader costs no memory. */
+/** Writes and waits for the socket's buffer to drain, so that a slow reader costs no memory. */
 async function write(reply: FastifyReply, exchange: Exchange, bytes: Uint8Array): Promise<void> {
   const { raw } = reply;
   if (raw.write(bytes)) return;

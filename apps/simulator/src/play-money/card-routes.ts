@@ -4,8 +4,8 @@ import { ProviderApiError } from '../errors.ts';
 import { payPage, payPagePolicy } from './pay-page.ts';
 import { type PaidOrder, PayPages } from './pay-pages.ts';
 
-// A processor of card payments as far as the service asks one, in the shapes of Stripe, and the page where a person
-// pays. No card is asked for. It sends no events: the customer comes back to the service, which asks for the payment.
+// A simulated card processor, as far as the service needs one, in Stripe's formats, and the page where a person pays.
+// It asks for no card and sends no events: the customer returns to the service, which then queries the payment.
 
 const EMPTY_LIST = { object: 'list', data: [], has_more: false };
 
@@ -30,7 +30,7 @@ export function cardPaymentRoutes(app: App): void {
       return shown(pages, id, request);
     });
     scope.get('/v1/checkout/sessions/:id', async (request) => shown(pages, idOf(request), request));
-    // Nothing is refunded or disputed here.
+    // There are no refunds or disputes.
     for (const collection of ['checkout/sessions', 'disputes', 'events', 'refunds']) {
       scope.get(`/v1/${collection}`, async () => EMPTY_LIST);
     }
@@ -78,7 +78,7 @@ interface MovementQuery {
   limit?: string;
 }
 
-/** What moved on the processor's balance: each payment, once. */
+/** The movements of the processor's balance: each payment once. */
 function movements(pages: PayPages, query: MovementQuery): object {
   const [from, before] = [Number(query['created[gte]'] ?? 0), Number(query['created[lt]'] ?? Number.MAX_SAFE_INTEGER)];
   const all = pages.paid().filter(({ paidAtS }) => paidAtS >= from && paidAtS < before);

@@ -4,8 +4,8 @@ import { ProviderApiError } from '../errors.ts';
 import { type LogFilter, type PlayChain, playChain } from './chain.ts';
 import { BALANCE_OF, CHAIN_ID, callToken, TOKEN } from './token.ts';
 
-// The chain behind JSON-RPC, and a facilitator that hands every payment to it. Whether a payment is good is decided by
-// the service before it comes here.
+// The simulated chain behind JSON-RPC, and a facilitator that passes every payment on to it. The service validates
+// payments before they arrive here.
 
 const Question = Type.Object({
   id: Type.Unknown(),
@@ -54,7 +54,7 @@ const ANSWERS: Record<string, (chain: PlayChain, params: readonly unknown[]) => 
   eth_getBlockByNumber: (chain) => chain.newest(),
   eth_call: (chain, [call, block]) => {
     const data = textIn(call, 'data');
-    // Balances never change here, so none of an earlier block would add up with the transfers.
+    // Balances never change here, so those of earlier blocks would not match the transfers.
     return data.startsWith(BALANCE_OF) && block !== 'latest' ? undefined : callToken(data, chain.isUsed);
   },
   eth_getTransactionReceipt: (chain, [hash]) => chain.receipt(String(hash)),

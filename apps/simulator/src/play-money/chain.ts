@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type Move, word } from './token.ts';
 
-// A chain that exists nowhere else, with one token, as far as deposits look at it: blocks, events, receipts. Its blocks
-// are counted by the clock, so that they go on after a restart.
+// A simulated chain with one token, as far as deposits need it: blocks, events, receipts. Block numbers follow the
+// clock, so that they continue after a restart.
 
 const BLOCK_MS = 250;
 const USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** What is kept; a look at the chain goes back by minutes. */
+/** How many transactions are kept. Queries go back only minutes. */
 const MAX_TRANSACTIONS = 10_000;
 
 interface Log {
@@ -27,12 +27,12 @@ export interface LogFilter {
 }
 
 export interface PlayChain {
-  /** The number of the newest block, as the protocol writes it. */
+  /** The number of the newest block, in the protocol's format. */
   head(): string;
-  /** Every block is final as soon as it is there. */
+  /** The newest block. Every block is final at once. */
   newest(): { number: string; timestamp: string };
   isUsed(by: Pick<Move, 'from' | 'nonce'>): boolean;
-  /** The transaction that moves the money; null when the authorization was used before. */
+  /** Returns the transaction that moves the money. Null if the authorization was already used. */
   settle(token: string, move: Move): string | null;
   receipt(transactionHash: string): object | null;
   logs(filter: LogFilter): Log[];
@@ -41,7 +41,7 @@ export interface PlayChain {
 export function playChain(): PlayChain {
   const transactions = new Map<string, Log[]>();
   const head = () => `0x${Math.floor(Date.now() / BLOCK_MS).toString(16)}`;
-  // Its hash follows from the authorization, so a second use is one that has a transaction.
+  // The hash depends only on the authorization, so a second use is detected by its existing transaction.
   const hashOf = ({ from, nonce }: Pick<Move, 'from' | 'nonce'>) =>
     `0x${createHash('sha256')
       .update(`${word(from)}${word(nonce)}`)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-// The page of a payment with play money, without scripts. It shows our own numbers and no text from outside.
+// The payment page for play money, without scripts. It shows only our own numbers, no text from outside.
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1c1e24; --soft: #5a5f6b; --paper: #fff; --back: #faf9f6; --line: #8b8f99;
@@ -23,10 +23,10 @@ button.other { background: transparent; color: var(--ink); border-color: var(--l
 :focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
 `;
 
-/** The service's own, inline: this page loads nothing. */
+/** The service's logo, inline, because this page loads nothing. */
 const LOGO = `<svg width="26" height="26" viewBox="0 0 64 64" aria-hidden="true"><rect width="64" height="64" rx="14" fill="#3457d5"/><path fill="#fff" fill-opacity=".55" d="M12 30h10v20H12zM42 38h10v12H42z"/><path fill="#fff" d="M27 14h10v36H27z"/></svg>`;
 
-/** Forms go here, and on to where the payment leads. */
+/** Allows forms to be sent to this server and to the payment's target. */
 export const payPagePolicy = (next: string): string =>
   [
     "default-src 'none'",

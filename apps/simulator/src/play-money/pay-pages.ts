@@ -1,12 +1,12 @@
-// Payments that were begun, in memory. An id says whose payment it is and how much: the same order has the same page, and
-// one that was begun before a restart is known to have expired.
+// Started payments, in memory. An id contains the order's reference and amount: the same order has the same page, and
+// after a restart, older ids are known to have expired.
 
 export interface CardOrder {
   reference: string;
   cents: number;
   successUrl: string;
   cancelUrl: string;
-  /** What the service wants to read again with the payment. */
+  /** Data that the service gets back with the payment. */
   metadata: Readonly<Record<string, string>>;
 }
 
@@ -49,7 +49,7 @@ export class PayPages {
       .toSorted((a, b) => b.paidAtS - a.paidAtS);
   }
 
-  /** An order that can be paid, or was. */
+  /** An order that is open or paid. */
   find = (id: string): CardOrder | undefined => this.#orders.get(id);
 
   look(id: string): Seen | null {
