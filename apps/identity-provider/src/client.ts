@@ -1,2 +1,2 @@
-/** The product's name as a client of the identity provider. */
+/** The product's client id at the identity provider. */
 export const PRODUCT = 'eloquentpoll';

@@ -3,7 +3,7 @@ import type Provider from 'oidc-provider';
 import { consentPage, loginPage, loginPagePolicy } from './pages.ts';
 import { emailOf, personOf, subjectOf } from './people.ts';
 
-// Login and consent. A cookie binds the interaction to the browser that began it.
+// Login and consent. A cookie binds the interaction to the browser that started it.
 
 const MAX_BYTES = 4_096;
 
@@ -48,7 +48,7 @@ interface Missing {
   missingResourceScopes?: Record<string, string[]>;
 }
 
-/** As a content security policy names it; native clients have schemes of their own. */
+/** The origin as needed in a content security policy. Native clients have schemes of their own. */
 const originOf = ({ protocol, origin }: URL): string => (origin === 'null' ? protocol : origin);
 
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {

@@ -1,6 +1,6 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
-// Logins under way, sessions, tokens and registered clients, in the memory of this process. When it is full the oldest
+// Running logins, sessions, tokens and registered clients, in the memory of this process. When it is full, the oldest
 // entry is dropped.
 
 const MAX_ENTRIES = 1_000;
@@ -12,7 +12,7 @@ interface Entry {
   expiresAt: number;
 }
 
-/** The models share one bound. */
+/** All models share one bound. */
 export function memoryAdapter(): (model: string) => Adapter {
   const entries = new Map<string, Entry>();
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EMAIL_PATTERN, LOCAL_EMAIL } from './people.ts';
 
-// Pages without scripts and external resources. Every text that is not ours is escaped.
+// Pages without scripts and external resources. All text from outside is escaped.
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1c1e24; --soft: #5a5f6b; --paper: #fff; --back: #faf9f6; --line: #8b8f99;
@@ -27,10 +27,10 @@ button.other { margin-top: .75rem; background: transparent; color: var(--ink); b
 :focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
 `;
 
-/** The service's own, inline: this page loads nothing. */
+/** The service's logo, inline, because this page loads nothing. */
 const LOGO = `<svg width="26" height="26" viewBox="0 0 64 64" aria-hidden="true"><rect width="64" height="64" rx="14" fill="#3457d5"/><path fill="#fff" fill-opacity=".55" d="M12 30h10v20H12zM42 38h10v12H42z"/><path fill="#fff" d="M27 14h10v36H27z"/></svg>`;
 
-/** The browser runs no script, loads nothing, and sends forms only here and on to where the login leads. */
+/** The browser runs no script, loads nothing, and sends forms only to this server and to the login's targets. */
 export const loginPagePolicy = (...targets: string[]): string =>
   [
     "default-src 'none'",
@@ -91,7 +91,7 @@ results and the balance. You will be sent to <strong>${escaped(leadsTo)}</strong
 </form>`,
   );
 
-/** `form` is the provider's own, with its token against forgery. */
+/** `form`: the provider's own, with its CSRF token. */
 export const logoutPage = (form: string): string =>
   page(
     'Sign out',

@@ -2,8 +2,8 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Kept between starts: the signing key and the cookie key, so that tokens and sessions stay valid, and the port, because
-// it is part of the issuer and an account belongs to its issuer.
+// Kept between starts: the signing key and the cookie key, so that tokens and sessions stay valid, and the port,
+// because it is part of the issuer, to which accounts belong.
 
 export interface PersistedState {
   signingKey: Record<string, unknown>;
@@ -15,7 +15,7 @@ export function readState(folder: string): PersistedState {
   try {
     return JSON.parse(readFileSync(fileIn(folder), 'utf8')) as PersistedState;
   } catch {
-    // Missing or unreadable: a new state logs everyone out and does no other harm.
+    // If the file is missing or unreadable, a new state only logs everyone out.
     return { signingKey: newSigningKey(), cookieKey: randomBytes(32).toString('hex'), port: 0 };
   }
 }

@@ -5,18 +5,18 @@ import { logoutPage, notePage } from './pages.ts';
 import { personOf } from './people.ts';
 import type { PersistedState } from './persisted-state.ts';
 
-// The configuration of oidc-provider. The product is a client that needs no consent; other clients register themselves,
-// as MCP clients do, and need it. Tokens for the product are signed JWTs.
+// The configuration of oidc-provider. The product is a client that needs no consent. Other clients, such as MCP
+// clients, register themselves and need it. Tokens for the product are signed JWTs.
 
 export interface ProviderOptions {
   issuer: string;
-  /** Of the product. */
+  /** The product's base URL. */
   baseUrl: string;
   clientSecret: string;
   state: Pick<PersistedState, 'signingKey' | 'cookieKey'>;
 }
 
-/** What the product's access tokens can be granted. */
+/** The scopes of access tokens for the product. */
 const SCOPES = 'polls:run results:read account';
 
 const HOUR_S = 3_600;
@@ -87,7 +87,7 @@ export function localProvider({ issuer, baseUrl, clientSecret, state }: Provider
   });
 }
 
-/** The product needs no consent to learn who logged in to it. */
+/** The product needs no consent to learn who logged in. */
 async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
   const { provider, client, session, result } = oidc;
   if (!client || !session?.accountId) return undefined;

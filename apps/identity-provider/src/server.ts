@@ -5,13 +5,13 @@ import { loginPagePolicy, notePage } from './pages.ts';
 import { type PersistedState, readState, writeState } from './persisted-state.ts';
 import { localProvider } from './provider.ts';
 
-// The provider behind a server of our own, on loopback only. A request whose Host is another name (DNS rebinding) is
+// Runs the provider behind our own server, on loopback only. Requests with another name as Host (DNS rebinding) are
 // refused.
 
 const HOST = '127.0.0.1';
 
 export interface LocalProviderOptions {
-  /** Of the persisted state. */
+  /** The folder of the persisted state. */
   folder: string;
   baseUrl: string;
   clientSecret: string;
@@ -71,7 +71,7 @@ function note(response: ServerResponse, status: number, text: string): void {
   response.end(notePage('Local identity provider', text));
 }
 
-/** The port of the last start where it is free, another one otherwise. */
+/** Listens on the port of the last start if it is free, otherwise on another one. */
 async function listen(server: Server, wanted: number): Promise<number> {
   for (const port of [wanted, 0]) {
     server.listen(port, HOST);
