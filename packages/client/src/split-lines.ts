@@ -1,16 +1,16 @@
-// Lines as files and streams of JSON lines have them: each ends with an LF, which may have a CR before it. node:readline also
-// ends lines at U+2028 and U+2029, which JSON may hold.
+// Splits files and streams of JSON lines: each line ends with an LF, optionally after a CR. node:readline would also
+// split at U+2028 and U+2029, which JSON may contain.
 
 export interface TextLine {
-  /** Without its end; null where the line is longer than the bound, and then not kept. */
+  /** Without its line ending. Null if the line exceeds the bound; its text is then dropped. */
   text: string | null;
-  /** Bytes that were read when the line had ended. */
+  /** The offset in bytes after the line. */
   endsAt: number;
   /** False for text after the last LF. */
   hasEnd: boolean;
 }
 
-/** More than any answer of the service or message of a host. */
+/** More than any answer of the service or message of an MCP host. */
 const MAX_LINE_BYTES = 64 * 2 ** 20;
 const LF = 10;
 

@@ -11,7 +11,7 @@ import { readUsage, type UsageCommand } from './read-usage-terms.ts';
 import { UsageError } from './usage-error.ts';
 import { none, oneOf, only } from './words.ts';
 
-// Parses the command line. An invalid one is a UsageError that says what to write.
+// Parses the command line. An invalid one throws a UsageError that explains what to write.
 
 export type Command =
   | AskCommand
@@ -113,7 +113,7 @@ function readDeletable(words: readonly string[]): string {
   return id;
 }
 
-/** Each once. */
+/** Removes duplicates. */
 function readIds(words: readonly string[]): string[] {
   const unknown = words.find((word) => !/^(ps_|pb_|EP-)/.test(word));
   if (unknown !== undefined) throw new UsageError(`watch takes ids (ps_…, or one pb_…); ${unknown} is none.`);

@@ -7,7 +7,7 @@ import { print, programOf } from './terminal.ts';
 
 const DEFAULT_THRESHOLD = 0.95;
 
-/** Runs a poll and shows its progress, then its result. */
+/** Runs a poll, shows its progress, then its result. */
 export async function askCommand(invocation: Invocation, request: PollRequest): Promise<Exit> {
   const { question, options, confidence_threshold: threshold = DEFAULT_THRESHOLD } = request;
   const events = invocation.polls.stream(request, { signal: invocation.terminal.signal });
@@ -23,7 +23,7 @@ export async function askCommand(invocation: Invocation, request: PollRequest): 
   }
 }
 
-/** Whether the poll was sent and nothing came back that says which it is. */
+/** Whether the poll may have been sent, but no answer says what its id is. */
 const isUnknown = (error: unknown, { heard }: Invocation): boolean =>
   heard.isAny &&
   error instanceof EloquentPollError &&

@@ -8,11 +8,11 @@ import { pipeline } from 'node:stream/promises';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-// The rows of a batch as they are uploaded: a file that is read again for each attempt, and never as a whole.
+// The rows of a batch for the upload: a file that is read again for each attempt, and never loaded as a whole.
 
 export interface BatchInput {
   rows: Blob;
-  /** Of what the file has in it, whatever its name and time are. */
+  /** The hash of the file's content, independent of its name and time. */
   hash: string;
 }
 
@@ -20,7 +20,7 @@ interface OpenInput extends BatchInput {
   close(): Promise<void>;
 }
 
-/** A copy that is made of standard input is there until `work` has ended. */
+/** Standard input is copied to a temporary file, which exists until `work` has ended. */
 export async function withInput<T>(
   file: string,
   format: 'jsonl' | 'csv',
@@ -43,7 +43,7 @@ async function openInput(file: string, format: 'jsonl' | 'csv', terminal: Termin
     await pipeline(createReadStream(file), hash, { signal: terminal.signal });
     return { rows: await openAsBlob(file, { type }), hash: hash.digest('hex'), close: async () => {} };
   }
-  // Standard input comes once; an upload may be repeated.
+  // Standard input can be read only once, but an upload may be repeated.
   const folder = await mkdtemp(join(tmpdir(), 'eloquentpoll-'));
   const close = () => rm(folder, { recursive: true, force: true });
   try {
@@ -72,7 +72,7 @@ async function sizeOf(file: string): Promise<number> {
     const found = await stat(file);
     if (found.isFile()) return found.size;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new UsageError(`${file} is not a file that can be read.`);
 }

@@ -4,11 +4,11 @@ import type { Invocation } from './invocation.ts';
 import { fit } from './plain-text.ts';
 import { canRedraw, canvas, columnsOf, print, styleOf } from './terminal.ts';
 
-// How far a batch is, on standard error: a bar on a terminal, else a line whenever a tenth more has ended.
+// Shows the progress of a batch on standard error: as a bar on a terminal, else as a line for each further tenth.
 
 export interface BatchView {
   show(batch: Batch): void;
-  /** Removes what would be in the way of the results. */
+  /** Removes the progress, so that results can be printed. */
   end(): void;
 }
 
@@ -60,7 +60,7 @@ function figures(batch: Batch): string {
   ].join(' · ');
 }
 
-/** From the rows that ended while this command watched. */
+/** Estimated from the rows that ended while this command watched. */
 function etaFrom(began: number): (batch: Batch) => string {
   let first: number | null = null;
   return (batch) => {

@@ -8,10 +8,10 @@ import { cutToWholeLines } from './lines-file.ts';
 import { type Output, print } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-// The results of a batch on disk. JSON lines are completed where an earlier command was interrupted; CSV is written anew and
-// takes the place of the file once it is whole.
+// The results of a batch on disk. A file of JSON lines is completed if an earlier command was interrupted. A CSV file
+// is written anew and replaces the old one once it is complete.
 
-/** How many lines the file has then. */
+/** Returns the number of lines in the complete file. */
 export async function writeResults(run: BatchRun, out: string, signal: AbortSignal): Promise<number> {
   if (/\.csv$/i.test(out)) return writeCsv(run, out, signal);
   const known = new Set<number>();
@@ -35,7 +35,7 @@ export async function writeResults(run: BatchRun, out: string, signal: AbortSign
   return known.size + added;
 }
 
-/** Of rows that two commands wrote at once, the first is kept. */
+/** If two commands wrote rows at once, the first result of each row is kept. */
 async function dropRepeated(out: string, signal: AbortSignal): Promise<void> {
   const draft = `${out}.part`;
   const seen = new Set<number>();
@@ -84,10 +84,10 @@ function cellsOf({ custom_id, line, status, not_run_reason, result, gold, is_rig
   return [custom_id, line, status, answer, result?.confidence ?? null, cost, gold, is_right, why, id];
 }
 
-/** What a spreadsheet would compute; an apostrophe before it keeps it a text, as in the tables of the service. */
+/** Cells that a spreadsheet would compute. A leading apostrophe keeps them text, as in the service's tables. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** Programs that take semicolons and tabs for separators as well keep a cell with them whole because it is quoted. */
+/** Cells with semicolons and tabs are quoted too, because some programs treat these as separators. */
 function cell(value: string | number | boolean | null): string {
   const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value ?? '');
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,14 +1,15 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileErrorOf, UsageError } from './usage-error.ts';
 
-// What a results file is of, in a small file beside it: with it an interrupted command goes on with its own batch.
+// Records in a small file next to the results to which batch they belong. An interrupted command uses it to continue
+// with its batch.
 
 export interface BatchState {
   service: string;
-  /** Of the rows and the terms they were asked with. */
+  /** The hash of the rows and their terms. */
   content: string;
   idempotency_key: string;
-  /** Null until the service has taken the rows over. */
+  /** Null until the service has accepted the rows. */
   batch_id: string | null;
 }
 
@@ -27,12 +28,12 @@ export function readState(out: string): BatchState | null {
     const found: unknown = JSON.parse(text);
     if (isState(found)) return found;
   } catch {
-    // Not JSON: the same as JSON of another shape.
+    // Invalid JSON is treated like JSON of another shape.
   }
   throw new UsageError(`${file} is damaged. Remove it to begin again, or go on with: batch pb_… (see batches).`);
 }
 
-/** Replaced as a whole, so that an interrupted write leaves the old one. */
+/** Replaces the whole file, so that an interrupted write keeps the old one. */
 export function writeState(out: string, state: BatchState): void {
   const file = stateFile(out);
   const draft = `${file}.${process.pid}`;

@@ -23,7 +23,10 @@ import { fileErrorOf, UsageError } from './usage-error.ts';
 
 export type MakingCommand = Extract<BatchCommand, { name: 'batch' | 'eval' }>;
 
-/** Hands a file of rows over, follows them to their end and writes their results; interrupted, it goes on where it was. */
+/**
+ * Submits a file of rows, follows the batch to its end and writes the results. After an interruption it continues where
+ * it was.
+ */
 export async function batchCommand(invocation: Invocation, command: MakingCommand): Promise<Exit> {
   const { terminal, json } = invocation;
   const out = outOf(command);
@@ -40,7 +43,7 @@ export async function batchCommand(invocation: Invocation, command: MakingComman
   return exitOfBatch(batch);
 }
 
-/** Beside the rows; standard output for what has no file. */
+/** By default next to the rows, or standard output if there is no file. */
 export function outOf({ source, out }: MakingCommand): string {
   if (out !== null) return out;
   if (source.kind === 'batch' || source.file === '-') return '-';
@@ -48,8 +51,8 @@ export function outOf({ source, out }: MakingCommand): string {
 }
 
 /**
- * The same rows with the same terms are one batch, unless they are to be asked again. `isWanted` is asked before a new one is
- * made; null where it is not wanted.
+ * The same rows with the same terms are the same batch, unless they should be asked again. `isWanted` is called before
+ * a new batch is created. Null if it is not wanted.
  */
 export async function beginBatch(
   invocation: Invocation,
@@ -93,7 +96,7 @@ function refuseToMix(out: string): void {
   throw new UsageError(`${out} has other results. Name another file with --out, or remove it and ${stateFile(out)}.`);
 }
 
-/** `check` sees the batch before it is waited for. */
+/** `check` is called with the batch before waiting for it. */
 export async function followBatch(
   invocation: Invocation,
   run: BatchRun,
@@ -103,7 +106,7 @@ export async function followBatch(
   const { terminal } = invocation;
   const view = batchView(invocation);
   try {
-    // A service that cannot be reached at all is not waited for.
+    // Fails at once, instead of waiting, if the service cannot be reached at all.
     const batch = await run.status({ signal: terminal.signal });
     check(batch);
     view.show(batch);
@@ -122,7 +125,7 @@ export async function followBatch(
   }
 }
 
-/** A batch that is not there does not go on, and an error as JSON is all that standard error has. */
+/** A batch that does not exist cannot continue. With --json, standard error contains only the error. */
 function goesOn(error: unknown, { terminal, json }: Invocation): boolean {
   if (terminal.signal.aborted) return true;
   if (error instanceof UsageError) return false;
@@ -132,7 +135,10 @@ function goesOn(error: unknown, { terminal, json }: Invocation): boolean {
 export const saveResults = (invocation: Invocation, run: BatchRun, out: string): Promise<number> =>
   namingBatch(invocation, run.id, out, () => writeOut(invocation, run, out));
 
-/** Whatever is wrong with the files of a batch that was taken over, its answers are charged: how to read them is said. */
+/**
+ * If an accepted batch's files cannot be written, its answers are still charged, so the error explains how to read
+ * them.
+ */
 async function namingBatch<T>(
   { terminal, json }: Invocation,
   batchId: string,
@@ -179,7 +185,7 @@ export function summaryOf({ terminal }: Invocation, batch: Batch, out: string, l
 
 export function rowLine({ line, custom_id, field, message }: BatchRowError): string {
   const name = custom_id === null ? '' : ` (${plain(custom_id)})`;
-  // Most messages begin with their field.
+  // Most messages start with their field.
   const text = field === null || message.startsWith(field.replace(/\W.*/s, '')) ? message : `${field}: ${message}`;
   return `  line ${line}${name}: ${plain(text)}`;
 }

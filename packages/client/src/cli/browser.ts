@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Opens an address with what the system uses for it; false where nothing does. */
+/** Opens an address with the system's default program. False if there is none. */
 export function openInBrowser(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const [command, ...words] = openerOf(env);
   return new Promise((done) => {

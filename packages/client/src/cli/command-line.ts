@@ -1,4 +1,4 @@
-// The commands and options there are; the help, the completion and "did you mean" follow from them.
+// All commands and options. Help, completion and "did you mean" are derived from them.
 
 export const COMMANDS = {
   ask: 'run a poll',

@@ -1,6 +1,6 @@
 import { COMMANDS, KEY_ACTIONS, OPTIONS, PRESETS, RESETS, SHELLS } from './command-line.ts';
 
-// A script per shell that completes commands, options and the words that some of them take.
+// One script per shell, which completes commands, options and some of their arguments.
 
 const commands = Object.keys(COMMANDS).join(' ');
 const options = Object.keys(OPTIONS).map((name) => `--${name}`);

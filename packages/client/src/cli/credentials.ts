@@ -2,17 +2,17 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { UsageError } from './usage-error.ts';
 
-// Keys that `login` got, one per service, in a file that only its owner can read.
+// Keys obtained by `login`, one per service, in a file that only its owner can read.
 
 export interface StoredKey {
-  /** Of the key, to revoke it. */
+  /** The key's id, needed to revoke it. */
   id: string;
   key: string;
 }
 
 type Services = Record<string, StoredKey>;
 
-/** null where the environment names no place for settings. */
+/** Null if the environment defines no place for settings. */
 export function credentialsFile(env: NodeJS.ProcessEnv): string | null {
   const base = env.XDG_CONFIG_HOME || (env.APPDATA ?? (env.HOME && join(env.HOME, '.config')));
   return base ? join(base, 'eloquentpoll', 'credentials.json') : null;
@@ -40,7 +40,7 @@ export function forgetKey(env: NodeJS.ProcessEnv, siteUrl: string): void {
   else write(file, rest);
 }
 
-/** Replaced as a whole, so that an interrupted write leaves the old file. */
+/** Replaces the whole file, so that an interrupted write keeps the old one. */
 function write(file: string, services: Services): void {
   mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;
@@ -60,7 +60,7 @@ function readServices(file: string): Services {
     const found: unknown = JSON.parse(text);
     if (isServices(found)) return found;
   } catch {
-    // Not JSON: the same as JSON of another shape.
+    // Invalid JSON is treated like JSON of another shape.
   }
   throw new UsageError(`${file} is damaged. Remove it and log in again.`);
 }

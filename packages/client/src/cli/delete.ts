@@ -3,7 +3,7 @@ import type { Invocation } from './invocation.ts';
 import { print } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Deletes a poll or a batch that has ended, with its results; asks first where a person can answer. */
+/** Deletes an ended poll or batch with its results. Asks first if a person can answer. */
 export async function deleteCommand(
   { polls, terminal, json }: Invocation,
   { id, yes }: { id: string; yes: boolean },

@@ -1,4 +1,4 @@
-/** The candidate that a typing error away from `word`, for up to a third of its characters. */
+/** The candidate closest to `word`, if typing errors in up to a third of its characters explain the difference. */
 export function closest(word: string, candidates: readonly string[]): string | null {
   const lower = word.toLowerCase();
   const [best] = candidates
@@ -12,7 +12,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return meant === null ? '' : ` Did you mean ${meant}?`;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+/** Counts insertions, deletions, substitutions and swaps of adjacent characters (optimal string alignment). */
 function editsBetween(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, j) => j);

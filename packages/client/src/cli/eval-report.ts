@@ -13,7 +13,7 @@ import { fit, plain, wrap } from './plain-text.ts';
 import { table } from './table.ts';
 import type { TextStyle } from './terminal.ts';
 
-// The report of a batch as tables. A figure that the votes cannot show is a dash.
+// The report of a batch as tables. Figures that the votes cannot show are dashes.
 
 export function reportLines(report: BatchReport, columns: number, ink: TextStyle): string[] {
   const { accuracy, agreement, cost_usd, cost_per_right_usd, calls_saved, no_answer, rows, simulated } = report;
@@ -71,7 +71,7 @@ interface Bar {
   note: string;
 }
 
-/** A bar for how often it was so, and a mark for how often it was said to be. */
+/** A bar for how often it was right, and a mark for the stated confidence. */
 function bars(list: readonly Bar[], columns: number): string[] {
   const barColumns = Math.max(10, Math.min(40, columns - 40));
   return list.map(({ from, to, said, was, note }) => {

@@ -10,7 +10,7 @@ import { overviewOf, type RowsOverview } from './rows-overview.ts';
 import { columnsOf, print, styleOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Runs rows with right answers and says how often it was right, by model, threshold and confidence. */
+/** Runs rows with known answers and reports how often they were answered right, by model, threshold and confidence. */
 export async function evalCommand(invocation: Invocation, command: MakingCommand): Promise<Exit> {
   const { terminal, json } = invocation;
   const out = outOf(command);
@@ -23,7 +23,7 @@ export async function evalCommand(invocation: Invocation, command: MakingCommand
   const batch = await followBatch(invocation, run, command.name, ({ has_gold }) => {
     if (!has_gold) throw new UsageError(`${run.id} has no right answers: give its rows the field gold.`);
   });
-  // The report is what standard output is for.
+  // Standard output is for the report.
   const lines = out === '-' ? 0 : await saveResults(invocation, run, out);
   const report = await completeReport(run, terminal.signal);
   if (json) print(terminal.out, JSON.stringify(report));
@@ -34,7 +34,10 @@ export async function evalCommand(invocation: Invocation, command: MakingCommand
   return exitOfBatch(batch);
 }
 
-/** Says what it would cost, and asks where a person can answer. Rows without right answers are refused before they cost. */
+/**
+ * Prints the estimated cost, and asks if a person can answer. Rows without known answers are refused before they cost
+ * anything.
+ */
 async function isWanted(invocation: Invocation, command: MakingCommand, { rows }: BatchInput): Promise<boolean> {
   const { terminal, json } = invocation;
   const { source } = command;
@@ -47,7 +50,7 @@ async function isWanted(invocation: Invocation, command: MakingCommand, { rows }
     throw new UsageError(`${name} has no right answers to judge by: add ${where}, or run it with batch.`);
   }
   if (!json) print(terminal.err, await costLine(invocation, command, overview));
-  // Whose input is the rows has no line left to answer with.
+  // If the rows come from standard input, it cannot be used for an answer.
   if (command.yes || json || !terminal.ask || file === '-') return true;
   const answer = await terminal.ask('Run it? [y/N] ');
   return /^y(es)?$/i.test(answer?.trim() ?? '');
@@ -74,7 +77,7 @@ async function costLine(
 const REPORT_EVERY_MS = 1_000;
 const REPORT_TRIES = 60;
 
-/** The last rows are counted a moment after the batch has ended. */
+/** The report is complete shortly after the batch has ended. */
 async function completeReport(run: BatchRun, signal: AbortSignal): Promise<BatchReport> {
   for (let tries = 1; ; tries++) {
     const report = await run.report({ signal });

@@ -5,15 +5,15 @@ export const EXIT = {
   winner: 0,
   /** A tie, or no votes. */
   undecided: 1,
-  /** The command or the poll is not well-formed, or what it names does not exist. */
+  /** The command or the poll is invalid, or something that it names does not exist. */
   usage: 2,
-  /** There is a winner, but votes that are missing could have changed it. */
+  /** There is a winner, but missing votes could have changed it. */
   partial: 3,
   /** Missing or invalid credentials, or insufficient balance. */
   refused: 4,
   /** The service cannot be reached, is too busy, or failed. */
   unavailable: 5,
-  /** A receipt does not hold. */
+  /** A receipt is not valid. */
   unproved: 6,
   /** An error in this program itself. */
   defect: 70,

@@ -9,7 +9,7 @@ import { cutToWholeLines } from './lines-file.ts';
 import { print } from './terminal.ts';
 import { fileErrorOf } from './usage-error.ts';
 
-/** Writes everything of the account as JSON lines; a file that an interrupted export left is completed. */
+/** Writes all data of the account as JSON lines. Completes the file of an interrupted export. */
 export async function exportCommand(invocation: Invocation, out: string): Promise<Exit> {
   const { polls, terminal } = invocation;
   const { signal } = terminal;

@@ -1,8 +1,8 @@
 import type { Progress } from '../eloquentpoll.ts';
 
-// Numbers as people read them.
+// Numbers for people.
 
-/** Rounded down, so that what is open is never shown as certain. */
+/** Rounded down, so that an open outcome is never shown as certain. */
 export function percentText(probability: number): string {
   const whole = Math.floor(100 * probability + 1e-9);
   if (whole < 1 && probability > 0) return 'under 1%';

@@ -4,21 +4,27 @@ import type { Invocation } from './invocation.ts';
 import { pause } from './pause.ts';
 import { print } from './terminal.ts';
 
-// One command at a time writes a file: a lock is a file beside it with the id of its process.
+// Only one command at a time writes a file. The lock is a file next to it, with the id of the process.
 
 const EVERY_MS = 250;
-/** What this process holds; another lock with its id is of an earlier process, as in a container that was started again. */
+/**
+ * Locks held by this process. Any other lock with its process id is from an earlier process, for example in a restarted
+ * container.
+ */
 const held = new Set<string>();
-/** A lock that says no process is not written to its end yet; of a command that was killed just then it stays so. */
+/**
+ * A lock without process id is still being written, or its command was killed just then. After this many looks it
+ * counts as abandoned.
+ */
 const LOOKS_AT_EMPTY = 8;
 
 interface LockOptions {
   signal: AbortSignal;
-  /** Called once, where another command has the lock. */
+  /** Called once if another command has the lock. */
   onWait: (lock: string, pid: string) => void;
 }
 
-/** Writes a file that another command may be writing, and says so where that has to end first. */
+/** Writes a file that another command may be writing. Prints a message if that has to end first. */
 export function writeAlone<T>({ terminal, json }: Invocation, out: string, write: () => Promise<T>): Promise<T> {
   const { err, signal } = terminal;
   const onWait = (lock: string, pid: string) => {
@@ -28,7 +34,7 @@ export function writeAlone<T>({ terminal, json }: Invocation, out: string, write
   return withFileLock(out, { signal, onWait }, write);
 }
 
-/** Waits for the lock of the file and holds it during `work`. One that a dead process left is taken over. */
+/** Waits for the file's lock and holds it during `work`. A lock left by a dead process is replaced. */
 async function withFileLock<T>(file: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`;
   const own = `${process.pid} ${randomBytes(8).toString('hex')}\n`;
@@ -72,7 +78,9 @@ async function isMade(lock: string, own: string): Promise<boolean> {
   }
 }
 
-/** Moved away first: of several that see it, one gets it. A lock that was new by then is put back. */
+/**
+ * Renames the lock first, so that only one of several commands succeeds. If it was a new lock by then, it is restored.
+ */
 async function removeStale(lock: string, seen: string, own: string): Promise<void> {
   const away = `${lock}.${own.trim().replace(' ', '-')}`;
   try {
@@ -92,7 +100,7 @@ function isHeld(lock: string, pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Of another user, it lives.
+    // The process exists and belongs to another user.
     return codeOf(error) === 'EPERM';
   }
 }

@@ -6,7 +6,7 @@ import { type ProgressView, progressView } from './progress-view.ts';
 import { showOutcome } from './show-outcome.ts';
 import { linkOf, print, programOf } from './terminal.ts';
 
-/** Shows a poll from its events until its result. Without a view the first event says what is asked, and one is made. */
+/** Shows a poll from its events until its result. If no view is given, one is made from the first event. */
 export async function followEvents(
   events: AsyncIterable<StreamEvent>,
   invocation: Invocation,
@@ -46,7 +46,7 @@ export async function followEvents(
   }
 }
 
-/** The poll response, without what belongs to the stream. */
+/** The poll response without the stream's own fields. */
 function ownResult({ session_id: _session, seq: _seq, ...result }: PollResponse & { session_id: string; seq: number }) {
   return result;
 }

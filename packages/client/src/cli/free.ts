@@ -23,7 +23,7 @@ export async function freeCommand(
   return exit;
 }
 
-/** null if it cannot be read: the answer is shown without it. */
+/** Null if it cannot be read. The answer is then shown without it. */
 async function publicResult({ polls, terminal }: Invocation, { poll_id }: QuickResult): Promise<ResultDetail | null> {
   if (poll_id === undefined) return null;
   return polls.result(poll_id, { signal: terminal.signal }).catch((error: unknown) => {

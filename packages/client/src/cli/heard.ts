@@ -1,4 +1,4 @@
-// Whether the service was reached at all, by any call of a command: what was sent to it may have been done.
+// Records whether the service was reached by any call of a command. If so, what was sent may have been done.
 
 export interface Heard {
   isAny: boolean;
@@ -19,14 +19,14 @@ export function notingFetch(heard: Heard): typeof fetch {
 
 const UNCONNECTED = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused', 'FailedToOpenSocket']);
 
-/** Whether nothing was sent: there was no name, no route, no listener, or a port that `fetch` does not take. */
+/** Whether certainly nothing was sent: unknown host, no route, no listener, or a port that `fetch` refuses. */
 function isUnconnected(error: unknown): boolean {
   const { code, syscall, message } = (causeOf(error) ?? {}) as { code?: unknown; syscall?: unknown; message?: unknown };
   if (typeof code === 'string' && UNCONNECTED.has(code)) return true;
   return syscall === 'connect' || syscall === 'getaddrinfo' || message === 'bad port';
 }
 
-/** What a failed `fetch` says of its reason, at the end of its causes. */
+/** The root cause of a failed `fetch`. */
 export function causeOf(error: unknown): Error | null {
   if (!(error instanceof Error)) return null;
   return causeOf(error.cause) ?? error;

@@ -7,7 +7,7 @@ export interface Invocation {
   polls: EloquentPoll;
   terminal: Terminal;
   json: boolean;
-  /** Where the service's pages are, without a slash at the end. */
+  /** The address of the service's pages, without a trailing slash. */
   siteUrl: string;
   heard: Heard;
 }

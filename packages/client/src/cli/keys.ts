@@ -64,7 +64,7 @@ function spendingOf({ limit_usd, limit_reset, spent_usd, spent_month_usd }: ApiK
 const dollars = (usd: number): string => (usd > 0 && usd < 0.01 ? costText(usd) : `$${usd.toFixed(2)}`);
 const day = (time: string): string => time.slice(0, 10);
 
-/** By its id, or by the beginning of the key where only one active key begins so. */
+/** Finds a key by its id, or by its beginning if only one active key starts like this. */
 async function idOf({ polls, terminal }: Invocation, text: string): Promise<string> {
   if (!text.startsWith('ep_k_')) return text;
   const keys = await polls.keys({ signal: terminal.signal });

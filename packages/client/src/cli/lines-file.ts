@@ -3,12 +3,12 @@ import { appendFile, truncate } from 'node:fs/promises';
 import { splitLines, type TextLine } from '../split-lines.ts';
 import { UsageError } from './usage-error.ts';
 
-// A file of JSON lines that an interrupted command left, to be completed.
+// Prepares a file of JSON lines that an interrupted command left, so that it can be completed.
 
 /**
- * Cuts the file after the last line that `isKept` accepts and that is whole; a missing file is made. Lines are given as what
- * they parse to, in their order, until one is no JSON object. Where `isFirst` does not know the first line, the file is something
- * else, and stays as it is.
+ * Truncates the file after the last complete line that `isKept` accepts. Creates it if it is missing. Reads lines in
+ * order until one is no JSON object. If `isFirst` rejects the first line, the file is something else and stays
+ * unchanged.
  */
 export async function cutToWholeLines(
   path: string,
@@ -22,7 +22,7 @@ export async function cutToWholeLines(
   let isAny = false;
   for await (const line of splitLines(createReadStream(path))) {
     const value = objectIn(line.text);
-    // A first line that broke off is cut, too.
+    // An incomplete first line is removed too.
     const isCut = value === null && !line.hasEnd && line.text?.startsWith('{');
     if (!isAny && isFirst && !isCut && (value === null || !isFirst(value)))
       throw new UsageError(`${path} has something else. Name another file with --out, or remove it.`);
@@ -31,7 +31,7 @@ export async function cutToWholeLines(
     if (isKept(value)) kept = line;
   }
   await truncate(path, kept?.endsAt ?? 0);
-  // A last line without its end is read as a whole one.
+  // A last line without a line ending counts as complete.
   if (kept?.hasEnd === false) await appendFile(path, '\n');
 }
 

@@ -10,8 +10,8 @@ import { linkOf, print } from './terminal.ts';
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Gets a key by the browser: its owner allows it on the dashboard, which sends a code to an address of this computer.
- * The code is good for one key, within two minutes, and with the verifier that only this process has.
+ * Gets a key through the browser: the account's owner allows it on the dashboard, which sends a code to an address of
+ * this computer. The code is valid for one key, within two minutes, and only with the verifier of this process.
  */
 export async function loginCommand(invocation: Invocation, { browser }: { browser: boolean }): Promise<Exit> {
   const { polls, terminal, json, siteUrl } = invocation;
@@ -54,13 +54,13 @@ async function askInBrowser(
   }
 }
 
-/** Shown by the terminal and the page, so that its owner knows that they belong together. */
+/** Shown in the terminal and on the page, so that the owner can see that they belong together. */
 const confirmationOf = (challenge: string): string => {
   const digits = createHash('sha256').update(challenge).digest('hex').slice(0, 8).toUpperCase();
   return `${digits.slice(0, 4)}-${digits.slice(4)}`;
 };
 
-/** Revokes the stored key, and removes it even if the service cannot be reached. */
+/** Revokes the stored key, and deletes it even if the service cannot be reached. */
 export async function logoutCommand({ terminal, json, siteUrl }: Invocation): Promise<Exit> {
   const { env, out, signal } = terminal;
   const stored = readStoredKey(env, siteUrl);
@@ -75,7 +75,7 @@ export async function logoutCommand({ terminal, json, siteUrl }: Invocation): Pr
   return EXIT.winner;
 }
 
-/** With itself. True too for a key that was revoked before. */
+/** Uses the key to revoke itself. Also true if it was already revoked. */
 async function revoke(siteUrl: string, { id, key }: StoredKey, signal: AbortSignal): Promise<boolean> {
   try {
     await new EloquentPoll({ baseUrl: siteUrl, apiKey: key }).revokeKey(id, { signal, timeoutMs: 10_000 });

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// Where the browser comes back to after a login: an address of this computer alone, for one answer.
+// The address to which the browser returns after a login: on this computer only, for a single answer.
 
 export type GrantAnswer = { code: string } | { refused: true };
 
 export interface Loopback {
   port: number;
-  /** Once a request with the right state has come. */
+  /** Resolves when a request with the right state has arrived. */
   answer: Promise<GrantAnswer>;
   close(): void;
 }
@@ -39,14 +39,14 @@ export async function listenForGrant(state: string): Promise<Loopback> {
     answer,
     close() {
       server.close();
-      // The page that was just answered may still be on its way; a browser keeps other connections open, some without a request.
+      // The last page may still be being sent, and browsers keep other connections open, some without a request.
       const end = () => server.closeAllConnections();
       void replied.then(end, end);
     },
   };
 }
 
-/** null for requests that are not the service's redirect: another page, another host name, or a guess. */
+/** Null for requests other than the service's redirect: another page, another host name, or a guess. */
 function readAnswer({ method, url = '', headers }: IncomingMessage, port: number, state: string): GrantAnswer | null {
   if (method !== 'GET' || headers.host !== `127.0.0.1:${port}`) return null;
   if (!URL.canParse(url, HERE)) return null;

@@ -2,7 +2,7 @@ import type { StreamProgress } from '../eloquentpoll.ts';
 import { percentText } from './figures.ts';
 import { plain } from './plain-text.ts';
 
-/** The two likeliest outcomes and what the poll waits for: "SQLite 73% · Postgres 21% · needs 95%". */
+/** The two most likely outcomes and the confidence that the poll needs: "SQLite 73% · Postgres 21% · needs 95%". */
 export function oddsText(
   options: readonly string[],
   { chances, leader }: Pick<StreamProgress, 'chances' | 'leader'>,

@@ -10,7 +10,7 @@ export async function openCommand({ polls, terminal, json, siteUrl }: Invocation
   if (resultId === null) {
     throw new UsageError(`This poll has no result yet. To follow it: ${programOf(terminal)} watch ${id}`);
   }
-  // The page of an unknown id would say so too, but no exit code.
+  // Fails with an exit code if the id is unknown, which the page alone could not.
   if (resultId === id) await polls.result(resultId, { signal });
   const url = resultPage(siteUrl, resultId);
   print(out, json ? JSON.stringify({ url }) : linkOf(terminal, url));

@@ -3,7 +3,7 @@ import { OPTIONS } from './command-line.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { UsageError } from './usage-error.ts';
 
-// The options of a command line as they are written, and those that every command takes.
+// Parses the options of a command line, including those that every command accepts.
 
 export interface CliSettings {
   url: string | undefined;
@@ -49,7 +49,7 @@ const isHttp = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(n
 
 const ANYWHERE = ['json', 'url', 'key', 'session'] as const;
 
-/** An option that the command does not know would be one that it silently does not follow. */
+/** Refuses options that the command does not use, instead of ignoring them silently. */
 export function allowOnly(command: string, values: Values, names: readonly (keyof Values)[]): void {
   const allowed: readonly string[] = [...names, ...ANYWHERE];
   const extra = Object.keys(values).find((name) => !allowed.includes(name));

@@ -1,4 +1,4 @@
-/** Rejects with the signal's reason when that aborts. */
+/** Waits. Rejects with the signal's reason if it aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((done, stopped) => {
     const timer = setTimeout(() => {

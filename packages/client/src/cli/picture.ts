@@ -1,17 +1,17 @@
 import { pad, plain, width } from './plain-text.ts';
 import type { TextStyle } from './terminal.ts';
 
-// A bar per option on the scale of the whole panel, with a mark where no other option can catch up. No line is wider than
-// `columns`, so that each takes one row and the next frame can be drawn over it.
+// A bar per option on the scale of the whole panel, with a mark at the number of votes with which an option has won. No
+// line is wider than `columns`, so that each takes one row and the next frame can be drawn over it.
 
 export interface Standings {
   options: readonly string[];
   tally: Readonly<Record<string, number>>;
   /** Models in the panel: the length of a full bar. */
   total: number;
-  /** Models that gave no vote and will not. */
+  /** Number of models that failed. */
   failed: number;
-  /** The option in the lead, or the winner. */
+  /** The leading option, or the winner. */
   leader: string | null;
 }
 
@@ -38,17 +38,17 @@ export function picture(standings: Standings, columns: number, ink: TextStyle): 
   return fits ? [...bars, ink.dim(legend.padStart(labelColumns + 5 + markAt))] : bars;
 }
 
-/** More than half of the votes that there can be; fewer may do where the others are split. */
+/** More than half of the possible votes. Fewer may be enough if the others are split. */
 function enoughToWin({ total, failed }: Standings): number | null {
   const possible = total - failed;
   return possible < 1 ? null : Math.floor(possible / 2) + 1;
 }
 
-/** Any text is a legal option, `__proto__` too. */
+/** Any text can be an option, even `__proto__`. */
 export const votesFor = (tally: Readonly<Record<string, number>>, option: string): number =>
   Object.hasOwn(tally, option) ? tally[option]! : 0;
 
-/** To an eighth of a column. */
+/** With a resolution of an eighth of a column. */
 function bar(share: number, columns: number, markAt: number | null): string {
   const eighths = Math.round(Math.max(0, Math.min(1, share)) * columns * 8);
   const full = Math.floor(eighths / 8);

@@ -1,5 +1,4 @@
-// Makes untrusted text safe for a terminal: without control and bidirectional characters, and with a
-// known width.
+// Makes untrusted text safe for a terminal: no control or bidirectional characters, and a known width.
 
 const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 const WIDE =
@@ -31,13 +30,13 @@ export function fit(text: string, columns: number): string {
   return columns < 1 ? '' : `${kept}…`;
 }
 
-/** Exactly this many columns. */
+/** Fits text to exactly this many columns. */
 export function pad(text: string, columns: number): string {
   const cut = fit(text, columns);
   return cut + ' '.repeat(Math.max(0, columns - width(cut)));
 }
 
-/** Lines of at most this many columns, broken at spaces; a longer word is broken anywhere. */
+/** Splits text into lines of at most this many columns, at spaces if possible. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';

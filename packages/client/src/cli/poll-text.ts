@@ -2,14 +2,14 @@ import { LIMITS } from '@eloquentpoll/contracts/limits';
 import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
 import { UsageError } from './usage-error.ts';
 
-// Question and options, as they stand in a command line or are typed when asked for.
+// Reads question and options as given on a command line or typed at a prompt.
 
 export interface PollText {
   question: string;
   options: string[] | null;
 }
 
-/** With `--option` the whole text is the question, including brackets. */
+/** With `--option`, the whole text is the question, including brackets. */
 export function readPollText(text: string, given: string[] | undefined): PollText {
   const poll = given ? { question: text.trim(), options: given } : shorthand(text);
   checkQuestion(poll.question);
@@ -17,7 +17,7 @@ export function readPollText(text: string, given: string[] | undefined): PollTex
   return poll;
 }
 
-/** Options as they are typed: separated by commas, with brackets or without. */
+/** Options as typed: separated by commas, with or without brackets. */
 export function readOptions(line: string): string[] {
   const bare = line.trim();
   const { options } = shorthand(bare.startsWith('[') ? bare : `[${bare}]`);

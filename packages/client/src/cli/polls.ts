@@ -4,7 +4,7 @@ import type { Invocation } from './invocation.ts';
 import { pad, plain } from './plain-text.ts';
 import { print, programOf } from './terminal.ts';
 
-/** Lists polls of the account, those that run too. */
+/** Lists the account's polls, including running ones. */
 export async function pollsCommand({ polls, terminal, json }: Invocation, query: PollListQuery): Promise<Exit> {
   const { out, err, signal } = terminal;
   const page = await polls.polls(query, { signal });

@@ -18,7 +18,7 @@ export interface ShownPoll {
 
 export interface ProgressView {
   show(now: StreamProgress): void;
-  /** Removes what would be in the way of the result. */
+  /** Removes the progress, so that the result can be printed. */
   end(): void;
 }
 
@@ -27,7 +27,7 @@ export function progressView(poll: ShownPoll, { terminal, json }: Pick<Invocatio
   return fitsTerminal(poll, terminal) ? asPicture(poll, terminal) : asLines(terminal);
 }
 
-/** Rows beside the options: the question, the mark, two empty lines and two about the progress. */
+/** Rows needed in addition to the options: the question, the mark, two empty lines and two for the progress. */
 const fitsTerminal = ({ options }: ShownPoll, terminal: Terminal): boolean => canRedraw(terminal, options.length + 6);
 
 const SILENT: ProgressView = { show: () => {}, end: () => {} };

@@ -4,7 +4,7 @@ import { UsageError } from './usage-error.ts';
 
 type Asking = NonNullable<Terminal['ask']>;
 
-/** Question and options, asked for where they are missing and a person can answer. */
+/** Completes question and options, by asking for missing ones if a person can answer. */
 export async function completePoll(
   poll: PollText | null,
   terminal: Terminal,
@@ -13,7 +13,7 @@ export async function completePoll(
   return { question, options: options ?? (await optionsFor(terminal)) };
 }
 
-/** For a free poll, whose options the service can supply. */
+/** The question of a free poll. The service can supply the options. */
 export const questionFor = async (poll: PollText | null, terminal: Terminal): Promise<PollText> =>
   poll ??
   until(terminal, 'Question: ', (line) => readPollText(line, undefined), 'Put the question behind ask, in quotes.');
@@ -26,7 +26,7 @@ const optionsFor = (terminal: Terminal): Promise<string[]> =>
     'Put the options behind the question: "Which is larger? [The Sun, The Moon]".',
   );
 
-/** Asks again for as long as the answer cannot be used. */
+/** Asks until the answer is usable. */
 async function until<T>(terminal: Terminal, label: string, read: (line: string) => T, missing: string): Promise<T> {
   const ask: Asking | undefined = terminal.ask;
   if (!ask) throw new UsageError(missing);

@@ -7,7 +7,7 @@ import { pairs } from './read-poll-terms.ts';
 import { UsageError } from './usage-error.ts';
 import { none, oneOf, only } from './words.ts';
 
-/** What a batch is made of: a file, `-` for standard input, or one that was begun before. */
+/** The source of a batch: a file, `-` for standard input, or an existing batch. */
 export type BatchSource = { kind: 'file'; file: string; format: 'jsonl' | 'csv' } | { kind: 'batch'; id: string };
 
 export type BatchCommand =
@@ -15,11 +15,11 @@ export type BatchCommand =
       name: 'batch' | 'eval';
       source: BatchSource;
       terms: BatchTerms;
-      /** `-` for standard output; null for a file beside the rows. */
+      /** `-`: standard output. Null: a file next to the rows. */
       out: string | null;
-      /** Ask anew what was asked before. */
+      /** Ask again what was asked before. */
       again: boolean;
-      /** Hand over, and do not wait for the end. */
+      /** Submit without waiting for the end. */
       detach: boolean;
       /** Do not ask whether to go on. */
       yes: boolean;

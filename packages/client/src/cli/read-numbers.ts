@@ -1,6 +1,6 @@
 import { UsageError } from './usage-error.ts';
 
-// Numbers of the command line. What is probably meant is named.
+// Reads numbers from the command line. Errors name the value that was probably meant.
 
 export function threshold(text: string): number {
   const value = decimal('--threshold', text);

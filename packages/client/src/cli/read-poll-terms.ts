@@ -7,7 +7,7 @@ import { dollars, threshold, whole } from './read-numbers.ts';
 import { UsageError } from './usage-error.ts';
 import { oneOf, only } from './words.ts';
 
-/** How a poll is run, besides its question and options. */
+/** All settings of a poll except its question and options. */
 export type PollTerms = Omit<PollRequest, 'question' | 'options'>;
 
 export type AskCommand =

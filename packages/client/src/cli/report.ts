@@ -61,6 +61,9 @@ function withoutAnswer(error: EloquentPollError, siteUrl: string, heard: Heard, 
   return `The connection to ${siteUrl} was lost: ${causeOf(error)?.message ?? error.message}`;
 }
 
-/** Whether the poll of an error may go on. An error without a status that is not of the network is how the poll ended. */
+/**
+ * Whether the poll behind an error may still be running. An error with neither a status nor a network code says how the
+ * poll ended.
+ */
 const mayRun = ({ status, code }: EloquentPollError): boolean =>
   status !== null || code === 'network_error' || code === 'timeout';

@@ -1,14 +1,14 @@
 import { splitLines } from '../split-lines.ts';
 import { UsageError } from './usage-error.ts';
 
-// What a file of rows holds, counted before it is handed over. The service is who checks the rows.
+// Counts what a file of rows contains before it is submitted. The service validates the rows.
 
 export interface RowsOverview {
   rows: number;
-  /** Rows that say their right answer; null for CSV, whose head alone is read. */
+  /** Number of rows with a known answer. Null for CSV, of which only the header is examined. */
   withGold: number | null;
   hasGold: boolean;
-  /** Of the first row; null where it is not known. */
+  /** Number of options of the first row. Null if unknown. */
   options: number | null;
 }
 
@@ -37,12 +37,12 @@ function rowOf(text: string | null, line: number): { gold?: unknown; options?: u
     const row: unknown = JSON.parse(text ?? '');
     if (typeof row === 'object' && row !== null) return row;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new UsageError(`Line ${line} is not a JSON object. Each line is one: {"question": "…", "options": ["…", "…"]}`);
 }
 
-/** Records, of which a quoted cell may have several lines; the first is the head. */
+/** Counts CSV records, whose quoted cells may span several lines. The first record is the header. */
 async function ofCsv(rows: Blob): Promise<RowsOverview> {
   let records = 0;
   let isQuoted = false;

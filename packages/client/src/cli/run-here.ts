@@ -9,7 +9,7 @@ type Given = Partial<Pick<Terminal, 'env' | 'program' | 'localKey' | 'whenUnreac
 /** Runs a command line with this process's streams, signals and exit code. */
 export async function runHereCommand(argv: readonly string[], given: Given = {}): Promise<void> {
   const enough = new AbortController();
-  // A launcher may forward a signal that the terminal has sent already, so a second one is ignored.
+  // A launcher may forward a signal that the terminal has already sent, so a second one is ignored.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => enough.abort());
   // The reader of a pipe may close it early, as `head` does.
   let isFull = false;
@@ -20,7 +20,7 @@ export async function runHereCommand(argv: readonly string[], given: Given = {})
     process.exitCode = EXIT.usage;
     process.stderr.write(`eloquentpoll: Standard output cannot be written: ${error.message}\n`);
   });
-  // Node's own exit code of a defect is that of a tie.
+  // Node's default exit code for a defect would be the one that means a tie.
   process.on('uncaughtException', (error) => {
     process.stderr.write(`${error?.stack ?? error}\n`);
     process.exit(EXIT.defect);
@@ -40,7 +40,7 @@ export async function runHereCommand(argv: readonly string[], given: Given = {})
   process.exitCode = isFull ? EXIT.usage : exit;
 }
 
-/** null at the end of the input. While a line is edited, Ctrl-C reaches the editor and not the process. */
+/** Null at the end of the input. While a line is being edited, Ctrl-C goes to the editor, not to the process. */
 async function askPerson(label: string, enough: AbortController): Promise<string | null> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new AbortController();

@@ -141,7 +141,7 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
   }
 }
 
-/** A key that was not named is for the service that gave it. */
+/** Without an explicit key, returns the one that belongs to this service. */
 function keyFor({ key }: CliSettings, siteUrl: string, { env, localKey }: Terminal): string | undefined {
   return key ?? readStoredKey(env, siteUrl)?.key ?? (localKey?.siteUrl === siteUrl ? localKey.key : undefined);
 }
@@ -156,7 +156,7 @@ const noCredentials = (message: string): EloquentPollError =>
 async function resultOf(polls: EloquentPoll, id: string, signal: AbortSignal) {
   if (!id.startsWith('ps_')) return polls.result(id, { signal });
   const session = polls.session(id);
-  // A service that cannot be reached at all is not waited for.
+  // Fails at once, instead of waiting, if the service cannot be reached at all.
   await session.status({ signal });
   return session.wait({ signal, timeoutMs: Number.POSITIVE_INFINITY });
 }

@@ -5,7 +5,7 @@ import { plain, wrap } from './plain-text.ts';
 import { facts, reasons, remarks, type ShownOutcome, verdictLines } from './summary.ts';
 import { canDraw, columnsOf, linkOf, print, programOf, styleOf, type Terminal } from './terminal.ts';
 
-/** Prints a finished poll: as JSON, with bars, or as lines of which the first holds the outcome. */
+/** Prints a finished poll: as JSON, with bars, or as lines, the first of which is the outcome. */
 export function showOutcome(outcome: ShownOutcome, invocation: Invocation): Exit {
   const { terminal, json } = invocation;
   if (json) print(terminal.out, JSON.stringify(outcome));

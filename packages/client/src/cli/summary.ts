@@ -2,7 +2,7 @@ import type { PollResponse, ResultDetail } from '../eloquentpoll.ts';
 import { costText, elapsedText, plural } from './figures.ts';
 import { plain } from './plain-text.ts';
 
-/** A result as its owner or the public reads it. */
+/** A result as read by its owner or by the public. */
 export type ShownOutcome = PollResponse | ResultDetail;
 
 const WHY = {
@@ -12,19 +12,19 @@ const WHY = {
   roster_exhausted: 'all models were asked',
 } as const;
 
-/** The verdict: its headline, and what stands under it. */
+/** The verdict: its headline, and the text below it. */
 export function verdictLines({ verdict, winning_option, is_tie }: ShownOutcome): { headline: string; under: string[] } {
   if (!verdict) {
     const headline = winning_option === null ? (is_tie ? 'A tie' : 'No answer') : `${plain(winning_option)} wins`;
     return { headline, under: [] };
   }
   const { headline, text } = verdict;
-  // An option in the headline may contain line breaks; what follows the headline is the service's own text.
+  // Options in the headline may contain line breaks. The text after the headline is the service's own.
   const under = text.slice(headline.length).split('\n').map(plain);
   return { headline: plain(headline), under: under.filter((line) => line !== '') };
 }
 
-/** What it took: why it stopped, the models, the cost and the time. */
+/** Why the poll stopped, the models, the cost and the time. */
 export function facts(outcome: ShownOutcome): string {
   const { termination_reason, models_skipped, timing, votes } = outcome;
   const failed = votes.filter(({ success }) => !success).length;
@@ -37,13 +37,13 @@ export function facts(outcome: ShownOutcome): string {
   ].join(' · ');
 }
 
-/** What the models gave as their reasons, which is their text and not the service's. */
+/** The models' reasons, which are their own text, not the service's. */
 export const reasons = ({ votes }: ShownOutcome): string[] =>
   votes.flatMap(({ model_id, chosen_option, reason }) =>
     reason && chosen_option !== null ? [`${plain(model_id)} for ${plain(chosen_option)}: "${plain(reason)}"`] : [],
   );
 
-/** What to change, and what the answer is not. */
+/** Hints: what to change, and what the answer does not show. */
 export function remarks(outcome: ShownOutcome): string[] {
   const least = 'min_cost_usd' in outcome ? outcome.min_cost_usd : undefined;
   return [
@@ -52,5 +52,5 @@ export function remarks(outcome: ShownOutcome): string[] {
   ];
 }
 
-/** Every digit: a rounded limit may be too small again. */
+/** Not rounded, because a rounded limit may be too low again. */
 export const limitText = (usd: number): string => usd.toFixed(6).replace(/\.?0+$/, '');

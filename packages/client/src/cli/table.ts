@@ -1,6 +1,6 @@
 import { fit, pad, width } from './plain-text.ts';
 
-/** Columns as wide as their cells: the first begins at the left, figures end at the right. */
+/** A table with columns as wide as their cells. The first column is left-aligned, figures are right-aligned. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], columns: number): string[] {
   if (rows.length === 0) return [];
   const widths = head.map((name, i) => Math.max(width(name), ...rows.map((row) => width(row[i] ?? ''))));

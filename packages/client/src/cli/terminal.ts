@@ -1,4 +1,4 @@
-// The input and output of a command; tests replace all of it.
+// A command's input and output. Tests replace all of it.
 
 export interface Output {
   write(text: string): unknown;
@@ -11,20 +11,20 @@ export interface Output {
 export interface Terminal {
   out: Output;
   err: Output;
-  /** Standard input of this process without it. */
+  /** Default: standard input of this process. */
   input?: NodeJS.ReadableStream;
   env: NodeJS.ProcessEnv;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
-  /** How the caller runs this program, for hints; `eloquentpoll` without it. */
+  /** How the user starts this program, for hints. Default: `eloquentpoll`. */
   program?: string;
-  /** What to do when the service cannot be reached. */
+  /** A hint for when the service cannot be reached. */
   whenUnreachable?: string;
-  /** A key of the service that runs beside this program. */
+  /** A key for the service that was started together with this program. */
   localKey?: { siteUrl: string; key: string };
-  /** Asks a person for a line; null at the end of the input. Absent where no person can answer. */
+  /** Asks a person for a line. Null at the end of the input. Undefined if no person can answer. */
   ask?: (label: string) => Promise<string | null>;
-  /** False where there is no browser. */
+  /** False if there is no browser. */
   openBrowser?: (url: string) => Promise<boolean>;
 }
 
@@ -32,7 +32,7 @@ export const programOf = ({ program }: Terminal): string => program ?? 'eloquent
 
 export const canDraw = ({ out, env }: Terminal): boolean => out.isTTY === true && env.TERM !== 'dumb';
 
-/** Whether a frame of so many rows can be redrawn: rows that have scrolled away cannot. */
+/** Whether a frame of this many rows can be redrawn. Rows that have scrolled out of view cannot. */
 export const canRedraw = (terminal: Terminal, rows: number): boolean =>
   canDraw(terminal) && rows < (terminal.out.rows || 24);
 
@@ -55,7 +55,7 @@ export const NO_COLOUR: TextStyle = { bold: same, dim: same, lead: same };
 export const styleOf = (terminal: Terminal): TextStyle =>
   canDraw(terminal) && !terminal.env.NO_COLOR ? COLOUR : NO_COLOUR;
 
-/** An address that a terminal opens with a click. */
+/** An address that can be opened in the terminal with a click. */
 export const linkOf = (terminal: Terminal, url: string): string =>
   canDraw(terminal) ? `\x1b]8;;${url}\x1b\\${url}\x1b]8;;\x1b\\` : url;
 

@@ -6,7 +6,7 @@ interface Facts {
 /** The command line is invalid, or a file that it names cannot be used; the message says what to write instead. */
 export class UsageError extends Error {
   readonly code: string;
-  /** Of a batch that was taken over, and goes on whatever is wrong here. */
+  /** The id of an accepted batch, which continues despite this error. */
   readonly batchId: string | null;
 
   constructor(message: string, { code = 'usage', batchId = null }: Facts = {}) {
@@ -16,7 +16,7 @@ export class UsageError extends Error {
   }
 }
 
-/** What the system says about a file, as a sentence; null for errors of other kinds. */
+/** A system error about a file, as a sentence. Null for other errors. */
 export function fileErrorOf(error: unknown, file?: string): UsageError | null {
   if (!(error instanceof Error) || !('errno' in error && 'syscall' in error)) return null;
   const { message, path } = error as NodeJS.ErrnoException;

@@ -7,7 +7,7 @@ import type { UsageCommand } from './read-usage-terms.ts';
 import { table } from './table.ts';
 import { columnsOf, print } from './terminal.ts';
 
-/** Prints what was asked and charged, in groups, with the total and what it was before. */
+/** Prints polls and charges by group, with their total and that of the period before. */
 export async function usageCommand(invocation: Invocation, { query }: UsageCommand): Promise<Exit> {
   const { polls, terminal, json } = invocation;
   const { out, signal } = terminal;

@@ -10,7 +10,7 @@ import { UsageError } from './usage-error.ts';
 
 type VerifyCommand = Extract<Command, { name: 'verify' }>;
 
-/** Works out once more what a receipt says; with a file and `--keys` nothing is asked of any service. */
+/** Recomputes what a receipt states. With a file and `--keys`, no service is contacted. */
 export async function verifyCommand(invocation: Invocation, command: VerifyCommand): Promise<Exit> {
   const { terminal, json } = invocation;
   const { receipt, known } = isResultId(command.what)
@@ -51,7 +51,7 @@ async function inFile({ polls, terminal }: Invocation, { what, keys, days }: Ver
   return { receipt, known };
 }
 
-/** The day that has the receipt, as it is published. */
+/** The published day that contains the receipt. */
 async function dayOf(polls: EloquentPoll, resultId: string, { proof }: ResultReceipt, signal: AbortSignal) {
   return proof === null ? undefined : (await polls.receiptDays({ day: proof.day, resultId }, { signal })).days;
 }
@@ -64,7 +64,7 @@ async function contents(file: string): Promise<string> {
   }
 }
 
-/** A JSON file whose member `list` is a list. */
+/** Reads a JSON file whose member `list` is a list. */
 async function readJson<T>(file: string, list: keyof T & string): Promise<T> {
   try {
     const read: unknown = JSON.parse(await contents(file));

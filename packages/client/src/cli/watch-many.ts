@@ -7,13 +7,13 @@ import { fit, pad, plain } from './plain-text.ts';
 import { facts, type ShownOutcome, verdictLines } from './summary.ts';
 import { canRedraw, canvas, columnsOf, print, programOf, styleOf } from './terminal.ts';
 
-// Several polls: a row for each that runs, as far as rows fit, and a line for each that has ended.
+// Watches several polls: one row per running poll as far as they fit, and one line per ended poll.
 
 const EVERY_MS = 800;
 const MAX_IDS = 100;
 const MAX_ROWS = 12;
 
-/** The exit code is the gravest of the polls'. */
+/** The exit code is the most severe one of the polls. */
 export async function watchMany(invocation: Invocation, ids: readonly string[]): Promise<Exit> {
   const { json, terminal } = invocation;
   const { signal, out, err } = terminal;

@@ -7,7 +7,10 @@ import { showOutcome } from './show-outcome.ts';
 import { print } from './terminal.ts';
 import { watchMany } from './watch-many.ts';
 
-/** Follows polls to their ends and shows their results; without an id all that run. A result id is of an ended poll. */
+/**
+ * Follows polls to their ends and shows their results. Without an id, all running ones. A result id names an ended
+ * poll.
+ */
 export async function watchCommand(invocation: Invocation, ids: readonly string[]): Promise<Exit> {
   const { polls, terminal, json } = invocation;
   const watched = ids.length > 0 ? ids : await runningPolls(polls, terminal.signal);
@@ -32,7 +35,7 @@ async function watchBatch(invocation: Invocation, id: string): Promise<Exit> {
   return exitOfBatch(batch);
 }
 
-/** The newest last, so that those that are likely to end first are shown first. */
+/** Newest last, so that those that will probably end first are shown first. */
 async function runningPolls(polls: EloquentPoll, signal: AbortSignal): Promise<string[]> {
   const running: string[] = [];
   for await (const { session_id } of polls.eachPoll({ status: 'running' }, { signal })) running.push(session_id);

@@ -1,7 +1,7 @@
 import { didYouMean } from './did-you-mean.ts';
 import { UsageError } from './usage-error.ts';
 
-// The words behind a command.
+// Checks the words after a command.
 
 export function only(words: readonly string[], sentence: string): string {
   const [word] = words;

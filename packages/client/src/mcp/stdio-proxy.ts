@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { splitLines } from '../split-lines.ts';
 
-// The MCP server of a bundle: hosts that start a process speak over stdin and stdout, one JSON-RPC message a line, and
-// each message is carried to the service over HTTP. Nothing is kept but the version that was negotiated.
+// The MCP server of a bundle. A host starts it as a process and exchanges JSON-RPC messages, one per line, over stdin
+// and stdout; each is forwarded to the service over HTTP. The only state is the negotiated version.
 
 interface Message {
   id?: string | number;
@@ -44,7 +44,7 @@ function parsed(line: string): Message | null {
   }
 }
 
-/** Closing the connection is how a call over HTTP is cancelled. */
+/** Over HTTP, a call is cancelled by closing its connection. */
 function cancel(id: unknown): void {
   if (typeof id === 'string' || typeof id === 'number') running.get(id)?.abort();
 }
@@ -70,13 +70,13 @@ async function carry(message: Message, body: string, signal: AbortSignal): Promi
   }
 }
 
-/** A message that a host waits for an answer to: no notification, and no answer of its own. */
+/** True if the host waits for an answer: not for notifications and not for its own answers. */
 const isRequest = ({ id, method }: Message): boolean => id !== undefined && method !== undefined;
 
 const isAnswerTo = ({ id }: Message, answer: Omit<Message, 'id'> & { id?: unknown }): boolean =>
   answer.id === id && (answer.result !== undefined || answer.error !== undefined);
 
-/** Whether one of them was the answer. */
+/** Forwards events. True if one of them was the answer. */
 async function carryEvents(response: Response, asked: Message): Promise<boolean> {
   let isAnswered = false;
   let rest = '';
@@ -111,7 +111,7 @@ function headersOf({ method, params }: Message): Record<string, string> {
   };
 }
 
-/** As the protocol writes what a header cannot hold. */
+/** The protocol's encoding for text that a header cannot contain. */
 const headerValue = (text: string): string =>
   /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?')
     ? text
@@ -122,7 +122,7 @@ function pass(message: Omit<Message, 'id'> & { id?: unknown }): void {
   write(message);
 }
 
-/** A notification has no answer, so its failure is a line for people. */
+/** Notifications have no answer, so their failure is printed for people. */
 function fail({ id }: Message, message: string): void {
   if (id === undefined) process.stderr.write(`${message}\n`);
   else write({ jsonrpc: '2.0', id, error: { code: -32_603, message } });
