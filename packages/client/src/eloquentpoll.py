@@ -3,16 +3,16 @@
 - Every call ends: with an answer, with an `EloquentPollError`, or by the cancellation of its task.
 - A poll runs once, however often its request is retried: each call has its own Idempotency-Key.
 - A call that is not idempotent is retried only if the service refused it.
-- Calls wait by themselves when a budget of the service (`RateLimit-*`) is used up and begins again soon.
+- Calls wait if a rate limit of the service (`RateLimit-*`) is used up and resets soon.
 
     polls = EloquentPoll(api_key="...")
     result = polls.ask("Which is larger?", ["The Sun", "The Moon"])
     print(result["outcome"], result["confidence"])
 
-`AsyncEloquentPoll` has the same calls for asyncio: awaited, and streams by `async for`.
+`AsyncEloquentPoll` has the same calls for asyncio: use `await`, and `async for` for streams.
 
-Answers are the service's JSON, typed; they may have more fields than are typed here. Connections go to the service directly:
-proxies and redirects are not followed.
+Answers are the service's JSON, typed. They may contain more fields than are typed here. Connections go directly to the service:
+proxies are not used and redirects are not followed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 BASE_URL = "http://localhost:8080"
-"""Where this copy was served from."""
+"""The service that this file was downloaded from."""
 
 # ------------------------------------------------------------------------------------------------------------ shapes
 
@@ -68,27 +68,27 @@ VoteError = Literal["timeout", "refusal", "invalid_choice", "malformed", "rate_l
 
 
 class PollTerms(TypedDict, total=False):
-    """How a poll is asked, beside its question and options."""
+    """The settings of a poll, other than its question and options."""
 
     preset: Preset
     models: Sequence[str]
     """3 to 15 model ids, instead of a preset."""
     panel: str
-    """A panel that the account saved, by its name, instead of a preset."""
+    """The name of a panel that the account saved, instead of a preset."""
     confidence_threshold: float
-    """0 to 1, 0.95 without it: how sure the outcome must be before the poll stops early."""
+    """0 to 1: how certain the outcome must be before the poll stops early. Default: 0.95."""
     max_cost_usd: float
-    """1 without it. A poll never costs more."""
+    """The maximum cost of the poll, which is never exceeded. Default: 1."""
     reasons: bool
     """Ask each model for one sentence with its vote."""
     metadata: Mapping[str, str]
-    """Labels of your own, which `polls` filters by: at most 16 pairs, keys to 64 and values to 512 characters."""
+    """Your own labels, to find polls by: at most 16 pairs, keys up to 64 and values up to 512 characters."""
     expires_in: int
-    """Seconds after which the poll and its result are deleted; at most what the service keeps polls for."""
+    """Seconds after which the poll and its result are deleted. At most the service's own retention."""
     webhook_url: str
-    """Of a session or a stream: where its end is sent as a webhook."""
+    """For sessions and streams: an address that is notified of the end by a webhook."""
     service_tier: Literal["standard", "flex"]
-    """Of `begin` only. `flex`: cheaper, run when no other poll waits, and ended within 24 hours."""
+    """For `begin` only. `flex`: cheaper, runs only while no other poll waits, and ends within 24 hours."""
 
 
 class QuickTerms(TypedDict, total=False):
@@ -105,7 +105,7 @@ class QuickTerms(TypedDict, total=False):
 
 
 class StoodAlike(TypedDict):
-    """Audited polls that stood like this one, and those of them that their leader of then won."""
+    """Audited polls in a similar state, and how many of them the leader of that time won."""
 
     audits: int
     same_leader: int
@@ -155,7 +155,7 @@ class Timing(_Timing, total=False):
 
 
 class Verdict(TypedDict):
-    """What a poll came to, in words for people."""
+    """The outcome of a poll in words for people."""
 
     kind: Literal["final", "kept", "tied", "unsafe", "unanswered"]
     headline: str
@@ -170,7 +170,7 @@ class MissingModel(TypedDict):
 
 
 class PanelStanding(TypedDict):
-    """How the panel stood when the poll ended."""
+    """The panel at the end of the poll."""
 
     asked: int
     heard: int
@@ -181,7 +181,7 @@ class PanelStanding(TypedDict):
 
 
 class Reading(TypedDict):
-    """A second opinion on the votes, each counted by how reliable its model is. It replaces no winner."""
+    """A second opinion, with each vote weighted by how reliable its model is. It never changes the winner."""
 
     winner: str | None
     differs: bool
@@ -227,11 +227,11 @@ class _PollResponse(TypedDict):
 
 
 class PollResponse(_PollResponse, total=False):
-    """A finished poll as its owner sees it."""
+    """A finished poll as shown to its owner."""
 
     usage: Usage
     chances: list[float]
-    """The probability that each of `options` wins, and of a tie as the last."""
+    """The probability that each of `options` wins. The last one is that of a tie."""
     track_record: StoodAlike
     asking: AskedByRecord
     verdict: Verdict
@@ -241,7 +241,7 @@ class PollResponse(_PollResponse, total=False):
     min_cost_usd: float
     saved_panel: str
     expires_at: str
-    """When it is deleted."""
+    """When it will be deleted."""
 
 
 class _ResultDetail(TypedDict):
@@ -267,7 +267,7 @@ class _ResultDetail(TypedDict):
 
 
 class ResultDetail(_ResultDetail, total=False):
-    """A result as anyone who holds its id may read it."""
+    """A result as shown to anyone who knows its id."""
 
     confidence: float | None
     chances: list[float]
@@ -279,7 +279,7 @@ class ResultDetail(_ResultDetail, total=False):
     preset: str
     simulated: bool
     expires_at: str
-    """When it is deleted."""
+    """When it will be deleted."""
 
 
 class RecentResult(TypedDict):
@@ -300,7 +300,7 @@ class _HistoryResult(RecentResult):
 
 class HistoryResult(_HistoryResult, total=False):
     expiresAt: str | None
-    """When it is deleted."""
+    """When it will be deleted."""
 
 
 class Progress(TypedDict):
@@ -324,12 +324,12 @@ class Failure(TypedDict):
 class SessionStatus(_SessionStatus, total=False):
     progress: Progress
     result: PollResponse
-    """With `include="result"`, once it has ended."""
+    """With `include="result"`, after the poll has ended."""
     failure: Failure
 
 
 class ListedPoll(TypedDict):
-    """A poll in the list of the account that asked it."""
+    """A poll in its account's list."""
 
     session_id: str
     status: SessionState
@@ -339,7 +339,7 @@ class ListedPoll(TypedDict):
     service_tier: Literal["standard", "flex"]
     metadata: dict[str, str]
     key_id: str | None
-    """Of the API key that asked; None for a login."""
+    """The id of the API key that was used. None for a login."""
     winning_option: str | None
     is_tie: bool
     is_close: bool
@@ -348,18 +348,18 @@ class ListedPoll(TypedDict):
     created_at: str
     ended_at: str | None
     expires_at: str | None
-    """When it is deleted."""
+    """When it will be deleted."""
 
 
 class PollList(TypedDict):
     polls: list[ListedPoll]
     """Newest first."""
     has_more: bool
-    """A page may be short or empty and this true, where filters match rarely."""
+    """True if there are more pages. This page may be short or empty all the same if few polls match the filters."""
     after: str | None
-    """For the page of older polls; None where there is none."""
+    """Leads to the page of older polls. None if there is none."""
     before: str | None
-    """For the page of newer polls; None where there is none."""
+    """Leads to the page of newer polls. None if there is none."""
 
 
 class PollFilters(TypedDict, total=False):
@@ -381,28 +381,28 @@ class BatchRow(_BatchRow, total=False):
     """A poll of a batch."""
 
     custom_id: str
-    """Your name for the row, unique in the batch; the number of its line without one."""
+    """Your own id for the row, unique in the batch. Default: its line number."""
     gold: str
-    """The right answer, where it is known: the text of one of the options."""
+    """The right answer, if known: the text of one of the options."""
 
 
 class BatchTerms(TypedDict, total=False):
-    """Of a whole batch."""
+    """Settings of a whole batch."""
 
     preset: Preset
     confidence_threshold: float
     reasons: bool
     max_cost_usd: float
-    """The most that the whole batch may cost; rows that it does not cover are not run."""
+    """The maximum cost of the whole batch. Rows that it does not cover are not run."""
     metadata: Mapping[str, str]
     webhook_url: str
-    """Where the end of the batch is sent."""
+    """An address that is notified of the batch's end by a webhook."""
     skip_invalid: bool
-    """Leave out rows that are invalid, instead of refusing the batch."""
+    """Skip invalid rows instead of refusing the batch."""
 
 
 class BatchRowError(TypedDict):
-    """What is wrong with a row. `line` is of the file, or the place among the rows; both begin at 1."""
+    """What is wrong with a row. `line`: line number in the file, or number of the row; both start at 1."""
 
     line: int
     custom_id: str | None
@@ -432,17 +432,17 @@ class Batch(TypedDict):
     service_tier: Literal["flex"]
     counts: BatchCounts
     not_run_reason: NotRunReason | None
-    """Why rows were not run; None where all were, and until it has ended."""
+    """Why rows were not run. None if all were, and until the batch has ended."""
     skipped: BatchSkipped
     has_gold: bool
     cost_usd: float
     reserved_usd: float
-    """Set aside for rows that wait; what running polls may cost is held beside it."""
+    """The amount set aside for waiting rows. Running polls have holds in addition."""
     max_cost_usd: float | None
     metadata: dict[str, str]
     created_at: str
     expires_at: str
-    """Rows that have not begun by then are not run."""
+    """Rows that have not started by then are not run."""
     ended_at: str | None
     status_url: str
     results_url: str
@@ -455,13 +455,13 @@ class BatchFailure(TypedDict):
 
 
 class BatchResult(TypedDict):
-    """What became of a row."""
+    """The result of a row."""
 
     custom_id: str
     line: int
     status: BatchOutcome
     not_run_reason: NotRunReason | None
-    """Why the row was not run; None where it was."""
+    """Why the row was not run. None if it was."""
     session_id: str | None
     result: PollResponse | None
     error: BatchFailure | None
@@ -484,7 +484,7 @@ class BatchDeleted(TypedDict):
 
 
 class MeasuredShare(TypedDict):
-    """So many of so many, with the exact 95% interval; None without rows."""
+    """`count` out of `of`, with the exact 95% interval. None without rows."""
 
     count: int
     of: int
@@ -500,7 +500,7 @@ class MeasuredMean(TypedDict):
 
 
 ReportBand = TypedDict("ReportBand", {"from": float, "to": float, "said": float, "right": MeasuredShare})
-"""`from` and `to` of 1: no further vote could change the winner."""
+"""`from` and `to` are 1 if no further vote could change the winner."""
 
 
 class BatchReportRows(TypedDict):
@@ -516,12 +516,12 @@ class BatchRecommendation(TypedDict):
     preset: PanelName | None
     confidence_threshold: float | None
     cost_saved: float | None
-    """Of what the polls of this preset cost as they were asked."""
+    """As a share of the cost of this preset's polls as they were run."""
     sentences: list[str]
 
 
 class PairedDifference(TypedDict):
-    """Accuracy here minus accuracy there, poll by poll."""
+    """The difference between two accuracies, poll by poll."""
 
     gained: int
     lost: int
@@ -536,7 +536,7 @@ class BatchModel(TypedDict):
     asked: int
     accuracy: MeasuredShare
     panel_accuracy: MeasuredShare
-    """Of the panel, on the same polls."""
+    """The accuracy of the panel in the same polls."""
     difference: PairedDifference
     agreement: MeasuredShare
     cost_usd: float
@@ -544,7 +544,7 @@ class BatchModel(TypedDict):
 
 
 class WrongStops(TypedDict):
-    """Early stops on another winner than the whole panel elects. The share is None unless all can be judged."""
+    """Early stops with another winner than the full panel. `share` is None unless it is known for all of them."""
 
     wrong: int
     judged: int
@@ -560,7 +560,7 @@ class PollsAsAsked(TypedDict):
 
 
 class _BatchThreshold(TypedDict):
-    """A threshold replayed from the votes; figures are None where votes that were not asked would be needed."""
+    """The results of another threshold, replayed from the votes. None if votes that were not asked would be needed."""
 
     confidence_threshold: float | None
     unknown: int
@@ -573,16 +573,16 @@ class _BatchThreshold(TypedDict):
     wrong_stops: WrongStops | None
     panel_agreement: MeasuredShare | None
     difference: PairedDifference | None
-    """Against the same polls as they were asked."""
+    """Compared with the same polls as they were run."""
 
 
 class BatchThreshold(_BatchThreshold, total=False):
     as_asked: PollsAsAsked
-    """These polls as they were asked, where those of order_unknown are left out."""
+    """These polls as they were run. Present if those of order_unknown are left out."""
 
 
 class PanelFigures(TypedDict):
-    """How often a panel was right, and what it cost."""
+    """How often a panel was right, and its cost."""
 
     polls: int
     accuracy: MeasuredShare
@@ -618,11 +618,11 @@ CalibrationBand = TypedDict(
 
 
 class BatchCalibration(TypedDict):
-    """What confidence said of the whole panel, against what it then elected."""
+    """The stated confidence about the full panel, compared with what the full panel then elected."""
 
     polls: int
     unknown: int
-    """Polls that ended before it was known. More than 1 in 100, and the figures are None."""
+    """Polls without a known outcome of the full panel. If these are more than 1 in 100, the figures are None."""
     states: int
     error: float | None
     brier: float | None
@@ -634,22 +634,22 @@ class _BatchReportPanel(PanelFigures):
     confidence_threshold: ThresholdRange
     calibration: BatchCalibration
     models: list[BatchModel]
-    """The most accurate first."""
+    """Most accurate first."""
     thresholds: list[BatchThreshold]
-    """As asked, then others from low to high."""
+    """As run, then other thresholds from low to high."""
 
 
 class BatchReportPanel(_BatchReportPanel, total=False):
     order_unknown: int
-    """Polls without a known order of their votes: left out of thresholds, but for the first."""
+    """Polls whose order of votes is unknown. They count only in the first entry of `thresholds`."""
 
 
 class BatchReport(PanelFigures):
-    """The answers of a batch, judged by the right ones that were sent with its rows."""
+    """The answers of a batch, compared with the right answers in its rows."""
 
     batch_id: str
     complete: bool
-    """False while rows are to come or to be counted."""
+    """False while rows are still running or being counted."""
     rows: BatchReportRows
     simulated: bool
     panels: list[BatchReportPanel]
@@ -663,16 +663,16 @@ class Deleted(TypedDict):
 
 
 class WebhookEndpoint(TypedDict):
-    """Where the service sends events."""
+    """An address to which the service sends events."""
 
     endpoint_id: str
     url: str | None
-    """None for the endpoint that stands for each `webhook_url`."""
+    """None for the endpoint that represents each `webhook_url`."""
     event_types: list[WebhookEventType]
     description: str
     status: Literal["enabled", "disabled"]
     disabled_reason: Literal["owner", "gone", "failing"] | None
-    """`owner`: by you; `gone`: it answered 410; `failing`: nothing got through for three days."""
+    """`owner`: you disabled it; `gone`: it answered 410; `failing`: no delivery succeeded for three days."""
     disabled_at: str | None
     failing_since: str | None
     pending: int
@@ -683,14 +683,14 @@ class WebhookEndpoint(TypedDict):
 
 class NewWebhookEndpoint(WebhookEndpoint):
     secret: str
-    """For `verify_webhook`."""
+    """The secret for `verify_webhook`."""
 
 
 class WebhookSecret(TypedDict):
     endpoint_id: str
     secret: str
     previous_secret_until: str | None
-    """Until then the secret before the present one signs too."""
+    """Until then, messages are signed with the previous secret too."""
 
 
 AttemptError = Literal["name_not_resolved", "address_refused", "connection_failed", "tls_failed", "timed_out", "bad_answer"]
@@ -731,10 +731,10 @@ class Removed(TypedDict):
 
 
 class WebhookEvent(TypedDict):
-    """What a webhook says. `data` has ids, addresses and your metadata, never the question."""
+    """The content of a webhook. `data` contains ids, addresses and your metadata, never the question."""
 
     type: str
-    """Such as `poll.completed` or `batch.completed`; expect types that do not exist yet."""
+    """Such as `poll.completed` or `batch.completed`. Expect new types."""
     timestamp: str
     data: dict[str, Any]
 
@@ -742,7 +742,7 @@ class WebhookEvent(TypedDict):
 class SessionStatuses(TypedDict):
     polls: list[SessionStatus]
     not_found: list[str]
-    """Ids that name no poll of the account."""
+    """Ids of which the account has no poll."""
 
 
 class _QuickResult(TypedDict):
@@ -864,14 +864,14 @@ class _KeyTerms(TypedDict):
     label: str
     expires_at: str | None
     read_only: bool
-    """It may read, and neither ask nor change anything."""
+    """The key can only read, not run polls or change anything."""
     limit_usd: float | None
-    """The most that its polls may be charged per period; None without a limit."""
+    """The maximum that its polls may be charged per period. None: no limit."""
     limit_reset: LimitReset
     spent_usd: float | None
-    """Charged in this period of the limit."""
+    """Charged in the limit's current period."""
     held_usd: float | None
-    """Set aside for running polls, which counts against the limit too."""
+    """Set aside for running polls. Counts against the limit too."""
     resets_at: str | None
     created_at: str
 
@@ -885,12 +885,12 @@ class ApiKey(_KeyTerms):
 
 class NewApiKey(_KeyTerms):
     key: str
-    """The whole key. It is shown this once."""
+    """The whole key. It is shown only once."""
     warning: str
 
 
 class KeyChange(TypedDict, total=False):
-    """What is left out stays as it is; None takes a limit or an end away."""
+    """Omitted fields stay unchanged. None removes a limit or an end."""
 
     label: str
     expires_at: str | None
@@ -901,33 +901,33 @@ class KeyChange(TypedDict, total=False):
 
 class UsageFigures(TypedDict):
     polls: int
-    """That ended, whatever they came to."""
+    """Number of ended polls, whatever their outcome."""
     completed: int
     failed: int
     canceled: int
     split_or_partial: int
     cost_usd: float
     saved_usd: float
-    """An estimate of what stopping early saved."""
+    """An estimate of what was saved by stopping early."""
     median_ms: int | None
     median_cost_usd: float | None
 
 
 class _UsageGroup(UsageFigures):
     group: str
-    """A day, the id of a key, a preset, a surface, or a value of the metadata."""
+    """A day, the id of a key, a preset, a surface, or a value of a label."""
 
 
 class UsageGroup(_UsageGroup, total=False):
     label: str
-    """Of a key."""
+    """The label of a key."""
 
 
 _Days = TypedDict("_Days", {"from": str, "to": str})
 
 
 class PreviousUsage(UsageFigures, _Days):
-    """The same of as many days before."""
+    """The same for the same number of days before."""
 
 
 UsageReport = TypedDict(
@@ -941,7 +941,7 @@ UsageReport = TypedDict(
         "previous": "PreviousUsage",
     },
 )
-"""`groups`: days in their order; others by cost, the largest first."""
+"""`groups`: days in order; other groups by cost, the largest first."""
 
 
 class KeyBalance(TypedDict):
@@ -950,12 +950,12 @@ class KeyBalance(TypedDict):
     spent_usd: float
     held_usd: float
     left_usd: float
-    """What its next poll may cost at most."""
+    """The maximum cost of its next poll."""
     resets_at: str | None
 
 
 class UsageBalance(TypedDict):
-    """To the micro-USD, with the limit of the key that asks."""
+    """Exact to the micro-USD, with the limit of the key that is used."""
 
     available_usd: float
     reserved_usd: float
@@ -980,7 +980,7 @@ class Balance(_Balance, total=False):
 
 
 class ReceiptProof(TypedDict):
-    """Where a receipt is in the Merkle tree of its day."""
+    """The place of a receipt in the Merkle tree of its day."""
 
     day: str
     receipts: int
@@ -1054,7 +1054,7 @@ class _StreamProgress(TypedDict):
 
 
 class StreamProgress(_StreamProgress, total=False):
-    """A running poll as it stands. Each one is complete: a reader may miss any of them."""
+    """The current state of a running poll. Each event is complete, so missed ones do not matter."""
 
     chances: list[float]
     track_record: StoodAlike
@@ -1077,7 +1077,7 @@ class _StreamEnd(PollResponse):
 
 
 class StreamEnd(_StreamEnd, total=False):
-    """The result, and which poll it ended; of a quick poll with the fields of its short answer."""
+    """The result and the ids of its poll. For a quick poll, also the fields of its short answer."""
 
     answer: str | None
     reasoning: str
@@ -1090,7 +1090,7 @@ class StreamEnd(_StreamEnd, total=False):
 
 @dataclass(frozen=True)
 class Started:
-    """Sent at once, and with each vote."""
+    """Sent at once, and after each vote."""
 
     id: str
     data: StreamProgress
@@ -1125,7 +1125,7 @@ class Recovery(_Recovery, total=False):
 
 
 class EloquentPollError(Exception):
-    """Why a call did not succeed, and what to do about it."""
+    """Why a call failed, and what to do about it."""
 
     def __init__(
         self,
@@ -1150,28 +1150,28 @@ class EloquentPollError(Exception):
         """A code of the service's catalogue (/api/errors/catalog), or `network_error`, `timeout`, `bad_response`,
         `bad_webhook`."""
         self.status = status
-        """Of the HTTP answer; None where there was none."""
+        """The status of the HTTP response. None if there was none."""
         self.retryable = retryable
-        """Whether the same call can succeed later without a change."""
+        """Whether the same call can succeed later without changes."""
         self.retry_after = retry_after
-        """Seconds."""
+        """In seconds."""
         self.recovery = tuple(recovery)
         self.issues = tuple(issues)
-        """The fields at fault, each with a JSON pointer into the request."""
+        """The invalid fields, each with a JSON pointer into the request."""
         self.rows = tuple(rows)
-        """With `batch_invalid`: the first rows at fault."""
+        """With `batch_invalid`: the first invalid rows."""
         self.row_count = len(self.rows) if row_count is None else row_count
-        """With `batch_invalid`: how many there are in all."""
+        """With `batch_invalid`: the number of all invalid rows."""
         self.request_id = request_id
         self.min_cost_usd = min_cost_usd
         self.required_usd = required_usd
-        """With `insufficient_balance` of a batch: the balance that would do."""
+        """With `insufficient_balance` of a batch: the balance that would be enough."""
         self.session_id = session_id
-        """Of a poll that was made and whose end is not known, or of a stream: `session(session_id)` finds it, and it may
-        cost."""
+        """The id of a poll that was created but whose end is unknown, or of a stream. Find it with
+        `session(session_id)`: it may cost."""
         self.idempotency_key = idempotency_key
-        """What a poll or batch was sent with, given or made up: the same call with it joins the first one, if that was
-        made."""
+        """The idempotency key of a poll or batch, given or generated. The same call with this key joins the first one
+        if it was created."""
 
 
 # ------------------------------------------------------------------------------------------------------------ client
@@ -1181,29 +1181,29 @@ POLL_TIMEOUT_S = 150.0
 TIMEOUT_S = 30.0
 ENDPOINTS = "/api/webhook-endpoints"
 UPLOAD_TIMEOUT_S = 630.0
-"""The service takes an upload for ten minutes, and then says so."""
+"""The service accepts uploads for up to ten minutes, and then answers with an error."""
 BATCH_TIMEOUT_S = 26 * 3_600.0
-"""A batch ends within a day, and its results are read."""
+"""A batch ends within a day, and then its results are read."""
 SESSION_TIMEOUT_S = 26 * 3_600.0
-"""A poll of the tier `flex` ends within a day, and its result is read."""
+"""A poll of the tier `flex` ends within a day, and then its result is read."""
 BATCH_NEWS_S = 2.0
 EXPORT_TIMEOUT_S = 24 * 3_600.0
 UPLOAD_MEMORY_BYTES = 8 * 2**20
-"""Rows that are values are kept in a temporary file from this size on."""
+"""From this size on, rows given as values are kept in a temporary file."""
 MAX_WAIT_S = 25
 SILENCE_S = 45.0
 """The service sends a keep-alive every 15 s."""
 FIRST_BACKOFF_S = 0.5
 MAX_BACKOFF_S = 30.0
-"""A longer Retry-After is an error instead of a wait."""
+"""With a longer Retry-After, the call fails instead of waiting."""
 MAX_PAUSE_S = 65.0
-"""A budget that begins again later than this is not waited for: the service refuses the call and says why."""
+"""If a rate limit resets later than this, the call does not wait: the service refuses it and says why."""
 MAX_PAUSES_S = 600.0
-"""Of a call without a timeout, over several windows of its budget."""
+"""Maximum wait of a call without a timeout, over several windows of its rate limit."""
 FIRST_CALLS = 8
-"""Calls side by side before the first answer says what the budget is."""
+"""Number of concurrent calls before the first answer shows the rate limit."""
 SAME_WINDOW_S = 1.5
-"""The service counts a window in whole seconds."""
+"""The service counts windows in whole seconds."""
 MAX_BODY_BYTES = 16 * 2**20
 MAX_HEAD_BYTES = 64 * 2**10
 
@@ -1213,8 +1213,9 @@ T = TypeVar("T")
 
 
 class AsyncEloquentPoll:
-    """The client for asyncio. `api_key` is `ep_k_...`; without one only free polls and public reading work. `session` is the
-    value of the cookie `ep_session`, for operations that no key opens. `tls` replaces the certificates of this machine."""
+    """The client for asyncio. `api_key` is `ep_k_...`; without it, only free polls and public data are available.
+    `session` is the value of the cookie `ep_session`, for operations that keys cannot use. `tls` replaces this
+    machine's certificates."""
 
     def __init__(
         self,
@@ -1266,7 +1267,7 @@ class AsyncEloquentPoll:
         return AsyncSession(self._service, cast(SessionStatus, answer)["session_id"], usual)
 
     def session(self, session_id: str) -> AsyncSession:
-        """A poll that was started before, here or elsewhere."""
+        """A poll that was started earlier, here or elsewhere."""
         return AsyncSession(self._service, session_id)
 
     def stream(
@@ -1278,8 +1279,8 @@ class AsyncEloquentPoll:
         timeout: float | None = None,
         **terms: Unpack[PollTerms],
     ) -> AsyncGenerator[StreamEvent, None]:
-        """Runs a poll and yields its events: `Started` now and with each vote, then one `Complete`. A broken connection is
-        resumed. Leaving the loop closes the connection; the poll goes on."""
+        """Runs a poll and yields its events: `Started` at once and after each vote, then one `Complete`. A broken
+        connection is resumed. Leaving the loop closes the connection, but the poll continues."""
         body = {"question": question, "options": list(options), **terms}
         return _stream(self._service, _paid("/api/poll/stream", body, idempotency_key, timeout))
 
@@ -1293,7 +1294,8 @@ class AsyncEloquentPoll:
         timeout: float | None = None,
         **terms: Unpack[QuickTerms],
     ) -> QuickResult:
-        """Asks in short: `Which is larger? [The Sun, The Moon]`, or a question alone. Free without a key."""
+        """Runs a poll in a short form: `Which is larger? [The Sun, The Moon]`, or only a question. Free without a
+        key."""
         body = _given(poll=poll, question=question, options=options, **terms)
         return await self._quick(body, idempotency_key, timeout)
 
@@ -1307,14 +1309,14 @@ class AsyncEloquentPoll:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> QuickResult:
-        """The same at no cost, with or without a key: open-weight models, at most 5 options of 50 characters."""
+        """Always free, with or without a key: open-weight models, at most 5 options of 50 characters."""
         body = _given(poll=poll, question=question, options=options, theme=theme)
         return await self._quick(body, idempotency_key, timeout)
 
     async def _quick(
         self, body: Mapping[str, object], idempotency_key: str | None, timeout: float | None
     ) -> QuickResult:
-        # Free polls have a budget of their own.
+        # Free polls have their own rate limit.
         budget = f"quick polls, {body.get('theme')}"
         call = _paid("/api/quick-poll", body, idempotency_key, timeout, budget=budget)
         return cast(QuickResult, await self._service.body(call))
@@ -1329,7 +1331,7 @@ class AsyncEloquentPoll:
         service_tier: Literal["standard", "flex"] | None = None,
         timeout: float | None = None,
     ) -> Estimate:
-        """What a poll of this kind costs and how long it takes."""
+        """Estimates the cost and duration of a poll."""
         named = None if models is None else ",".join(models)
         query = _query(
             preset=preset,
@@ -1348,7 +1350,7 @@ class AsyncEloquentPoll:
         timeout: float | None = None,
         **terms: Unpack[PollTerms],
     ) -> DryRun:
-        """Whether a poll would be accepted, and what it would cost. Nothing is run."""
+        """Checks whether a poll would be accepted and what it would cost. Nothing is run."""
         body = {"question": question, "options": list(options), **terms}
         return cast(DryRun, await self._service.body(_Call("POST", "/api/poll/dry-run", body=body, timeout=timeout)))
 
@@ -1356,12 +1358,12 @@ class AsyncEloquentPoll:
         return cast(Profiles, await self._service.body(_Call("GET", "/api/profiles", timeout=timeout)))
 
     async def result(self, result_id: str, *, timeout: float | None = None) -> ResultDetail:
-        """A public result by its id."""
+        """Reads a public result by its id."""
         call = _Call("GET", "/api/results/{}", (result_id,), timeout=timeout)
         return cast(ResultDetail, await self._service.body(call))
 
     async def receipt(self, result_id: str, *, timeout: float | None = None) -> ResultReceipt:
-        """The signed statement of a result; with its price where the key is its owner's."""
+        """The signed statement of a result, with its price if the key belongs to the poll's owner."""
         call = _Call("GET", "/api/results/{}/receipt", (result_id,), timeout=timeout)
         return cast(ResultReceipt, await self._service.body(call))
 
@@ -1377,7 +1379,7 @@ class AsyncEloquentPoll:
         result_id: str | None = None,
         timeout: float | None = None,
     ) -> ReceiptDays:
-        """Sealed days of receipts, newest first, or one of them; for the receipt of a result name it."""
+        """Sealed days of receipts, newest first, or a single day. To check a result's receipt, pass the result's id."""
         query = _query(day=day, before=before, limit=limit, result_id=result_id)
         return cast(ReceiptDays, await self._service.body(_Call("GET", "/api/receipts/days", query=query, timeout=timeout)))
 
@@ -1390,14 +1392,14 @@ class AsyncEloquentPoll:
         timeout: float | None = None,
         **filters: Unpack[PollFilters],
     ) -> PollList:
-        """Your polls, newest first, one page. `after` and `before` are session ids: polls that are older or newer."""
+        """One page of your polls, newest first. `after` and `before` are session ids, for older or newer polls."""
         query = _filter_query(filters, limit=limit, after=after, before=before)
         return cast(PollList, await self._service.body(_Call("GET", "/api/polls", query=query, timeout=timeout)))
 
     async def each_poll(
         self, *, after: str | None = None, timeout: float | None = None, **filters: Unpack[PollFilters]
     ) -> AsyncGenerator[ListedPoll, None]:
-        """Every poll that the filters find, newest first, page after page. The timeout is for each page."""
+        """All polls that match the filters, newest first, read page by page. The timeout applies to each page."""
         while True:
             page = await self.polls(limit=100, after=after, timeout=timeout, **filters)
             for poll in page["polls"]:
@@ -1407,13 +1409,14 @@ class AsyncEloquentPoll:
                 return
 
     async def statuses(self, session_ids: Sequence[str], *, timeout: float | None = None) -> SessionStatuses:
-        """How polls stand, at most 100 in one call."""
+        """The status of several polls, at most 100 per call."""
         query = _query(ids=",".join(session_ids))
         return cast(SessionStatuses, await self._service.body(_Call("GET", "/api/polls/status", query=query, timeout=timeout)))
 
     async def delete_poll(self, poll_id: str, *, timeout: float | None = None) -> Deleted:
-        """Deletes a poll that has ended, with its result, by either of its ids: its public addresses answer 404 at once. Where
-        only the answer was lost, and it was named by its result, `session_id` is empty."""
+        """Deletes an ended poll with its result, by either of its ids. Its public addresses answer 404 at once.
+        `session_id` is empty if the poll was named by its result and an earlier attempt, whose answer was lost, may
+        have deleted it."""
         gone = {"deleted": True, "session_id": poll_id if poll_id.startswith("ps_") else ""}
         call = _Call("DELETE", "/api/results/{}", (poll_id,), gone=gone, timeout=timeout)
         return cast(Deleted, await self._service.body(call))
@@ -1427,8 +1430,8 @@ class AsyncEloquentPoll:
         timeout: float | None = None,
         **terms: Unpack[BatchTerms],
     ) -> AsyncBatchRun:
-        """Hands over many polls in one call: the path of a file (JSON lines or CSV), or rows as values. The service runs
-        them within a day, for less than single ones. All rows are checked first: with an invalid one nothing runs, and the
+        """Submits many polls in one call: the path of a file (JSON lines or CSV), or rows as values. The service runs
+        them within a day, at a lower price. All rows are checked first: if one is invalid, nothing runs, and the
         error's `rows` say which."""
         upload = _upload_of(rows, format)
         try:
@@ -1440,7 +1443,7 @@ class AsyncEloquentPoll:
         return AsyncBatchRun(self._service, cast(Batch, answer)["batch_id"])
 
     def batch_run(self, batch_id: str) -> AsyncBatchRun:
-        """A batch that was begun before, here or elsewhere."""
+        """A batch that was started earlier, here or elsewhere."""
         return AsyncBatchRun(self._service, batch_id)
 
     async def batches(
@@ -1452,23 +1455,23 @@ class AsyncEloquentPoll:
         status: BatchStatus | None = None,
         timeout: float | None = None,
     ) -> BatchList:
-        """Your batches, newest first, one page. `after` and `before` are batch ids: those that are older or newer."""
+        """One page of your batches, newest first. `after` and `before` are batch ids, for older or newer batches."""
         query = _query(limit=limit, after=after, before=before, status=status)
         return cast(BatchList, await self._service.body(_Call("GET", "/api/batches", query=query, timeout=timeout)))
 
     async def recent(self, *, timeout: float | None = None) -> list[RecentResult]:
-        """Your last five results. Needs a session: no key opens it."""
+        """Your last five results. Needs a session; keys cannot use it."""
         return cast("list[RecentResult]", await self._service.body(_Call("GET", "/api/results/recent", timeout=timeout)))
 
     async def history(
         self, *, limit: int | None = None, offset: int | None = None, timeout: float | None = None
     ) -> list[HistoryResult]:
-        """All your results, newest first. Needs a session: no key opens it."""
+        """All your results, newest first. Needs a session; keys cannot use it."""
         call = _Call("GET", "/api/results", query=_query(limit=limit, offset=offset), timeout=timeout)
         return cast("list[HistoryResult]", await self._service.body(call))
 
     async def balance(self, *, timeout: float | None = None) -> Balance:
-        """What you can spend and have spent. With a key it is read by the MCP tool `get_balance`: /api/balance takes a session."""
+        """Your balance and usage. With a key, it is read through the MCP tool `get_balance`, as /api/balance needs a session."""
         if self._uses_key:
             return cast(Balance, await _call_tool(self._service, "get_balance", timeout))
         return cast(Balance, await self._service.body(_Call("GET", "/api/balance", timeout=timeout)))
@@ -1476,13 +1479,13 @@ class AsyncEloquentPoll:
     async def export_account(
         self, *, cursor: str | None = None, timeout: float | None = None
     ) -> AsyncGenerator[dict[str, Any], None]:
-        """Everything of the account, line by line: account, keys, polls with results, transfers and more, each with its
-        `type`; skip types that you do not know. A line of type `cursor` says from where on a later call can go on. The last
-        line is `end`."""
+        """All data of the account, line by line: account, keys, polls with results, transfers and more, each with its
+        `type`. Skip types that you do not know. A later call can continue after a line of type `cursor`. The last line
+        is `end`."""
         part: list[dict[str, Any]] = []
 
         def begin() -> _Call:
-            # What came after the last cursor comes again.
+            # The lines after the last cursor will be sent again.
             part.clear()
             return _Call("GET", "/api/export", query=_query(cursor=cursor), timeout=timeout, usual=EXPORT_TIMEOUT_S)
 
@@ -1502,7 +1505,7 @@ class AsyncEloquentPoll:
                     yield one
                 if line["type"] == "end":
                     return
-            # A replica that shuts down ends its answers early, after a cursor.
+            # A server that shuts down ends its answers early, after a cursor.
             if cursor == before:
                 raise EloquentPollError("The export has no end.", code="bad_response")
 
@@ -1515,7 +1518,7 @@ class AsyncEloquentPoll:
         notes: str | None = None,
         timeout: float | None = None,
     ) -> FeedbackReceipt:
-        """Sends feedback on an outcome. A second feedback on a poll replaces the first."""
+        """Sends feedback on an outcome. A second feedback on the same poll replaces the first."""
         body = _given(poll_id=poll_id, outcome_correct=outcome_correct, confidence=confidence, notes=notes)
         return cast(FeedbackReceipt, await self._service.body(_Call("POST", "/api/feedback", body=body, timeout=timeout)))
 
@@ -1532,7 +1535,7 @@ class AsyncEloquentPoll:
         limit_reset: LimitReset | None = None,
         timeout: float | None = None,
     ) -> NewApiKey:
-        """If the answer is lost, revoke what `keys` lists and create another."""
+        """If the answer is lost, revoke the key that `keys` lists and create another."""
         limit = {"limit_usd": limit_usd, "limit_reset": limit_reset}
         body = _given(label=label, expires_at=expires_at, read_only=read_only, **limit)
         call = _Call("POST", "/api/keys", body=body, once=True, timeout=timeout)
@@ -1553,7 +1556,7 @@ class AsyncEloquentPoll:
         surface: str | None = None,
         timeout: float | None = None,
     ) -> UsageReport:
-        """What was asked and charged, by `day`, `key`, `preset`, `surface`, or `metadata.` and the name of a label."""
+        """Polls and charges by `day`, `key`, `preset`, `surface`, or `metadata.` and the name of a label."""
         days = {"from": first_day, "to": last_day}
         query = _query(group_by=group_by, key_id=key_id, preset=preset, surface=surface, **days)
         return cast(UsageReport, await self._service.body(_Call("GET", "/api/usage", query=query, timeout=timeout)))
@@ -1563,7 +1566,7 @@ class AsyncEloquentPoll:
         return cast(UsageBalance, await self._service.body(_Call("GET", "/api/usage/balance", timeout=timeout)))
 
     async def set_low_balance(self, usd: float | None, *, timeout: float | None = None) -> UsageBalance:
-        """From below this much on, the balance counts as low; None: never."""
+        """Sets the amount below which the balance counts as low. None: never."""
         call = _Call("PUT", "/api/usage/low-balance", body={"low_balance_usd": usd}, timeout=timeout)
         return cast(UsageBalance, await self._service.body(call))
 
@@ -1585,7 +1588,7 @@ class AsyncEloquentPoll:
         description: str | None = None,
         timeout: float | None = None,
     ) -> NewWebhookEndpoint:
-        """For all types of events, unless some are named. The answer has the secret that its messages are signed with."""
+        """For all types of events, unless some are named. The answer contains the secret that signs its messages."""
         body = _given(url=url, event_types=event_types, description=description)
         call = _Call("POST", ENDPOINTS, body=body, once=True, timeout=timeout)
         return cast(NewWebhookEndpoint, await self._service.body(call))
@@ -1600,7 +1603,8 @@ class AsyncEloquentPoll:
         status: Literal["enabled", "disabled"] | None = None,
         timeout: float | None = None,
     ) -> WebhookEndpoint:
-        """What is not named stays. `disabled` ends what waits; `enabled` begins anew."""
+        """Omitted settings stay unchanged. `disabled` drops waiting deliveries. `enabled` starts again with new
+        events."""
         body = _given(url=url, event_types=event_types, description=description, status=status)
         call = _Call("PATCH", f"{ENDPOINTS}/{{}}", (endpoint_id,), body=body, timeout=timeout)
         return cast(WebhookEndpoint, await self._service.body(call))
@@ -1610,20 +1614,21 @@ class AsyncEloquentPoll:
         return cast(Removed, await self._service.body(call))
 
     async def webhook_secret(self, endpoint_id: str = "account", *, timeout: float | None = None) -> WebhookSecret:
-        """What an endpoint's messages are signed with; `account` is for each `webhook_url` of a poll or batch."""
+        """The secret that signs an endpoint's messages. `account`: the one for the `webhook_url` of polls and
+        batches."""
         call = _Call("GET", f"{ENDPOINTS}/{{}}/secret", (endpoint_id,), timeout=timeout)
         return cast(WebhookSecret, await self._service.body(call))
 
     async def rotate_webhook_secret(
         self, endpoint_id: str = "account", *, overlap_s: int | None = None, timeout: float | None = None
     ) -> WebhookSecret:
-        """A new secret; for `overlap_s` seconds messages carry the signatures of both."""
+        """Creates a new secret. For `overlap_s` seconds, messages are signed with both."""
         path, body = f"{ENDPOINTS}/{{}}/rotate-secret", _given(overlap_s=overlap_s)
         call = _Call("POST", path, (endpoint_id,), body=body, once=True, timeout=timeout)
         return cast(WebhookSecret, await self._service.body(call))
 
     async def test_webhook_endpoint(self, endpoint_id: str, *, timeout: float | None = None) -> WebhookDelivery:
-        """Sends a message to it now, to try it."""
+        """Sends a test message to the endpoint."""
         call = _Call("POST", f"{ENDPOINTS}/{{}}/test", (endpoint_id,), once=True, timeout=timeout)
         return cast(WebhookDelivery, await self._service.body(call))
 
@@ -1652,7 +1657,7 @@ class AsyncEloquentPoll:
 
 
 class AsyncSession:
-    """A poll that goes on by itself."""
+    """A poll that runs in the background."""
 
     def __init__(self, service: _Service, session_id: str, usual: float = SESSION_TIMEOUT_S) -> None:
         self.id = session_id
@@ -1662,17 +1667,17 @@ class AsyncSession:
     async def status(
         self, *, include: Literal["result"] | None = None, timeout: float | None = None
     ) -> SessionStatus:
-        """How it stands right now; with `include`, and once it has ended, its result or failure too."""
+        """The current status. With `include`, also the result or failure once the poll has ended."""
         call = replace(self._call("status", timeout), query=_query(include=include))
         return cast(SessionStatus, await self._service.body(call))
 
     async def result(self, *, timeout: float | None = None) -> PollResponse | None:
-        """Its result; while it runs None."""
+        """The result. None while the poll runs."""
         answer = await self._service.call(self._call("result", timeout))
         return None if answer.status == 202 else cast(PollResponse, answer.body)
 
     async def cancel(self, *, timeout: float | None = None) -> SessionStatus:
-        """Asks no further model; the votes that were given are charged. Of a poll that has ended it changes nothing."""
+        """Stops asking models. The votes received by then are charged. Has no effect on an ended poll."""
         call = replace(self._call("cancel", timeout), method="POST")
         ended = cast(SessionStatus, await self._service.body(call))
         return {"session_id": ended["session_id"], "status": ended["status"], "result_id": ended["result_id"]}
@@ -1680,9 +1685,9 @@ class AsyncSession:
     async def wait(
         self, *, on_progress: Callable[[Progress], None] | None = None, timeout: float | None = None
     ) -> PollResponse:
-        """Waits for its end, mostly inside one request. `on_progress` is called whenever a vote has arrived. A failure that
-        may pass, such as a restart of the service, only delays the news. Without `timeout` it waits as long as a poll can
-        take: a day, where it may be of `flex`."""
+        """Waits for the end, usually inside a single request, and returns the result. `on_progress` is called when a
+        vote has arrived. A temporary failure, such as a restart of the service, only causes a delay. Without `timeout`
+        it waits as long as a poll can take: a day, if it may be a `flex` poll."""
         timeout = self._usual if timeout is None else timeout
         deadline = time.monotonic() + timeout
         known: str | None = None
@@ -1709,7 +1714,7 @@ class AsyncSession:
                     on_progress(progress)
             is_news = tag is not None and tag != known
             known = tag
-            # An unchanged answer should have been held by the service: without that, pause.
+            # The service should have held back an unchanged answer. Since it did not, pause here.
             if (on_progress and is_news) or time.monotonic() - asked >= 1:
                 continue
             pause = min(_retry_after(answer.headers) or 1, MAX_BACKOFF_S)
@@ -1722,7 +1727,7 @@ class AsyncSession:
         return result
 
     async def _news(self, deadline: float, known: str | None, following: bool) -> _Answer:
-        # With the known tag the service answers at the next vote; without it, at the end, or at once while following.
+        # With a known tag, the service answers at the next vote. Without one, at the end, or at once if following.
         left = deadline - time.monotonic()
         headers: dict[str, str] = {}
         if known is not None or not following:
@@ -1732,8 +1737,8 @@ class AsyncSession:
         return await self._service.call(self._call("status", max(0.001, min(left, TIMEOUT_S + MAX_WAIT_S)), headers))
 
     def stream(self, *, timeout: float | None = None) -> AsyncGenerator[StreamEvent, None]:
-        """Its events from where it stands: the newest `Started`, one with each vote, then `Complete`. Costs nothing. After
-        its first event a failure that may pass only delays the next one."""
+        """The poll's events from its current state on: the newest `Started`, one after each vote, then `Complete`. Free
+        of charge. After the first event, a temporary failure only delays the next one."""
         return _stream(self._service, _Call("POST", "/api/poll/stream", timeout=timeout, usual=self._usual), self.id)
 
     def _call(self, what: str, timeout: float | None, headers: Mapping[str, str] | None = None) -> _Call:
@@ -1741,7 +1746,7 @@ class AsyncSession:
 
 
 class AsyncBatchRun:
-    """Many polls that go on by themselves."""
+    """Many polls that run in the background."""
 
     def __init__(self, service: _Service, batch_id: str) -> None:
         self.id = batch_id
@@ -1753,8 +1758,8 @@ class AsyncBatchRun:
     async def wait(
         self, *, on_progress: Callable[[Batch], None] | None = None, timeout: float = BATCH_TIMEOUT_S
     ) -> Batch:
-        """Waits for its end. `on_progress` is called every few seconds. A failure that may pass, such as a restart of the
-        service, only delays the news."""
+        """Waits for the end. `on_progress` is called every few seconds. A temporary failure, such as a restart of the
+        service, only causes a delay."""
         deadline = time.monotonic() + timeout
         missed = 0
         while True:
@@ -1783,7 +1788,8 @@ class AsyncBatchRun:
                 await self._service.net.sleep(pause)
 
     async def results(self, *, timeout: float | None = None) -> AsyncGenerator[BatchResult, None]:
-        """What became of its rows, in any order: of a batch that runs those that have ended. A broken connection is resumed."""
+        """The results of its rows, in any order. While the batch runs, those of rows that have ended. A broken
+        connection is resumed."""
         seen: set[int] = set()
         call = replace(self._call("GET", "/results", timeout), usual=BATCH_TIMEOUT_S)
         async for row in _lines(self._service, lambda: call, lambda row: row.get("line") not in seen):
@@ -1793,15 +1799,16 @@ class AsyncBatchRun:
                 yield result
 
     async def report(self, *, timeout: float | None = None) -> BatchReport:
-        """With right answers: how often it was right, by model, threshold and confidence, and what would have been enough."""
+        """For rows with right answers: how often they were answered right, by model, threshold and confidence, and
+        which setting would have been enough."""
         return cast(BatchReport, await self._service.body(self._call("GET", "/report", timeout)))
 
     async def cancel(self, *, timeout: float | None = None) -> Batch:
-        """No further row is begun; polls that run are canceled, and the votes that were given are charged."""
+        """Starts no more rows and cancels running polls. The votes received by then are charged."""
         return cast(Batch, await self._service.body(self._call("POST", "/cancel", timeout)))
 
     async def delete(self, *, timeout: float | None = None) -> BatchDeleted:
-        """Deletes a batch that has ended, with its rows and results."""
+        """Deletes an ended batch with its rows and results."""
         call = replace(self._call("DELETE", timeout=timeout), gone={"batch_id": self.id, "deleted": True})
         return cast(BatchDeleted, await self._service.body(call))
 
@@ -1813,7 +1820,7 @@ class AsyncBatchRun:
 
 
 def _finished(call: Awaitable[R]) -> R:
-    # Over blocking sockets a coroutine never suspends, so its first step is its last.
+    # With blocking sockets a coroutine never suspends, so it finishes in its first step.
     try:
         next(call.__await__())
     except StopIteration as done:
@@ -1844,7 +1851,8 @@ def _blocking(
 
 
 class EloquentPoll:
-    """The client for programs without an event loop; threads may share one. Calls are those of `AsyncEloquentPoll`."""
+    """The client for programs without an event loop. Threads may share one. It has the same calls as
+    `AsyncEloquentPoll`."""
 
     def __init__(
         self,
@@ -1905,13 +1913,13 @@ class EloquentPoll:
     def export_account(
         self, *, cursor: str | None = None, timeout: float | None = None
     ) -> Generator[dict[str, Any], None, None]:
-        """Everything of the account, line by line, as `AsyncEloquentPoll.export_account` does."""
+        """All data of the account, line by line, as `AsyncEloquentPoll.export_account` does."""
         return _iterated(self.calls.export_account(cursor=cursor, timeout=timeout))
 
     def each_poll(
         self, *, after: str | None = None, timeout: float | None = None, **filters: Unpack[PollFilters]
     ) -> Generator[ListedPoll, None, None]:
-        """Every poll that the filters find, newest first, page after page. The timeout is for each page."""
+        """All polls that match the filters, newest first, read page by page. The timeout applies to each page."""
         return _iterated(self.calls.each_poll(after=after, timeout=timeout, **filters))
 
     def batch(
@@ -1923,12 +1931,12 @@ class EloquentPoll:
         timeout: float | None = None,
         **terms: Unpack[BatchTerms],
     ) -> BatchRun:
-        """Hands over many polls in one call, as `AsyncEloquentPoll.batch` does."""
+        """Submits many polls in one call, as `AsyncEloquentPoll.batch` does."""
         begun = self.calls.batch(rows, format=format, idempotency_key=idempotency_key, timeout=timeout, **terms)
         return BatchRun(_finished(begun))
 
     def batch_run(self, batch_id: str) -> BatchRun:
-        """A batch that was begun before, here or elsewhere."""
+        """A batch that was started earlier, here or elsewhere."""
         return BatchRun(self.calls.batch_run(batch_id))
 
     def begin(
@@ -1945,7 +1953,7 @@ class EloquentPoll:
         return Session(_finished(begun))
 
     def session(self, session_id: str) -> Session:
-        """A poll that was started before, here or elsewhere."""
+        """A poll that was started earlier, here or elsewhere."""
         return Session(self.calls.session(session_id))
 
     def stream(
@@ -1963,28 +1971,28 @@ class EloquentPoll:
 
 
 class Session:
-    """A poll that goes on by itself."""
+    """A poll that runs in the background."""
 
     def __init__(self, calls: AsyncSession) -> None:
         self.id = calls.id
         self._calls = calls
 
     def status(self, *, include: Literal["result"] | None = None, timeout: float | None = None) -> SessionStatus:
-        """How it stands right now; with `include`, and once it has ended, its result or failure too."""
+        """The current status. With `include`, also the result or failure once the poll has ended."""
         return _finished(self._calls.status(include=include, timeout=timeout))
 
     def cancel(self, *, timeout: float | None = None) -> SessionStatus:
-        """Asks no further model; the votes that were given are charged. Of a poll that has ended it changes nothing."""
+        """Stops asking models. The votes received by then are charged. Has no effect on an ended poll."""
         return _finished(self._calls.cancel(timeout=timeout))
 
     def result(self, *, timeout: float | None = None) -> PollResponse | None:
-        """Its result; while it runs None."""
+        """The result. None while the poll runs."""
         return _finished(self._calls.result(timeout=timeout))
 
     def wait(
         self, *, on_progress: Callable[[Progress], None] | None = None, timeout: float | None = None
     ) -> PollResponse:
-        """Waits for its end, as `AsyncSession.wait` does."""
+        """Waits for the end, as `AsyncSession.wait` does."""
         return _finished(self._calls.wait(on_progress=on_progress, timeout=timeout))
 
     def stream(self, *, timeout: float | None = None) -> Generator[StreamEvent, None, None]:
@@ -1992,7 +2000,7 @@ class Session:
 
 
 class BatchRun:
-    """Many polls that go on by themselves."""
+    """Many polls that run in the background."""
 
     def __init__(self, calls: AsyncBatchRun) -> None:
         self.id = calls.id
@@ -2002,23 +2010,25 @@ class BatchRun:
         return _finished(self._calls.status(timeout=timeout))
 
     def wait(self, *, on_progress: Callable[[Batch], None] | None = None, timeout: float = BATCH_TIMEOUT_S) -> Batch:
-        """Waits for its end. `on_progress` is called every few seconds."""
+        """Waits for the end. `on_progress` is called every few seconds."""
         return _finished(self._calls.wait(on_progress=on_progress, timeout=timeout))
 
     def results(self, *, timeout: float | None = None) -> Generator[BatchResult, None, None]:
-        """What became of its rows, in any order: of a batch that runs those that have ended. A broken connection is resumed."""
+        """The results of its rows, in any order. While the batch runs, those of rows that have ended. A broken
+        connection is resumed."""
         return _iterated(self._calls.results(timeout=timeout))
 
     def report(self, *, timeout: float | None = None) -> BatchReport:
-        """With right answers: how often it was right, by model, threshold and confidence, and what would have been enough."""
+        """For rows with right answers: how often they were answered right, by model, threshold and confidence, and
+        which setting would have been enough."""
         return _finished(self._calls.report(timeout=timeout))
 
     def cancel(self, *, timeout: float | None = None) -> Batch:
-        """No further row is begun; polls that run are canceled, and the votes that were given are charged."""
+        """Starts no more rows and cancels running polls. The votes received by then are charged."""
         return _finished(self._calls.cancel(timeout=timeout))
 
     def delete(self, *, timeout: float | None = None) -> BatchDeleted:
-        """Deletes a batch that has ended, with its rows and results."""
+        """Deletes an ended batch with its rows and results."""
         return _finished(self._calls.delete(timeout=timeout))
 
 
@@ -2035,9 +2045,9 @@ def verify_webhook(
     tolerance: float = 300,
     now: float | None = None,
 ) -> WebhookEvent:
-    """Checks that a delivery comes from the service (Standard Webhooks) and reads it. Give the body as it was received, before
-    it is parsed, and every secret that may be in use: while one is rotated there are two. Deliveries are made at least
-    once: `webhook-id` stays the same when one is repeated. Raises EloquentPollError with the code `bad_webhook`."""
+    """Checks that a delivery comes from the service (Standard Webhooks) and reads it. Pass the body as received, before
+    parsing, and every secret that may be in use: there are two while one is rotated. A delivery may arrive more than
+    once, with the same `webhook-id`. Raises EloquentPollError with the code `bad_webhook`."""
     given = {name.lower(): value for name, value in headers.items()}
     names = ("webhook-id", "webhook-timestamp", "webhook-signature")
     webhook_id, sent_at, signatures = (given.get(name, "") for name in names)
@@ -2055,7 +2065,7 @@ def verify_webhook(
         if not key:
             raise _unverified("A secret is not whsec_ and base64.")
         right = hmac.new(key, signed, hashlib.sha256).digest()
-        # Compared in constant time; all are compared, whichever is right.
+        # Compared in constant time. All secrets are tried, whichever is right.
         for signature in found:
             is_good = hmac.compare_digest(right, signature) or is_good
     if not is_good:
@@ -2081,7 +2091,7 @@ def _decoded(text: str) -> bytes:
 
 
 BatchRows = Union[str, "os.PathLike[str]", Iterable[BatchRow]]
-"""The path of a file (JSON lines, or CSV with a head), or rows as values."""
+"""The path of a file (JSON lines, or CSV with a header), or rows as values."""
 
 
 class _Upload:
@@ -2124,18 +2134,18 @@ class _Call:
     query: str = ""
     body: object = None
     upload: _Upload | None = None
-    """Instead of a body; its type is a header."""
+    """Sent instead of `body`. Its type is given as a header."""
     headers: Mapping[str, str] | None = None
     accept: str = "application/json, application/problem+json"
     once: bool = False
     """Not idempotent: retried only if the service refused it."""
     gone: Mapping[str, object] | None = None
-    """Of a deletion: the body where a repeated call finds nothing, because an earlier one may have deleted it."""
+    """For deletions: the body to return if a retry finds nothing, because an earlier attempt may have deleted it."""
     timeout: float | None = None
-    """With its waits and retries. Without it a call has its `usual` time once the budgets let it begin."""
+    """Includes waits and retries. Default: `usual`, counted from when the rate limits allow the call."""
     usual: float = TIMEOUT_S
     budget: str = ""
-    """What the service counts it with; without it with calls of the same method and path."""
+    """The rate limit that it counts against. Default: that of its method and path."""
 
     @property
     def target(self) -> str:
@@ -2173,7 +2183,7 @@ def _paid(
 
 
 class _Service:
-    """Calls with their retries, over one kind of network."""
+    """Makes calls with their retries, over one kind of network."""
 
     def __init__(
         self,
@@ -2223,21 +2233,21 @@ class _Service:
                 error = _unreachable(cause)
             except EloquentPollError as refused:
                 error = refused
-            # A 404 without a code is of a proxy whose service is away.
+            # A 404 without a code comes from a proxy whose service is down.
             if call.gone and may_be_done and error.status == 404 and error.code != "http_404":
                 return _Answer(200, {}, dict(call.gone))
             may_be_done = may_be_done or error.status not in REFUSED
-            # An upload that did not arrive in time will not the next time.
+            # An upload that did not arrive in time will not do so the next time.
             is_over = attempt >= self.max_retries or (call.upload is not None and error.status == 408)
             delay = None if is_over else _delay_before(attempt, error, once=call.once)
-            # No time is left for the wait: raise the error.
+            # There is no time left for the wait, so raise the error.
             if delay is None or time.monotonic() + delay >= deadline:
                 raise error
             await self.net.sleep(delay)
             attempt += 1
 
     async def begin(self, call: _Call) -> float:
-        """When the budget lets a call begin, its deadline."""
+        """Waits until the rate limit allows the call, then returns its deadline."""
         until = time.monotonic() + (MAX_PAUSES_S if call.timeout is None else call.timeout)
         await self._turn(call, until)
         return time.monotonic() + call.usual if call.timeout is None else until
@@ -2247,12 +2257,13 @@ class _Service:
             return
         while pause := self._pace.take(_budget_of(call)):
             if pause > MAX_PAUSE_S or time.monotonic() + pause > until:
-                # A longer wait is no use: the service refuses the call and says why.
+                # Waiting longer is useless: the service refuses the call and says why.
                 return self._pace.take_anyway(_budget_of(call))
             await self.net.sleep(pause)
 
     async def send(self, call: _Call, attempt: int, deadline: float) -> _Response:
-        """One attempt, which waits if it is a repeated one: a successful response with an unread body, or an error."""
+        """One attempt; repeated ones wait first. Returns a successful response with an unread body, or throws an
+        error."""
         if attempt > 0:
             await self._turn(call, deadline)
         sent_at = time.monotonic()
@@ -2316,17 +2327,17 @@ def _budget_of(call: _Call) -> str:
 class _Budget:
     def __init__(self) -> None:
         self.left = math.inf
-        """Calls; those that were sent count before they are answered."""
+        """Number of calls left. Sent calls count before they are answered."""
         self.ends_at = 0.0
         self.limit = math.inf
         self.window = 0.0
         self.said_at: float | None = None
-        """When the call was sent whose answer said this; None before any."""
+        """When the call was sent whose answer set these values. None before any answer."""
         self.unanswered = 0
 
 
 class _Pace:
-    """What the service's budgets have left, shared by the calls of one client, in threads too. Times are of
+    """Tracks what is left of the service's rate limits, for all calls of one client, across threads. Times are of
     `time.monotonic`."""
 
     def __init__(self) -> None:
@@ -2334,17 +2345,17 @@ class _Pace:
         self._budgets: dict[str, _Budget] = {}
 
     def take(self, name: str) -> float:
-        """0 when a call may be sent; else the seconds after which to ask again."""
+        """0 if a call may be sent, else the seconds after which to ask again."""
         now = time.monotonic()
         with self._lock:
             budget = self._budgets.setdefault(name, _Budget())
             if budget.said_at is None and budget.unanswered >= FIRST_CALLS:
                 return 0.05
             if budget.said_at is not None and now >= budget.ends_at:
-                # A window that is over begins again with the next call, as the service counts.
+                # As in the service, a new window starts with the first call after the old one.
                 budget.left, budget.ends_at, budget.said_at = budget.limit, now + budget.window, now
             if budget.left <= 0:
-                # A random part, because many clients wait for the same second.
+                # With a random part, because many clients wait for the same second.
                 return budget.ends_at - now + random.random() / 4
             budget.left -= 1
             budget.unanswered += 1
@@ -2357,7 +2368,7 @@ class _Pace:
             budget.unanswered += 1
 
     def note(self, name: str, sent_at: float, response: _Response | None) -> None:
-        """What an answer says; None where there was none."""
+        """Learns from a response. None if there was none."""
         with self._lock:
             budget = self._budgets[name]
             budget.unanswered -= 1
@@ -2376,7 +2387,7 @@ class _Pace:
             left, seconds = 0, _retry_after(headers)
         if left is None or seconds is None:
             return
-        # Counted when the call arrived, which may be long before its answer; but a refusal names a time from itself on.
+        # The service counts from when the call arrived, maybe long before its answer. A refusal counts from its own time.
         ends_at = (time.monotonic() if is_refused else sent_at) + seconds
         is_same_window = abs(ends_at - budget.ends_at) <= SAME_WINDOW_S
         if ends_at <= time.monotonic() or (not is_same_window and known is not None and sent_at < known):
@@ -2385,10 +2396,10 @@ class _Pace:
         windows = re.findall(r"([0-9]{1,9})\s*;\s*w=([0-9]{1,7})", headers.get("ratelimit-policy", ""))
         window = next((int(length) for calls, length in windows if int(calls) == limit), None)
         budget.left = min(budget.left, left) if is_same_window else left
-        # The later end is sure: of two answers of a window, one may have been a refusal that named a time.
+        # The later end is safe: one of two answers of a window may be a refusal, which counts from its own time.
         budget.ends_at = max(budget.ends_at, ends_at) if is_same_window else ends_at
         budget.said_at = max(sent_at, budget.said_at)
-        # A limit whose window is unknown, or of no calls at all, says nothing about the next window.
+        # If the window is unknown or allows no calls at all, nothing is known about the next window.
         is_known = limit is not None and limit > 0 and window is not None
         budget.limit = limit if is_known and limit is not None else math.inf
         budget.window = float(window or 0)
@@ -2399,7 +2410,7 @@ def _count(text: str | None) -> int | None:
 
 
 async def _call_tool(service: _Service, name: str, timeout: float | None) -> object:
-    """A tool of the MCP server that only reads, in one request."""
+    """Calls a read-only tool of the MCP server in one request."""
     arguments: dict[str, object] = {}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     accept = "application/json, text/event-stream"
@@ -2413,7 +2424,7 @@ async def _call_tool(service: _Service, name: str, timeout: float | None) -> obj
 
 
 PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
-"""Retryable statuses, if the body does not say."""
+"""Retryable statuses, if the body does not say whether a retry helps."""
 REFUSED = frozenset((425, 429))
 """Statuses of requests that had no effect."""
 
@@ -2421,7 +2432,7 @@ REFUSED = frozenset((425, 429))
 def _delay_before(
     attempt: int, error: EloquentPollError, *, once: bool = False, first: float = FIRST_BACKOFF_S
 ) -> float | None:
-    """Seconds until the next attempt, with full jitter and not before Retry-After; None for none."""
+    """Seconds until the next attempt, with full jitter and not before Retry-After. None: no retry."""
     if not error.retryable or error.code == "timeout":
         return None
     if once and error.status not in REFUSED:
@@ -2433,10 +2444,10 @@ def _delay_before(
 
 
 def _pause_without_news(missed: int, error: EloquentPollError) -> float | None:
-    """Seconds until a long wait looks again, longer after each look in vain; None where the error does not pass."""
+    """Seconds until a long wait looks again, longer after each failed look. None if the error is not temporary."""
     if not error.retryable:
         return None
-    # The power has a bound, so that it stays a number.
+    # The exponent is bounded, so that the result stays finite.
     half = min(MAX_BACKOFF_S, BATCH_NEWS_S * 2 ** min(missed, 10)) / 2
     return max(error.retry_after or 0, half) + random.random() * half
 
@@ -2447,7 +2458,7 @@ def _late(call: _Call) -> EloquentPollError:
 
 
 def _with_poll(error: EloquentPollError, call: _Call, session_id: str | None = None) -> EloquentPollError:
-    """An error that says how to find a poll that may have been made."""
+    """Adds to an error how to find a poll that may have been created."""
     error.session_id = error.session_id or session_id
     error.idempotency_key = error.idempotency_key or (call.headers or {}).get("Idempotency-Key")
     return error
@@ -2502,7 +2513,7 @@ async def _error_of(response: _Response, deadline: float) -> EloquentPollError:
 def _error_from(
     body: Mapping[str, Any], code: str, status: int | None, headers: Mapping[str, str]
 ) -> EloquentPollError:
-    """From either error body of the service, or an error event."""
+    """Makes an error from either kind of error body of the service, or from an error event."""
     said = next((text for text in (body.get("detail"), body.get("error")) if isinstance(text, str)), None)
     own, retryable, least = body.get("code"), body.get("retryable"), body.get("min_cost_usd")
     recovery, request_id, session_id, count, required = (
@@ -2538,13 +2549,13 @@ def _json_object(text: str) -> dict[str, Any]:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, whether the header has a number or a date."""
+    """The header in seconds, whether it is a number or a date."""
     value = headers.get("retry-after", "").strip()
     if value.isdecimal():
         return float(value)
     try:
         at = parsedate_to_datetime(value)
-        # By the service's own clock, where it says what it is.
+        # Uses the service's own clock if the response states its time.
         now = _utc(parsedate_to_datetime(headers["date"])) if "date" in headers else datetime.now(timezone.utc)
     except (TypeError, ValueError):
         return None
@@ -2559,7 +2570,8 @@ def _utc(at: datetime) -> datetime:
 
 
 class _Wire(Protocol):
-    """A connection. Times are of `time.monotonic`; what is late raises TimeoutError, what fails another OSError."""
+    """A connection. Times are of `time.monotonic`. A late operation raises TimeoutError, a failed one another
+    OSError."""
 
     async def read(self, deadline: float) -> bytes: ...
 
@@ -2582,7 +2594,7 @@ def _left(deadline: float) -> float:
 
 
 def _is_past(deadline: float) -> bool:
-    # Clocks of sockets and of this process differ by a little.
+    # The clocks of sockets and of this process differ slightly.
     return time.monotonic() >= deadline - 0.05
 
 
@@ -2618,10 +2630,10 @@ class _BlockingNet:
 
 
 async def _in_time(start: Callable[[], Awaitable[R]], deadline: float) -> R:
-    left = _left(deadline)  # First: what was begun has to be awaited.
+    left = _left(deadline)  # Checked first, because a started call must be awaited.
     try:
         return await asyncio.wait_for(start(), left)
-    except asyncio.TimeoutError as late:  # Another class than TimeoutError in Python 3.10.
+    except asyncio.TimeoutError as late:  # Not the same class as TimeoutError in Python 3.10.
         raise TimeoutError from late
 
 
@@ -2653,7 +2665,7 @@ class _AsyncioNet:
 
 
 class _Response:
-    """An HTTP/1.1 response, read as it comes."""
+    """An HTTP/1.1 response, read as it arrives."""
 
     def __init__(self, wire: _Wire) -> None:
         self.status = 0
@@ -2682,7 +2694,7 @@ class _Response:
                 self.headers[name.strip().lower()] = value.strip()
 
     async def pieces(self, deadline: float, silence: float | None = None) -> AsyncGenerator[bytes, None]:
-        """The body, in pieces as they come."""
+        """The body, in chunks as they arrive."""
 
         def until() -> float:
             return deadline if silence is None else min(deadline, time.monotonic() + silence)
@@ -2742,7 +2754,8 @@ class _Response:
 
 
 async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGenerator[StreamEvent, None]:
-    """`last_id` is of the poll that a stream follows. One that follows a poll is patient, once it has had an event."""
+    """`last_id`: the event or poll to follow from. A stream that follows a poll retries for longer, after its first
+    event."""
     deadline = await service.begin(call)
     last_seq = -1
     session_id: str | None = None
@@ -2764,7 +2777,7 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
                 for message in parser.feed(decode(piece)):
                     first = message.retry or first
                     event = _stream_event(message, response)
-                    # After a reconnect the newest event may be repeated.
+                    # After a reconnect, the newest event may be repeated.
                     if event is None or (event.event == "started" and event.data["seq"] <= last_seq):
                         continue
                     last_id = event.id or last_id
@@ -2800,8 +2813,8 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
 async def _lines(
     service: _Service, begin: Callable[[], _Call], is_new: Callable[[dict[str, Any]], bool]
 ) -> AsyncGenerator[dict[str, Any], None]:
-    """JSON lines as they come. Where a connection breaks, `begin` says how to go on; attempts are counted from the last line
-    that is new, so that an answer that always breaks at the same place has an end."""
+    """Yields JSON lines as they arrive. If a connection breaks, `begin` says how to continue. Attempts are counted
+    since the last new line, so that an answer that always breaks at the same place does not loop forever."""
     call = begin()
     deadline = await service.begin(call)
     attempt = 0
@@ -2867,8 +2880,8 @@ def _stream_event(message: _Message, response: _Response) -> StreamEvent | None:
 
 
 class _SseParser:
-    """Server-sent events as the HTML standard reads them: lines end with CR, LF or both, an empty one ends an event, a colon
-    begins a comment. An event without its empty line is discarded."""
+    """Parses server-sent events as defined in the HTML standard: lines end with CR, LF or both, an empty line ends an
+    event, a colon starts a comment. An event without its empty line is discarded."""
 
     def __init__(self) -> None:
         self._rest = ""
@@ -2885,7 +2898,7 @@ class _SseParser:
             self._is_first = False
             text = text.removeprefix("\ufeff")
         if text and self._after_return:
-            # The LF of a CR LF does not end another line.
+            # The LF of a CR LF does not end a second line.
             text = text.removeprefix("\n")
             self._after_return = False
         self._after_return = self._after_return or text.endswith("\r")

@@ -1,21 +1,21 @@
 // EloquentPoll in one file: copy it into a project and import it. It needs `fetch` and nothing else, runs in Node 22.18+,
-// Deno, Bun and (bundled) browsers, and its types can be stripped. What it promises:
+// Deno, Bun and (bundled) browsers, and contains only types that can be stripped. Guarantees:
 // - Every call settles: with an answer, with an `EloquentPollError`, or with the reason of its `AbortSignal`.
 // - A poll runs once, however often its request is retried: each call has its own Idempotency-Key.
 // - A call that is not idempotent is retried only if the service refused it.
-// - Calls wait by themselves when a budget of the service (`RateLimit-*`) is used up and begins again soon.
+// - Calls wait if a rate limit of the service (`RateLimit-*`) is used up and resets soon.
 //
 //   const polls = new EloquentPoll({ apiKey: '…' });
 //   const { outcome, confidence } = await polls.ask({ question: 'Which is larger?', options: ['The Sun', 'The Moon'] });
 
-/** Where this copy was served from. */
+/** The service that this file was downloaded from. */
 export const BASE_URL = 'http://localhost:8080';
 
 // ---------------------------------------------------------------------------------------------------------- shapes
 
 export type Preset = 'broad' | 'fast' | 'strong';
 export type FreeTheme = 'free' | 'free_search';
-/** What a poll was asked with; `custom` is a panel of models that its caller named. */
+/** The panel of a poll. `custom`: models that the caller named. */
 export type PanelName = Preset | FreeTheme | 'custom';
 export type QuickTheme = Preset | 'search' | FreeTheme;
 export type ResultStatus = 'success' | 'partial' | 'failed';
@@ -30,34 +30,34 @@ export type VoteError =
   | 'provider_error'
   | 'aborted';
 
-/** What a poll is asked with. */
+/** A poll to run. */
 export interface PollRequest {
   /** At least 10 characters. */
   question: string;
-  /** 2 to 10, all different, each at most 200 characters. */
+  /** 2 to 10 different options of at most 200 characters each. */
   options: string[];
   preset?: Preset;
   /** 3 to 15 model ids, instead of a preset. */
   models?: string[];
-  /** A panel that the account saved, by its name, instead of a preset. */
+  /** The name of a panel that the account saved, instead of a preset. */
   panel?: string;
-  /** 0 to 1, 0.95 without it: how sure the outcome must be before the poll stops early. */
+  /** 0 to 1: how certain the outcome must be before the poll stops early. Default: 0.95. */
   confidence_threshold?: number;
-  /** 1 without it. A poll never costs more. */
+  /** The maximum cost of the poll, which is never exceeded. Default: 1. */
   max_cost_usd?: number;
   /** Ask each model for one sentence with its vote. */
   reasons?: boolean;
-  /** Labels of your own, which `polls` filters by: at most 16 pairs, keys to 64 and values to 512 characters. */
+  /** Your own labels, to find polls by: at most 16 pairs, keys up to 64 and values up to 512 characters. */
   metadata?: Record<string, string>;
-  /** Of `begin` only. `flex`: cheaper, run when no other poll waits, and ended within 24 hours. */
+  /** For `begin` only. `flex`: cheaper, runs only while no other poll waits, and ends within 24 hours. */
   service_tier?: 'standard' | 'flex';
-  /** Seconds after which the poll and its result are deleted; at most what the service keeps polls for. */
+  /** Seconds after which the poll and its result are deleted. At most the service's own retention. */
   expires_in?: number;
-  /** Of a session or a stream: where its end is sent as a webhook. */
+  /** For sessions and streams: an address that is notified of the end by a webhook. */
   webhook_url?: string;
 }
 
-/** A signed statement about a poll: a JWS in flattened JSON. `eloquentpoll verify` works out all that it says. */
+/** A signed statement about a poll: a JWS in flattened JSON. `eloquentpoll verify` recomputes everything in it. */
 export interface ResultReceipt {
   /** The statement: canonical JSON in base64url. */
   payload: string;
@@ -65,7 +65,7 @@ export interface ResultReceipt {
   signature: string;
   /** Null until the UTC day of the poll is over and sealed. */
   proof: ReceiptProof | null;
-  /** For the poll's owner alone, in micro-USD. */
+  /** Only for the poll's owner, in micro-USD. */
   price?: {
     nonce: string;
     max_cost_u: number;
@@ -74,7 +74,7 @@ export interface ResultReceipt {
   };
 }
 
-/** Where a receipt is in the Merkle tree of its day. */
+/** The place of a receipt in the Merkle tree of its day. */
 export interface ReceiptProof {
   day: string;
   receipts: number;
@@ -89,7 +89,7 @@ export interface ReceiptDays {
   days: { day: string; receipts: number; root: string; seal: string }[];
 }
 
-/** The public keys of receipts, as a JWK set. */
+/** The public keys that sign receipts, as a JWK set. */
 export interface ReceiptKeys {
   keys: { kty: 'OKP'; crv: 'Ed25519'; x: string; kid: string; use: 'sig'; alg: 'EdDSA' }[];
 }
@@ -109,65 +109,65 @@ export interface Vote {
 export interface Timing {
   gather_ms: number;
   total_ms: number;
-  /** When each of the votes came in, and how likely each outcome was then. */
+  /** When each vote arrived, and how likely each outcome was then. */
   arrivals?: { at_ms: number; confidence: number | null; chances?: number[]; track_record?: StoodAlike }[];
 }
 
-/** Audited polls that stood like this one, and those of them that their leader of then won. */
+/** Audited polls in a similar state, and how many of them the leader of that time won. */
 export interface StoodAlike {
   audits: number;
   same_leader: number;
 }
 
-/** How a poll was asked whose panel has a track record. */
+/** How the poll was asked, if its panel has a track record. */
 export interface AskedByRecord {
   order: 'cheapest' | 'shuffled';
   roster_version: string;
-  /** Confidence did not stop it. */
+  /** Only a lock could stop the poll, not confidence. */
   lock_only: boolean;
 }
 
-/** What a poll came to, in words for people. */
+/** The outcome of a poll in words for people. */
 export interface Verdict {
   kind: 'final' | 'kept' | 'tied' | 'unsafe' | 'unanswered';
   headline: string;
-  /** By how many votes would have to be switched to change the winner. */
+  /** How clear the result is, by the number of votes that would have to switch to change the winner. */
   agreement: 'unanimous' | 'broad' | 'clear' | 'split' | 'tied' | null;
-  /** Probability that the winner stays if all models are asked; null where it is final or unknown. */
+  /** Probability that the winner stays the same if all models are asked. Null if it is final or unknown. */
   likely_to_stay: number | null;
-  /** The headline, what stands under it, and what it means. */
+  /** The headline, the text below it, and what it means. */
   text: string;
 }
 
-/** How the panel stood when the poll ended. */
+/** The panel at the end of the poll. */
 export interface PanelStanding {
-  /** Models that were asked and given until the end to answer. */
+  /** Number of models that were asked and had until the end to answer. */
   asked: number;
-  /** Models that gave a valid vote. */
+  /** Number of models that gave a valid vote. */
   heard: number;
   missing: { model_id: string; error: VoteError }[];
   vendors_heard: number;
-  /** As many independent voices as the models heard count like; null until enough is on record about them. */
+  /** How many independent votes the votes are worth. Null until enough is known about the models. */
   effective_votes: number | null;
   slowest_heard_ms: number | null;
 }
 
-/** A second opinion on the votes, each counted by how reliable its model is. It replaces no winner. */
+/** A second opinion, with each vote weighted by how reliable its model is. It never changes the winner. */
 export interface Reading {
   winner: string | null;
-  /** It prefers another option than the plurality, or leans in its tie. */
+  /** It prefers another option than the plurality, or prefers one in a tie. */
   differs: boolean;
-  /** If models err independently, which they do not quite. */
+  /** The probability that each option is right, if models erred independently. They do not quite. */
   likelihood: number | null;
   version: string;
 }
 
-/** A finished poll as its owner sees it. */
+/** A finished poll as shown to its owner. */
 export interface PollResponse {
-  /** Anyone who has it can read the public result. */
+  /** Anyone who knows it can read the public result. */
   poll_id: string;
   status: ResultStatus;
-  /** Text of the winning option, `tie` or `no_votes`. */
+  /** The text of the winning option, `tie` or `no_votes`. */
   outcome: string;
   question: string;
   options: string[];
@@ -183,32 +183,32 @@ export interface PollResponse {
   votes: Vote[];
   timing: Timing;
   costs: { total_estimated_cost: number; failed_calls_cost?: number };
-  /** Missing where a provider did not count its tokens. */
+  /** Missing if a provider did not count its tokens. */
   usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
-  /** Probability that the full panel elects this winner; null on a tie and without votes. */
+  /** Probability that the full panel elects this winner. Null on a tie and without votes. */
   confidence: number | null;
-  /** The probability that each of `options` wins, and of a tie as the last. */
+  /** The probability that each of `options` wins. The last one is that of a tie. */
   chances?: number[];
   track_record?: StoodAlike;
   asking?: AskedByRecord;
   verdict?: Verdict;
   panel?: PanelStanding;
-  /** Missing until enough is on record about the models. */
+  /** Missing until enough is known about the models. */
   reading?: Reading;
   /** Why no model could be asked. */
   code?: 'budget_too_small' | 'poll_canceled';
   /** With `code`: the smallest `max_cost_usd` that pays for a vote. */
   min_cost_usd?: number;
-  /** `custom` where the caller named the models. */
+  /** `custom` if the caller named the models. */
   preset: PanelName;
-  /** The account's name of the panel, where one was asked for. */
+  /** The name of the saved panel, if one was used. */
   saved_panel?: string;
   simulated: boolean;
-  /** When it is deleted. */
+  /** When it will be deleted. */
   expires_at?: string;
 }
 
-/** A result as anyone who holds its id may read it. */
+/** A result as shown to anyone who knows its id. */
 export interface ResultDetail {
   poll_id: string;
   status: ResultStatus;
@@ -238,7 +238,7 @@ export interface ResultDetail {
   reading?: Reading;
   preset?: string;
   simulated?: boolean;
-  /** When it is deleted. */
+  /** When it will be deleted. */
   expires_at?: string;
 }
 
@@ -254,10 +254,10 @@ export interface RecentResult {
 
 export interface HistoryResult extends RecentResult {
   status: ResultStatus;
-  /** Decimal US dollars. */
+  /** In US dollars, as a decimal. */
   totalCostUsd: string;
   totalMs: number | null;
-  /** When it is deleted. */
+  /** When it will be deleted. */
   expiresAt?: string | null;
 }
 
@@ -265,7 +265,7 @@ export interface Progress {
   received: number;
   succeeded: number;
   failed: number;
-  /** Models in the panel. */
+  /** Number of models in the panel. */
   total: number;
 }
 
@@ -274,12 +274,12 @@ export interface SessionStatus {
   status: SessionState;
   result_id: string | null;
   progress?: Progress;
-  /** With `include: 'result'`, once it has ended. */
+  /** With `include: 'result'`, after the poll has ended. */
   result?: PollResponse;
   failure?: { code: string; error: string };
 }
 
-/** A poll in the list of the account that asked it. */
+/** A poll in its account's list. */
 export interface ListedPoll {
   session_id: string;
   status: SessionState;
@@ -288,7 +288,7 @@ export interface ListedPoll {
   preset: PanelName;
   service_tier: 'standard' | 'flex';
   metadata: Record<string, string>;
-  /** Of the API key that asked; null for a login. */
+  /** The id of the API key that was used. Null for a login. */
   key_id: string | null;
   winning_option: string | null;
   is_tie: boolean;
@@ -297,18 +297,18 @@ export interface ListedPoll {
   cost_usd: number | null;
   created_at: string;
   ended_at: string | null;
-  /** When it is deleted. */
+  /** When it will be deleted. */
   expires_at: string | null;
 }
 
 export interface PollList {
   /** Newest first. */
   polls: ListedPoll[];
-  /** A page may be short or empty and this true, where filters match rarely. */
+  /** True if there are more pages. This page may be short or empty all the same if few polls match the filters. */
   has_more: boolean;
-  /** For the page of older polls; null where there is none. */
+  /** Leads to the page of older polls. Null if there is none. */
   after: string | null;
-  /** For the page of newer polls; null where there is none. */
+  /** Leads to the page of newer polls. Null if there is none. */
   before: string | null;
 }
 
@@ -319,9 +319,9 @@ export interface PollDeleted {
 
 export interface PollListQuery {
   limit?: number;
-  /** A session id: polls that are older. */
+  /** A session id. Selects older polls. */
   after?: string;
-  /** A session id: polls that are newer. */
+  /** A session id. Selects newer polls. */
   before?: string;
   status?: SessionState;
   created_after?: string;
@@ -334,34 +334,34 @@ export interface PollListQuery {
 
 export interface SessionStatuses {
   polls: SessionStatus[];
-  /** Ids that name no poll of the account. */
+  /** Ids of which the account has no poll. */
   not_found: string[];
 }
 
-// Batches: many polls in one call, run by the service within a day.
+// Batches: many polls in one call, which the service runs within a day.
 
 /** A poll of a batch. */
 export interface BatchRow extends PollRequest {
-  /** Your name for the row, unique in the batch; the number of its line without one. */
+  /** Your own id for the row, unique in the batch. Default: its line number. */
   custom_id?: string;
-  /** The right answer, where it is known: the text of one of the options. */
+  /** The right answer, if known: the text of one of the options. */
   gold?: string;
 }
 
-/** Rows as values, or a file of them: JSON lines, or CSV with a head. */
+/** Rows as values, or a file of JSON lines or of CSV with a header. */
 export type BatchRows = Iterable<BatchRow> | AsyncIterable<BatchRow> | Blob;
 
-/** Of a whole batch. */
+/** Settings of a whole batch. */
 export interface BatchTerms {
   preset?: Preset;
   confidence_threshold?: number;
   reasons?: boolean;
-  /** The most that the whole batch may cost; rows that it does not cover are not run. */
+  /** The maximum cost of the whole batch. Rows that it does not cover are not run. */
   max_cost_usd?: number;
   metadata?: Record<string, string>;
-  /** Where the end of the batch is sent. */
+  /** An address that is notified of the batch's end by a webhook. */
   webhook_url?: string;
-  /** Leave out rows that are invalid, instead of refusing the batch. */
+  /** Skip invalid rows instead of refusing the batch. */
   skip_invalid?: boolean;
 }
 
@@ -372,10 +372,10 @@ export type NotRunReason = 'canceled' | 'expired' | 'uncovered';
 
 /** What is wrong with a row. */
 export interface BatchRowError {
-  /** Of the file, or the place among the rows; both begin at 1. */
+  /** Line number in the file, or number of the row. Both start at 1. */
   line: number;
   custom_id: string | null;
-  /** `options[1]`; null where the row as a whole is at fault. */
+  /** Such as `options[1]`. Null if the row as a whole is invalid. */
   field: string | null;
   message: string;
 }
@@ -385,19 +385,19 @@ export interface Batch {
   status: BatchStatus;
   service_tier: 'flex';
   counts: { total: number; waiting: number; running: number } & Record<BatchOutcome, number>;
-  /** Why rows were not run; null where all were, and until it has ended. */
+  /** Why rows were not run. Null if all were, and until the batch has ended. */
   not_run_reason: NotRunReason | null;
   skipped: { count: number; first: BatchRowError[] };
-  /** Whether any row says its right answer. */
+  /** Whether any row has a right answer. */
   has_gold: boolean;
-  /** What its polls have cost so far. */
+  /** The cost of its polls so far. */
   cost_usd: number;
-  /** Set aside for rows that wait; what running polls may cost is held beside it. */
+  /** The amount set aside for waiting rows. Running polls have holds in addition. */
   reserved_usd: number;
   max_cost_usd: number | null;
   metadata: Record<string, string>;
   created_at: string;
-  /** Rows that have not begun by then are not run. */
+  /** Rows that have not started by then are not run. */
   expires_at: string;
   ended_at: string | null;
   status_url: string;
@@ -405,12 +405,12 @@ export interface Batch {
   report_url: string | null;
 }
 
-/** What became of a row. */
+/** The result of a row. */
 export interface BatchResult {
   custom_id: string;
   line: number;
   status: BatchOutcome;
-  /** Why the row was not run; null where it was. */
+  /** Why the row was not run. Null if it was. */
   not_run_reason: NotRunReason | null;
   session_id: string | null;
   result: PollResponse | null;
@@ -420,7 +420,7 @@ export interface BatchResult {
   is_right: boolean | null;
 }
 
-/** So many of so many, with the exact 95% interval; null without rows. */
+/** `count` out of `of`, with the exact 95% interval. Null without rows. */
 export interface MeasuredShare {
   count: number;
   of: number;
@@ -429,14 +429,14 @@ export interface MeasuredShare {
   high: number | null;
 }
 
-/** With its 95% interval; null where there are too few rows for one. */
+/** A mean with its 95% interval. Null if there are too few rows for one. */
 export interface MeasuredMean {
   mean: number | null;
   low: number | null;
   high: number | null;
 }
 
-/** Right answers among polls between two figures, and the mean of what was said. */
+/** Right answers among polls with figures from `from` to `to`, and the mean of these figures. */
 export interface ReportBand {
   from: number;
   to: number;
@@ -452,13 +452,13 @@ export interface PublishedBand {
   came_true: number;
   low: number | null;
   high: number | null;
-  /** Joined from neighbours that had too few polls of their own. */
+  /** Pooled from neighboring bands that had too few polls each. */
   pooled: boolean;
 }
 
-/** How often a panel was right, and what it cost. */
+/** How often a panel was right, and its cost. */
 export interface PanelFigures {
-  /** Rows whose poll ended with a result; a tie or no vote is not right. */
+  /** Number of rows whose poll ended with a result. A tie or no vote is not right. */
   polls: number;
   accuracy: MeasuredShare;
   no_answer: number;
@@ -468,12 +468,12 @@ export interface PanelFigures {
   calls: number;
   panel_calls: number;
   calls_saved: number | null;
-  /** `from` and `to` of 1: no further vote could change the winner. */
+  /** `from` and `to` are 1 if no further vote could change the winner. */
   by_confidence: ReportBand[];
   by_agreement: ReportBand[];
 }
 
-/** What confidence said of the whole panel, against what it then elected. */
+/** The stated confidence about the full panel, compared with what the full panel then elected. */
 export interface BatchCalibration {
   polls: number;
   unknown: number;
@@ -483,7 +483,7 @@ export interface BatchCalibration {
   bands: PublishedBand[];
 }
 
-/** Accuracy here minus accuracy there, poll by poll. */
+/** The difference between two accuracies, poll by poll. */
 export interface PairedDifference {
   gained: number;
   lost: number;
@@ -492,9 +492,9 @@ export interface PairedDifference {
   high: number | null;
 }
 
-/** A threshold replayed from the votes; figures are null where votes that were not asked would be needed. */
+/** The results of another threshold, replayed from the votes. Null if votes that were not asked would be needed. */
 export interface BatchThreshold {
-  /** Null: as the polls were asked. */
+  /** Null: the polls as they were run. */
   confidence_threshold: number | null;
   unknown: number;
   accuracy: MeasuredShare | null;
@@ -512,19 +512,19 @@ export interface BatchThreshold {
     high: number | null;
   } | null;
   panel_agreement: MeasuredShare | null;
-  /** Against the same polls as they were asked. */
+  /** Compared with the same polls as they were run. */
   difference: PairedDifference | null;
-  /** These polls as they were asked, where those of `order_unknown` are left out. */
+  /** These polls as they were run. Present if those of `order_unknown` are left out. */
   as_asked?: { accuracy: MeasuredShare; cost_usd: number };
 }
 
-/** A model alone. */
+/** How one model alone would have done. */
 export interface BatchModel {
   model_id: string;
   polls: number;
   asked: number;
   accuracy: MeasuredShare;
-  /** Of the panel, on the same polls. */
+  /** The accuracy of the panel in the same polls. */
   panel_accuracy: MeasuredShare;
   difference: PairedDifference;
   agreement: MeasuredShare;
@@ -535,31 +535,31 @@ export interface BatchModel {
 export interface BatchReportPanel extends PanelFigures {
   preset: PanelName;
   confidence_threshold: { min: number; max: number };
-  /** Polls without a known order of their votes: left out of `thresholds`, but for the first. */
+  /** Polls whose order of votes is unknown. They count only in the first entry of `thresholds`. */
   order_unknown?: number;
   calibration: BatchCalibration;
-  /** The most accurate first. */
+  /** Most accurate first. */
   models: BatchModel[];
-  /** As asked, then others from low to high. */
+  /** As run, then other thresholds from low to high. */
   thresholds: BatchThreshold[];
 }
 
-/** The answers of a batch, judged by the right ones that were sent with its rows. */
+/** The answers of a batch, compared with the right answers in its rows. */
 export interface BatchReport extends PanelFigures {
   batch_id: string;
-  /** False while rows are to come or to be counted. */
+  /** False while rows are still running or being counted. */
   complete: boolean;
   rows: { total: number; counted: number; judged: number; without_gold: number; not_judged: number };
   simulated: boolean;
-  /** By preset, the one with most polls first. */
+  /** By preset, the one with the most polls first. */
   panels: BatchReportPanel[];
   recommendation: {
     kind: 'change' | 'keep' | 'more_rows';
     preset: PanelName | null;
     confidence_threshold: number | null;
-    /** Of what the polls of this preset cost as they were asked. */
+    /** As a share of the cost of this preset's polls as they were run. */
     cost_saved: number | null;
-    /** It in words, with the figures that it follows from. */
+    /** The recommendation in words, with the figures behind it. */
     sentences: string[];
   };
   counted_at: string;
@@ -569,9 +569,9 @@ export interface BatchList {
   /** Newest first. */
   batches: Batch[];
   has_more: boolean;
-  /** For the page of older batches; null where there is none. */
+  /** Leads to the page of older batches. Null if there is none. */
   after: string | null;
-  /** For the page of newer batches; null where there is none. */
+  /** Leads to the page of newer batches. Null if there is none. */
   before: string | null;
 }
 
@@ -582,13 +582,13 @@ export interface BatchDeleted {
 
 export interface BatchListQuery {
   limit?: number;
-  /** A batch id: batches that are older. */
+  /** A batch id. Selects older batches. */
   after?: string;
   before?: string;
   status?: BatchStatus;
 }
 
-/** A question in one of its short forms: `poll` is `Which is larger? [A, B]`. */
+/** A question in a short form. `poll` is like `Which is larger? [A, B]`. */
 export interface QuickRequest {
   question?: string;
   options?: string[];
@@ -616,7 +616,7 @@ export interface QuickResult {
   status?: ResultStatus;
   poll_id?: string;
   result_url?: string;
-  /** The same result as a page for people. */
+  /** The page of the result, for people. */
   page_url?: string;
   panel?: PanelStanding;
   options_source?: 'caller' | 'server';
@@ -640,11 +640,11 @@ export interface Estimate {
 export interface DryRun {
   dry_run: boolean;
   valid: boolean;
-  /** What a poll with this body would be refused for. */
+  /** The reasons why a poll with this body would be refused. */
   errors: string[];
-  /** The same, each with a pointer to its field. */
+  /** The same, each with a JSON pointer to its field. */
   issues: { pointer: string; detail: string }[];
-  /** What is no error and may be a mistake, such as options that look alike. */
+  /** Possible mistakes that are no errors, such as options that look alike. */
   warnings: string[];
   estimates: Partial<
     Estimate & {
@@ -691,12 +691,12 @@ export interface ApiKey {
   key_prefix: string;
   label: string;
   expires_at: string | null;
-  /** It may read, and neither ask nor change anything. */
+  /** The key can only read, not run polls or change anything. */
   read_only: boolean;
-  /** The most that its polls may be charged per period; null without a limit. */
+  /** The maximum that its polls may be charged per period. Null: no limit. */
   limit_usd: number | null;
   limit_reset: 'never' | 'daily' | 'monthly';
-  /** Charged in this period of the limit, and set aside for running polls. */
+  /** Charged in the limit's current period, and set aside for running polls. */
   spent_usd: number | null;
   held_usd: number | null;
   resets_at: string | null;
@@ -709,17 +709,17 @@ export interface ApiKey {
 
 export interface NewApiKey {
   id: string;
-  /** The whole key. It is shown this once. */
+  /** The whole key. It is shown only once. */
   key: string;
   key_prefix: string;
   label: string;
   expires_at: string | null;
-  /** It may read, and neither ask nor change anything. */
+  /** The key can only read, not run polls or change anything. */
   read_only: boolean;
-  /** The most that its polls may be charged per period; null without a limit. */
+  /** The maximum that its polls may be charged per period. Null: no limit. */
   limit_usd: number | null;
   limit_reset: 'never' | 'daily' | 'monthly';
-  /** Charged in this period of the limit, and set aside for running polls. */
+  /** Charged in the limit's current period, and set aside for running polls. */
   spent_usd: number | null;
   held_usd: number | null;
   resets_at: string | null;
@@ -727,15 +727,15 @@ export interface NewApiKey {
   warning: string;
 }
 
-/** What a key may do; what is left out of a change stays as it is. */
+/** What a key may do. Fields that a change omits stay unchanged. */
 export interface KeyTerms {
   label?: string;
   expires_at?: string;
-  /** It may read, and neither ask nor change anything. */
+  /** The key can only read, not run polls or change anything. */
   read_only?: boolean;
-  /** The most that its polls may be charged per period. */
+  /** The maximum that its polls may be charged per period. */
   limit_usd?: number;
-  /** At midnight UTC, or of the first day of a month. */
+  /** Resets at midnight UTC, daily or on the first day of a month. */
   limit_reset?: 'never' | 'daily' | 'monthly';
 }
 
@@ -745,42 +745,42 @@ export interface KeyChange extends Omit<KeyTerms, 'expires_at' | 'limit_usd'> {
 }
 
 export interface UsageFigures {
-  /** That ended, whatever they came to. */
+  /** Number of ended polls, whatever their outcome. */
   polls: number;
   completed: number;
   failed: number;
   canceled: number;
   split_or_partial: number;
   cost_usd: number;
-  /** An estimate of what stopping early saved. */
+  /** An estimate of what was saved by stopping early. */
   saved_usd: number;
   median_ms: number | null;
   median_cost_usd: number | null;
 }
 
 export interface UsageGroup extends UsageFigures {
-  /** A day, the id of a key, a preset, a surface, or a value of the metadata. */
+  /** A day, the id of a key, a preset, a surface, or a value of a label. */
   group: string;
-  /** Of a key. */
+  /** The label of a key. */
   label?: string;
 }
 
 export interface UsageReport {
   from: string;
-  /** The last day, included. */
+  /** The last day, inclusive. */
   to: string;
   group_by: string;
-  /** Days in their order; others by cost, the largest first. */
+  /** Days in order. Other groups by cost, the largest first. */
   groups: UsageGroup[];
   total: UsageFigures;
-  /** The same of as many days before. */
+  /** The same for the same number of days before. */
   previous: UsageFigures & { from: string; to: string };
 }
 
 export interface UsageQuery {
-  /** `day` without it; also `key`, `preset`, `surface`, or `metadata.` and the name of a label. */
+  /** `day` (the default), `key`, `preset`, `surface`, or `metadata.` and the name of a label. */
   group_by?: string;
-  /** UTC days; the last 30 without them. */
+  /** UTC days. Default: the last 30. */
   from?: string;
   to?: string;
   key_id?: string;
@@ -788,13 +788,13 @@ export interface UsageQuery {
   surface?: string;
 }
 
-/** A part of an account, by its type. Skip types that you do not know. */
+/** A part of an account's data, with its type. Skip types that you do not know. */
 export interface ExportLine {
   type: string;
   [field: string]: unknown;
 }
 
-/** To the micro-USD, with the limit of the key that asks. */
+/** Exact to the micro-USD, with the limit of the key that is used. */
 export interface UsageBalance {
   available_usd: number;
   reserved_usd: number;
@@ -806,7 +806,7 @@ export interface UsageBalance {
     limit_reset: 'never' | 'daily' | 'monthly';
     spent_usd: number;
     held_usd: number;
-    /** What its next poll may cost at most. */
+    /** The maximum cost of its next poll. */
     left_usd: number;
     resets_at: string | null;
   } | null;
@@ -816,7 +816,7 @@ export interface Balance {
   balance_cents: number;
   balance: string;
   usage_cents: number;
-  /** Part of the balance that polls cannot use until a card payment has settled. */
+  /** The part of the balance that polls cannot use until a card payment has settled. */
   held_back_cents?: number;
 }
 
@@ -828,28 +828,28 @@ export type WebhookEventType =
   | 'key.limit_reached'
   | 'endpoint.disabled';
 
-/** Where the service sends events. */
+/** An address to which the service sends events. */
 export interface WebhookEndpointRequest {
   /** An https address on port 443 or 8443. */
   url: string;
-  /** All of them without it. */
+  /** Default: all types. */
   event_types?: WebhookEventType[];
   description?: string;
 }
 
 export interface WebhookEndpointChange extends Partial<WebhookEndpointRequest> {
-  /** `disabled` ends what waits; `enabled` begins anew. */
+  /** `disabled` drops waiting deliveries. `enabled` starts again with new events. */
   status?: 'enabled' | 'disabled';
 }
 
 export interface WebhookEndpoint {
   endpoint_id: string;
-  /** Null for the endpoint that stands for each `webhook_url`. */
+  /** Null for the endpoint that represents each `webhook_url`. */
   url: string | null;
   event_types: WebhookEventType[];
   description: string;
   status: 'enabled' | 'disabled';
-  /** `owner`: by you; `gone`: it answered 410; `failing`: nothing got through for three days. */
+  /** `owner`: you disabled it; `gone`: it answered 410; `failing`: no delivery succeeded for three days. */
   disabled_reason: 'owner' | 'gone' | 'failing' | null;
   disabled_at: string | null;
   failing_since: string | null;
@@ -860,14 +860,14 @@ export interface WebhookEndpoint {
 }
 
 export interface NewWebhookEndpoint extends WebhookEndpoint {
-  /** For `verifyWebhook`. */
+  /** The secret for `verifyWebhook`. */
   secret: string;
 }
 
 export interface WebhookSecret {
   endpoint_id: string;
   secret: string;
-  /** Until then the secret before the present one signs too. */
+  /** Until then, messages are signed with the previous secret too. */
   previous_secret_until: string | null;
 }
 
@@ -887,7 +887,7 @@ export interface WebhookDelivery {
   data: Record<string, unknown>;
 }
 
-/** Why a receiver gave no answer. */
+/** Why there was no answer from the receiver. */
 export type WebhookError =
   | 'name_not_resolved'
   | 'address_refused'
@@ -908,27 +908,27 @@ export interface WebhookDeliveryQuery {
   status?: 'pending' | 'delivered' | 'failed';
 }
 
-/** A running poll as it stands. Each one is complete: a reader may miss any of them. */
+/** The current state of a running poll. Each event is complete, so missed ones do not matter. */
 export interface StreamProgress {
-  /** Rises with every event of a session. */
+  /** Increases with every event of a session. */
   seq: number;
   session_id: string;
   phase: 'started' | 'voting';
   models_requested: number;
   progress: Progress;
   tally: Record<string, number>;
-  /** The option in the lead; null on a tie and before the first vote. */
+  /** The leading option. Null on a tie and before the first vote. */
   leader: string | null;
   confidence: number | null;
-  /** The probability that each of `options` wins, and of a tie as the last. */
+  /** The probability that each of `options` wins. The last one is that of a tie. */
   chances?: number[];
   track_record?: StoodAlike;
-  /** Models that were asked and have not answered. */
+  /** Number of models that were asked and have not answered. */
   asking?: number;
   /** The vote that caused this event. */
   vote: Vote | null;
   elapsed_ms: number;
-  // What is asked, said once at the start of each connection.
+  // The poll itself: sent once, at the start of each connection.
   question?: string;
   options?: string[];
   poll_type?: 'fptp';
@@ -941,7 +941,7 @@ export interface StreamProgress {
   started_at?: string;
 }
 
-/** The result, and which poll it ended; of a quick poll with the fields of its short answer. */
+/** The result and the ids of its poll. For a quick poll, also the fields of its short answer. */
 export interface StreamEnd
   extends PollResponse,
     Partial<Omit<QuickResult, 'question' | 'options' | 'status' | 'poll_id'>> {
@@ -971,7 +971,7 @@ export interface Recovery {
   after_seconds?: number;
 }
 
-/** Codes of this client; all others are the service's, listed at /api/errors/catalog. */
+/** Codes of this client. All others come from the service and are listed at /api/errors/catalog. */
 export type ClientErrorCode = 'network_error' | 'timeout' | 'bad_response' | 'bad_webhook';
 
 interface ErrorFacts {
@@ -991,31 +991,37 @@ interface ErrorFacts {
   cause?: unknown;
 }
 
-/** Why a call did not succeed, and what to do about it. */
+/** Why a call failed, and what to do about it. */
 export class EloquentPollError extends Error {
   /** Stable: a code of the service's catalogue, or one of `ClientErrorCode`. */
   readonly code: string;
-  /** Of the HTTP answer; null where there was none. */
+  /** The status of the HTTP response. Null if there was none. */
   readonly status: number | null;
-  /** Whether the same call can succeed later without a change. */
+  /** Whether the same call can succeed later without changes. */
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | null;
   readonly recovery: readonly Recovery[];
-  /** The fields at fault, each with a JSON pointer into the request. */
+  /** The invalid fields, each with a JSON pointer into the request. */
   readonly issues: readonly { pointer: string; detail: string }[];
-  /** With `batch_invalid`: the first rows at fault. */
+  /** With `batch_invalid`: the first invalid rows. */
   readonly rows: readonly BatchRowError[];
-  /** With `batch_invalid`: how many there are in all. */
+  /** With `batch_invalid`: the number of all invalid rows. */
   readonly rowCount: number;
-  /** Identifies the request to the service's operator. */
+  /** Identifies the request for the service's operator. */
   readonly requestId: string | null;
   /** With `budget_too_small`: the smallest `max_cost_usd` that pays for a vote. */
   readonly minCostUsd: number | null;
-  /** With `insufficient_balance` of a batch: the balance that would do. */
+  /** With `insufficient_balance` of a batch: the balance that would be enough. */
   readonly requiredUsd: number | null;
-  /** Of a poll that was made and whose end is not known, or of a stream: `session(sessionId)` finds it, and it may cost. */
+  /**
+   * The id of a poll that was created but whose end is unknown, or of a stream. Find it with `session(sessionId)`: it
+   * may cost.
+   */
   readonly sessionId: string | null;
-  /** What a poll or batch was sent with, given or made up: the same call with it joins the first one, if that was made. */
+  /**
+   * The idempotency key of a poll or batch, given or generated. The same call with this key joins the first one if it
+   * was created.
+   */
   readonly idempotencyKey: string | null;
 
   constructor(message: string, facts: ErrorFacts) {
@@ -1040,32 +1046,35 @@ export class EloquentPollError extends Error {
 // ---------------------------------------------------------------------------------------------------------- client
 
 export interface ClientOptions {
-  /** Where the service is; without it the service that this file came from. */
+  /** The address of the service. Default: the service that this file was downloaded from. */
   baseUrl?: string;
-  /** `ep_k_…`. Without one only free polls and public reading work. */
+  /** `ep_k_…`. Without a key, only free polls and public data are available. */
   apiKey?: string;
-  /** Value of the cookie `ep_session`, for operations that no key opens. Browsers send it by themselves. */
+  /** Value of the cookie `ep_session`, for operations that keys cannot use. Browsers send it automatically. */
   session?: string;
-  /** How often a call is repeated after a failure that may pass: 2 times without it. */
+  /** How often a call is retried after a temporary failure. Default: 2. */
   maxRetries?: number;
-  /** Whether calls wait until a budget of the service that is used up begins again: true without it. */
+  /** Whether calls wait when a rate limit of the service is used up. Default: true. */
   pace?: boolean;
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** For the whole call with its waits and retries. Without it a call has its time once the budgets let it begin. */
+  /**
+   * Timeout of the whole call, including waits and retries. Default: a time limit that starts when the rate limits
+   * allow the call.
+   */
   timeoutMs?: number;
 }
 
 export interface PollOptions extends CallOptions {
-  /** A second call with the same key gets the first one's result. Made up for each call without it. */
+  /** A second call with the same key gets the first one's result. Default: a new key for each call. */
   idempotencyKey?: string;
 }
 
 export interface BatchOptions extends PollOptions {
-  /** Of a file; without it what the file's own type says, or JSON lines. */
+  /** The format of a file. Default: as the file's own type says, or JSON lines. */
   format?: 'jsonl' | 'csv';
 }
 
@@ -1075,33 +1084,33 @@ export interface BatchWaitOptions extends CallOptions {
 }
 
 export interface WaitOptions extends CallOptions {
-  /** Called whenever a vote has arrived. */
+  /** Called when a vote has arrived. */
   onProgress?: (progress: Progress) => void;
 }
 
-/** What a webhook says. `data` has ids, addresses and your metadata, never the question. */
+/** The content of a webhook. `data` contains ids, addresses and your metadata, never the question. */
 export interface WebhookEvent {
-  /** Such as `poll.completed` or `batch.completed`; expect types that do not exist yet. */
+  /** Such as `poll.completed` or `batch.completed`. Expect new types. */
   type: string;
   timestamp: string;
   data: Record<string, unknown>;
 }
 
 export interface WebhookOptions {
-  /** How old a delivery may be, or how far ahead of this clock: 300 without it. */
+  /** How far a delivery's time may differ from this clock, in either direction. Default: 300. */
   toleranceSeconds?: number;
-  /** Milliseconds since 1970; the clock of this machine without it. */
+  /** Milliseconds since 1970. Default: the clock of this machine. */
   now?: number;
 }
 
 /** A poll ends within two minutes. */
 const POLL_TIMEOUT_MS = 150_000;
 const TIMEOUT_MS = 30_000;
-/** The service takes an upload for ten minutes, and then says so. */
+/** The service accepts uploads for up to ten minutes, and then answers with an error. */
 const UPLOAD_TIMEOUT_MS = 630_000;
-/** A batch ends within a day, and its results are read. */
+/** A batch ends within a day, and then its results are read. */
 const BATCH_TIMEOUT_MS = 26 * 3_600_000;
-/** A poll of the tier `flex` ends within a day, and its result is read. */
+/** A poll of the tier `flex` ends within a day, and then its result is read. */
 const SESSION_TIMEOUT_MS = 26 * 3_600_000;
 const BATCH_NEWS_MS = 2_000;
 const EXPORT_TIMEOUT_MS = 24 * 3_600_000;
@@ -1109,13 +1118,13 @@ const MAX_WAIT_S = 25;
 /** The service sends a keep-alive every 15 s. */
 const SILENCE_MS = 45_000;
 const FIRST_BACKOFF_MS = 500;
-/** A longer Retry-After is an error instead of a wait. */
+/** With a longer Retry-After, the call fails instead of waiting. */
 const MAX_BACKOFF_MS = 30_000;
-/** A budget that begins again later than this is not waited for: the service refuses the call and says why. */
+/** If a rate limit resets later than this, the call does not wait: the service refuses it and says why. */
 const MAX_PAUSE_MS = 65_000;
-/** Of a call without a timeout, over several windows of its budget. */
+/** Maximum wait of a call without a timeout, over several windows of its rate limit. */
 const MAX_PAUSES_MS = 600_000;
-/** Calls side by side before the first answer says what the budget is. */
+/** Number of concurrent calls before the first answer shows the rate limit. */
 const FIRST_CALLS = 8;
 const MAX_BODY_CHARACTERS = 16 * 2 ** 20;
 
@@ -1142,28 +1151,28 @@ export class EloquentPoll {
     );
   }
 
-  /** A poll that was started before, here or elsewhere. */
+  /** A poll that was started earlier, here or elsewhere. */
   session(sessionId: string): Session {
     return new Session(this.#service, sessionId);
   }
 
   /**
-   * Runs a poll and yields its events: `started` now and with each vote, then one `complete`. A broken connection
-   * is resumed. Leaving the loop closes the connection; the poll goes on.
+   * Runs a poll and yields its events: `started` at once and after each vote, then one `complete`. A broken connection
+   * is resumed. Leaving the loop closes the connection, but the poll continues.
    */
   stream(request: PollRequest, options: PollOptions = {}): AsyncGenerator<StreamEvent, void> {
     return streamPoll(this.#service, paid('/api/poll/stream', request, options));
   }
 
-  /** Asks in short: `Which is larger? [The Sun, The Moon]`, or a question alone. Free without a key. */
+  /** Runs a poll in a short form: `Which is larger? [The Sun, The Moon]`, or only a question. Free without a key. */
   async quick(request: string | QuickRequest, options: PollOptions = {}): Promise<QuickResult> {
     const body: QuickRequest = typeof request === 'string' ? { poll: request } : request;
-    // Free polls have a budget of their own.
+    // Free polls have their own rate limit.
     const budget = `quick polls, ${body.theme}`;
     return this.#service.body<QuickResult>({ ...paid('/api/quick-poll', body, options), budget });
   }
 
-  /** The same at no cost, with or without a key: open-weight models, at most 5 options of 50 characters. */
+  /** Always free, with or without a key: open-weight models, at most 5 options of 50 characters. */
   async free(
     request: string | (Pick<QuickRequest, 'question' | 'options' | 'poll'> & { theme?: FreeTheme }),
     options: PollOptions = {},
@@ -1172,7 +1181,7 @@ export class EloquentPoll {
     return this.quick({ theme: 'free', ...body }, options);
   }
 
-  /** What a poll of this kind costs and how long it takes. */
+  /** Estimates the cost and duration of a poll. */
   async estimate(
     query: Pick<PollRequest, 'preset' | 'models' | 'confidence_threshold' | 'service_tier'> & { options?: number } = {},
     options: CallOptions = {},
@@ -1182,7 +1191,7 @@ export class EloquentPoll {
     return this.#service.body<Estimate>({ path: '/api/poll/estimate', query: search(terms), ...options });
   }
 
-  /** Whether a poll would be accepted, and what it would cost. Nothing is run. */
+  /** Checks whether a poll would be accepted and what it would cost. Nothing is run. */
   async dryRun(request: Partial<PollRequest>, options: CallOptions = {}): Promise<DryRun> {
     return this.#service.body<DryRun>({ method: 'POST', path: '/api/poll/dry-run', body: request, ...options });
   }
@@ -1191,14 +1200,14 @@ export class EloquentPoll {
     return this.#service.body<Profiles>({ path: '/api/profiles', ...options });
   }
 
-  /** A public result by its id. */
+  /** Reads a public result by its id. */
   async result(resultId: string, options: CallOptions = {}): Promise<ResultDetail> {
     return this.#service.body<ResultDetail>({ path: '/api/results/{}', ids: [resultId], ...options });
   }
 
   /**
-   * Deletes a poll that has ended, with its result, by either of its ids: its public addresses answer 404 at once. Where only
-   * the answer was lost, and it was named by its result, `session_id` is empty.
+   * Deletes an ended poll with its result, by either of its ids. Its public addresses answer 404 at once. `session_id`
+   * is empty if the poll was named by its result and an earlier attempt, whose answer was lost, may have deleted it.
    */
   async deletePoll(pollId: string, options: CallOptions = {}): Promise<PollDeleted> {
     const gone: PollDeleted = { deleted: true, session_id: pollId.startsWith('ps_') ? pollId : '' };
@@ -1206,7 +1215,7 @@ export class EloquentPoll {
     return this.#service.body<PollDeleted>(call);
   }
 
-  /** The signed statement of a result; with its price where the key is its owner's. */
+  /** The signed statement of a result, with its price if the key belongs to the poll's owner. */
   async receipt(resultId: string, options: CallOptions = {}): Promise<ResultReceipt> {
     return this.#service.body<ResultReceipt>({ path: '/api/results/{}/receipt', ids: [resultId], ...options });
   }
@@ -1215,7 +1224,7 @@ export class EloquentPoll {
     return this.#service.body<ReceiptKeys>({ path: '/.well-known/jwks.json', ...options });
   }
 
-  /** Sealed days of receipts, newest first, or one of them; for the receipt of a result name it. */
+  /** Sealed days of receipts, newest first, or a single day. To check a result's receipt, pass the result's id. */
   async receiptDays(
     asked: { day?: string; before?: string; limit?: number; resultId?: string } = {},
     options: CallOptions = {},
@@ -1225,14 +1234,14 @@ export class EloquentPoll {
     return this.#service.body<ReceiptDays>({ path: '/api/receipts/days', query, ...options });
   }
 
-  /** Your polls, newest first, one page. */
+  /** One page of your polls, newest first. */
   async polls(asked: PollListQuery = {}, options: CallOptions = {}): Promise<PollList> {
     const { metadata = {}, ...rest } = asked;
     const query = search({ ...rest, ...metadataQuery(metadata) });
     return this.#service.body<PollList>({ path: '/api/polls', query, ...options });
   }
 
-  /** Every poll that the query finds, newest first, page after page. */
+  /** All polls that match the query, newest first, read page by page. */
   async *eachPoll(
     query: Omit<PollListQuery, 'before'> = {},
     options: CallOptions = {},
@@ -1245,15 +1254,15 @@ export class EloquentPoll {
     }
   }
 
-  /** How many polls stand, at most 100 in one call. */
+  /** The status of several polls, at most 100 per call. */
   async statuses(sessionIds: readonly string[], options: CallOptions = {}): Promise<SessionStatuses> {
     const query = search({ ids: sessionIds.join() });
     return this.#service.body<SessionStatuses>({ path: '/api/polls/status', query, ...options });
   }
 
   /**
-   * Hands over many polls in one call; the service runs them within a day, for less than single ones. All rows are
-   * checked first: with an invalid one nothing runs, and the error's `rows` say which.
+   * Submits many polls in one call. The service runs them within a day, at a lower price. All rows are checked first:
+   * if one is invalid, nothing runs, and the error's `rows` say which.
    */
   async batch(rows: BatchRows, terms: BatchTerms = {}, options: BatchOptions = {}): Promise<BatchRun> {
     const { format, idempotencyKey, ...rest } = options;
@@ -1269,34 +1278,37 @@ export class EloquentPoll {
     return new BatchRun(this.#service, (await this.#service.body<Batch>({ ...call, ...rest })).batch_id);
   }
 
-  /** A batch that was begun before, here or elsewhere. */
+  /** A batch that was started earlier, here or elsewhere. */
   batchRun(batchId: string): BatchRun {
     return new BatchRun(this.#service, batchId);
   }
 
-  /** Your batches, newest first, one page. */
+  /** One page of your batches, newest first. */
   async batches(asked: BatchListQuery = {}, options: CallOptions = {}): Promise<BatchList> {
     return this.#service.body<BatchList>({ path: '/api/batches', query: search({ ...asked }), ...options });
   }
 
-  /** Your last five results. Needs a session: no key opens it. */
+  /** Your last five results. Needs a session; keys cannot use it. */
   async recent(options: CallOptions = {}): Promise<RecentResult[]> {
     return this.#service.body<RecentResult[]>({ path: '/api/results/recent', ...options });
   }
 
-  /** All your results, newest first. Needs a session: no key opens it. */
+  /** All your results, newest first. Needs a session; keys cannot use it. */
   async history(page: { limit?: number; offset?: number } = {}, options: CallOptions = {}): Promise<HistoryResult[]> {
     const query = search({ limit: page.limit, offset: page.offset });
     return this.#service.body<HistoryResult[]>({ path: '/api/results', query, ...options });
   }
 
-  /** What you can spend and have spent. With a key it is read by the tool `get_balance`: /api/balance takes a session. */
+  /**
+   * Your balance and usage. With a key, it is read through the MCP tool `get_balance`, because /api/balance needs a
+   * session.
+   */
   async balance(options: CallOptions = {}): Promise<Balance> {
     if (this.#service.usesKey) return (await callTool(this.#service, 'get_balance', options)) as Balance;
     return this.#service.body<Balance>({ path: '/api/balance', ...options });
   }
 
-  /** What was asked and charged, by day, key, preset, surface or a label of your own. */
+  /** Polls and charges by day, key, preset, surface or one of your labels. */
   async usage(asked: UsageQuery = {}, options: CallOptions = {}): Promise<UsageReport> {
     return this.#service.body<UsageReport>({ path: '/api/usage', query: search({ ...asked }), ...options });
   }
@@ -1306,15 +1318,15 @@ export class EloquentPoll {
     return this.#service.body<UsageBalance>({ path: '/api/usage/balance', ...options });
   }
 
-  /** From below this much on, the balance counts as low; null: never. */
+  /** Sets the amount below which the balance counts as low. Null: never. */
   async setLowBalance(usd: number | null, options: CallOptions = {}): Promise<UsageBalance> {
     const call: Call = { method: 'PUT', path: '/api/usage/low-balance', body: { low_balance_usd: usd }, ...options };
     return this.#service.body<UsageBalance>(call);
   }
 
   /**
-   * Everything of the account, line by line: account, keys, polls with results, transfers and more, each with its `type`.
-   * A line of type `cursor` says from where on a later call can go on. The last line is `end`.
+   * All data of the account, line by line: account, keys, polls with results, transfers and more, each with its `type`.
+   * A later call can continue after a line of type `cursor`. The last line is `end`.
    */
   async *exportAccount(
     asked: { cursor?: string | undefined } = {},
@@ -1323,7 +1335,7 @@ export class EloquentPoll {
     let { cursor } = asked;
     let part: ExportLine[] = [];
     const next = (): Call => {
-      // What came after the last cursor comes again.
+      // The lines after the last cursor will be sent again.
       part = [];
       return { path: '/api/export', query: search({ cursor }), usualMs: EXPORT_TIMEOUT_MS, ...options };
     };
@@ -1336,12 +1348,12 @@ export class EloquentPoll {
         yield* part.splice(0);
         if (line.type === 'end') return;
       }
-      // A replica that shuts down ends its answers early, after a cursor.
+      // A server that shuts down ends its answers early, after a cursor.
       if (cursor === before) throw new EloquentPollError('The export has no end.', { code: 'bad_response' });
     }
   }
 
-  /** Sends feedback on an outcome. A second feedback on a poll replaces the first. */
+  /** Sends feedback on an outcome. A second feedback on the same poll replaces the first. */
   async feedback(feedback: Feedback, options: CallOptions = {}): Promise<FeedbackReceipt> {
     return this.#service.body<FeedbackReceipt>({ method: 'POST', path: '/api/feedback', body: feedback, ...options });
   }
@@ -1350,7 +1362,7 @@ export class EloquentPoll {
     return this.#service.body<ApiKey[]>({ path: '/api/keys', ...options });
   }
 
-  /** If the answer is lost, revoke what `keys` lists and create another. */
+  /** If the answer is lost, revoke the key that `keys` lists and create another. */
   async createKey(terms: string | KeyTerms = {}, options: CallOptions = {}): Promise<NewApiKey> {
     const body = typeof terms === 'string' ? { label: terms } : terms;
     return this.#service.body<NewApiKey>({ method: 'POST', path: '/api/keys', body, once: true, ...options });
@@ -1377,7 +1389,7 @@ export class EloquentPoll {
     return found.endpoints;
   }
 
-  /** The answer has the secret that its messages are signed with. */
+  /** The answer contains the secret that signs its messages. */
   async createWebhookEndpoint(
     endpoint: WebhookEndpointRequest,
     options: CallOptions = {},
@@ -1401,12 +1413,12 @@ export class EloquentPoll {
     return this.#service.body<{ removed: boolean }>(call);
   }
 
-  /** What an endpoint's messages are signed with; `account` is for each `webhook_url` of a poll or batch. */
+  /** The secret that signs an endpoint's messages. `account`: the one for the `webhook_url` of polls and batches. */
   async webhookSecret(endpointId = 'account', options: CallOptions = {}): Promise<WebhookSecret> {
     return this.#service.body<WebhookSecret>({ path: `${ENDPOINTS}/{}/secret`, ids: [endpointId], ...options });
   }
 
-  /** A new secret; for `overlap_s` messages carry the signatures of both. */
+  /** Creates a new secret. For `overlap_s` seconds, messages are signed with both. */
   async rotateWebhookSecret(
     endpointId = 'account',
     rotation: { overlap_s?: number } = {},
@@ -1416,7 +1428,7 @@ export class EloquentPoll {
     return this.#service.body<WebhookSecret>({ ...call, body: rotation, ...options });
   }
 
-  /** Sends a message to it now, to try it. */
+  /** Sends a test message to the endpoint. */
   async testWebhookEndpoint(endpointId: string, options: CallOptions = {}): Promise<WebhookDelivery> {
     const call: Call = { method: 'POST', path: `${ENDPOINTS}/{}/test`, ids: [endpointId], once: true, ...options };
     return this.#service.body<WebhookDelivery>(call);
@@ -1443,11 +1455,11 @@ export class EloquentPoll {
   }
 }
 
-/** A poll that goes on by itself. */
+/** A poll that runs in the background. */
 export class Session {
   readonly id: string;
   readonly #service: Service;
-  /** Of a wait or a stream without a `timeoutMs`. */
+  /** The timeout of a wait or stream without `timeoutMs`. */
   readonly #usualMs: number;
 
   constructor(service: Service, id: string, usualMs = SESSION_TIMEOUT_MS) {
@@ -1456,18 +1468,18 @@ export class Session {
     this.#usualMs = usualMs;
   }
 
-  /** How it stands right now; with `include`, and once it has ended, its result or failure too. */
+  /** The current status. With `include`, also the result or failure once the poll has ended. */
   async status({ include, ...options }: CallOptions & { include?: 'result' } = {}): Promise<SessionStatus> {
     return this.#service.body<SessionStatus>({ ...this.#to('status'), query: search({ include }), ...options });
   }
 
-  /** Its result; while it runs null. */
+  /** The result. Null while the poll runs. */
   async result(options: CallOptions = {}): Promise<PollResponse | null> {
     const answer = await this.#service.call({ ...this.#to('result'), ...options });
     return answer.status === 202 ? null : (answer.body as PollResponse);
   }
 
-  /** Asks no further model; the votes that were given are charged. Of a poll that has ended it changes nothing. */
+  /** Stops asking models. The votes received by then are charged. Has no effect on an ended poll. */
   async cancel(options: CallOptions = {}): Promise<SessionStatus> {
     const call: Call = { method: 'POST', ...this.#to('cancel'), ...options };
     const { session_id, status, result_id } = await this.#service.body<SessionStatus>(call);
@@ -1475,8 +1487,9 @@ export class Session {
   }
 
   /**
-   * Waits for its end, mostly inside one request, and answers its result. A failure that may pass, such as a restart of the
-   * service, only delays the news. Without `timeoutMs` it waits as long as a poll can take: a day, where it may be of `flex`.
+   * Waits for the end, usually inside a single request, and returns the result. A temporary failure, such as a restart
+   * of the service, only causes a delay. Without `timeoutMs` it waits as long as a poll can take: a day, if it may be a
+   * `flex` poll.
    */
   async wait(options: WaitOptions = {}): Promise<PollResponse> {
     const deadline = startDeadline(options.signal, options.timeoutMs ?? this.#usualMs);
@@ -1506,13 +1519,16 @@ export class Session {
       }
       const isNews = tag !== null && tag !== known;
       known = tag;
-      // An unchanged answer should have been held by the service: without that, pause.
+      // The service should have held back an unchanged answer. Since it did not, pause here.
       if ((onProgress && isNews) || performance.now() - asked >= 1_000) continue;
       await sleep(Math.min((retryAfter(answer.headers) ?? 1) * 1_000, MAX_BACKOFF_MS), deadline.signal);
     }
   }
 
-  /** With the known tag the service answers at the next vote; without it, at the end, or at once while following. */
+  /**
+   * With a known tag, the service answers at the next vote. Without one, it answers at the end, or at once if
+   * following.
+   */
   #news({ signal, leftMs }: Deadline, known: string | null, following: boolean): Promise<Answer> {
     const seconds = Math.max(1, Math.min(MAX_WAIT_S, Math.floor(leftMs() / 1_000)));
     const headers = {
@@ -1528,8 +1544,8 @@ export class Session {
   }
 
   /**
-   * Its events from where it stands: the newest `started`, one with each vote, then `complete`. Costs nothing. After its first
-   * event a failure that may pass only delays the next one.
+   * The poll's events from its current state on: the newest `started`, one after each vote, then `complete`. Free of
+   * charge. After the first event, a temporary failure only delays the next one.
    */
   stream(options: CallOptions = {}): AsyncGenerator<StreamEvent, void> {
     const call: Call = { method: 'POST', path: '/api/poll/stream', usualMs: this.#usualMs, ...options };
@@ -1541,7 +1557,7 @@ export class Session {
   }
 }
 
-/** Many polls that go on by themselves. */
+/** Many polls that run in the background. */
 export class BatchRun {
   readonly id: string;
   readonly #service: Service;
@@ -1555,7 +1571,7 @@ export class BatchRun {
     return this.#service.body<Batch>({ ...this.#to(), ...options });
   }
 
-  /** Waits for its end. A failure that may pass, such as a restart of the service, only delays the news. */
+  /** Waits for the end. A temporary failure, such as a restart of the service, only causes a delay. */
   async wait({ onProgress, ...options }: BatchWaitOptions = {}): Promise<Batch> {
     const deadline = startDeadline(options.signal, options.timeoutMs ?? BATCH_TIMEOUT_MS);
     try {
@@ -1578,7 +1594,10 @@ export class BatchRun {
     }
   }
 
-  /** What became of its rows, in any order: of a batch that runs those that have ended. A broken connection is resumed. */
+  /**
+   * The results of its rows, in any order. While the batch runs, those of rows that have ended. A broken connection is
+   * resumed.
+   */
   async *results(options: CallOptions = {}): AsyncGenerator<BatchResult, void> {
     const seen = new Set<number>();
     const call: Call = { ...this.#to('/results'), usualMs: BATCH_TIMEOUT_MS, ...options };
@@ -1590,17 +1609,20 @@ export class BatchRun {
     }
   }
 
-  /** With right answers: how often it was right, by model, threshold and confidence, and what would have been enough. */
+  /**
+   * For rows with right answers: how often they were answered right, by model, threshold and confidence, and which
+   * setting would have been enough.
+   */
   async report(options: CallOptions = {}): Promise<BatchReport> {
     return this.#service.body<BatchReport>({ ...this.#to('/report'), ...options });
   }
 
-  /** No further row is begun; polls that run are canceled, and the votes that were given are charged. */
+  /** Starts no more rows and cancels running polls. The votes received by then are charged. */
   async cancel(options: CallOptions = {}): Promise<Batch> {
     return this.#service.body<Batch>({ method: 'POST', ...this.#to('/cancel'), ...options });
   }
 
-  /** Deletes a batch that has ended, with its rows and results. */
+  /** Deletes an ended batch with its rows and results. */
   async delete(options: CallOptions = {}): Promise<BatchDeleted> {
     const gone: BatchDeleted = { batch_id: this.id, deleted: true };
     return this.#service.body<BatchDeleted>({ method: 'DELETE', ...this.#to(), gone, ...options });
@@ -1611,7 +1633,7 @@ export class BatchRun {
   }
 }
 
-/** In parts, so that rows that come one by one can be sent again. */
+/** Collects the rows in parts, so that rows from an iterator can be sent again. */
 async function jsonLines(rows: Iterable<object> | AsyncIterable<object>): Promise<Blob> {
   const parts: Blob[] = [];
   let text = '';
@@ -1629,9 +1651,9 @@ async function jsonLines(rows: Iterable<object> | AsyncIterable<object>): Promis
 const MAX_SIGNATURES = 16;
 
 /**
- * Checks that a delivery comes from the service (Standard Webhooks) and reads it. Give the body as it was received, before
- * it is parsed, and every secret that may be in use: while one is rotated there are two. Deliveries are made at least once:
- * `webhook-id` stays the same when one is repeated.
+ * Checks that a delivery comes from the service (Standard Webhooks) and reads it. Pass the body as received, before
+ * parsing, and every secret that may be in use: there are two while one is rotated. A delivery may arrive more than
+ * once, with the same `webhook-id`.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -1656,7 +1678,7 @@ export async function verifyWebhook(
     const algorithm = { name: 'HMAC', hash: 'SHA-256' };
     const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
     for (const signature of found) {
-      // WebCrypto compares in constant time; all are compared, whichever is right.
+      // WebCrypto compares in constant time. All secrets are tried, whichever is right.
       if (await crypto.subtle.verify('HMAC', key, signature, signed)) isGood = true;
     }
   }
@@ -1693,23 +1715,23 @@ function joined(first: Uint8Array, second: Uint8Array) {
 
 interface Call extends CallOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `{}` for each of the ids. */
+  /** Contains `{}` for each of the ids. */
   path: string;
   ids?: readonly string[];
-  /** From `search`. */
+  /** Made by `search`. */
   query?: string;
   body?: unknown;
-  /** Instead of a body; its type is a header. */
+  /** Sent instead of `body`. Its type is given as a header. */
   upload?: Blob;
   headers?: Record<string, string>;
   accept?: string;
   /** Not idempotent: retried only if the service refused it. */
   once?: boolean;
-  /** Of a deletion: the body where a repeated call finds nothing, because an earlier one may have deleted it. */
+  /** For deletions: the body to return if a retry finds nothing, because an earlier attempt may have deleted it. */
   gone?: object;
-  /** Of the call without a `timeoutMs`, once it may begin. */
+  /** The timeout without `timeoutMs`, counted from when the rate limits allow the call. */
   usualMs?: number;
-  /** What the service counts it with; without it with calls of the same method and path. */
+  /** The rate limit that it counts against. Default: that of its method and path. */
   budget?: string;
 }
 
@@ -1721,21 +1743,21 @@ interface Answer {
 
 interface Service {
   maxRetries: number;
-  /** A key and no session. */
+  /** True if there is a key and no session. */
   usesKey: boolean;
-  /** A call with its retries. */
+  /** Makes a call with its retries. */
   call(call: Call): Promise<Answer>;
-  /** The same, for its body. */
+  /** The same, but returns the body. */
   body<T>(call: Call): Promise<T>;
-  /** When the budget lets a call begin, its deadline does. */
+  /** Waits until the rate limit allows the call, then returns its deadline. */
   begin(call: Call): Promise<Deadline>;
-  /** One attempt, which waits if it is a repeated one: a successful response with an unread body, or an error. */
+  /** One attempt; repeated ones wait first. Returns a successful response with an unread body, or throws an error. */
   send(call: Call, attempt: number, deadline: Deadline, accept: string, signal?: AbortSignal): Promise<Response>;
 }
 
 const ENDPOINTS = '/api/webhook-endpoints';
 
-/** Everything that is a poll with a key draws from one budget. */
+/** All polls with a key share one rate limit. */
 const POLLS = 'polls';
 
 function paid(path: string, body: object, { idempotencyKey, ...options }: PollOptions): Call {
@@ -1817,7 +1839,7 @@ function createService(options: ClientOptions): Service {
             return { status: 200, headers: new Headers(), body: call.gone };
           mayBeDone ||= !isRefusal(error);
           const delay = attempt < maxRetries ? delayBefore(attempt, error, call) : null;
-          // No time is left for the wait: throw the error.
+          // There is no time left for the wait, so throw the error.
           if (delay === null || delay >= deadline.leftMs()) throw error;
           await sleep(delay, deadline.signal);
         }
@@ -1833,7 +1855,7 @@ function createService(options: ClientOptions): Service {
   return { maxRetries, usesKey, call, body: async <T>(one: Call) => (await call(one)).body as T, begin, send };
 }
 
-/** A tool of the MCP server that only reads, in one request. */
+/** Calls a read-only tool of the MCP server in one request. */
 async function callTool(service: Service, name: string, options: CallOptions): Promise<unknown> {
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } };
   const accept = 'application/json, text/event-stream';
@@ -1849,7 +1871,7 @@ interface ToolAnswer {
   content?: { text?: string }[];
 }
 
-/** Retryable statuses, if the body does not say. */
+/** Retryable statuses, if the body does not say whether a retry helps. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 /** Statuses of requests that had no effect. */
 const REFUSED = new Set([425, 429]);
@@ -1857,18 +1879,18 @@ const REFUSED = new Set([425, 429]);
 const isRefusal = (error: unknown): boolean =>
   error instanceof EloquentPollError && error.status !== null && REFUSED.has(error.status);
 
-/** By the service: a proxy whose service is away says no code. */
+/** True if the service itself says so. A proxy whose service is down sends no code. */
 const isNotThere = (error: unknown): boolean =>
   error instanceof EloquentPollError && error.status === 404 && error.code !== 'http_404';
 
-/** Milliseconds until the next attempt, with full jitter and not before Retry-After; null for none. */
+/** Milliseconds until the next attempt, with full jitter and not before Retry-After. Null: no retry. */
 function delayBefore(
   attempt: number,
   error: unknown,
   { once = false, upload, firstMs = FIRST_BACKOFF_MS }: { once?: boolean; upload?: Blob; firstMs?: number },
 ): number | null {
   if (!(error instanceof EloquentPollError) || !error.retryable) return null;
-  // What did not arrive in time will not the next time.
+  // An upload that did not arrive in time will not do so the next time.
   if (upload && error.status === 408) return null;
   if (error.code === 'timeout') return null;
   if (once && !isRefusal(error)) return null;
@@ -1877,14 +1899,14 @@ function delayBefore(
   return asked + Math.random() * Math.min(MAX_BACKOFF_MS, firstMs * 2 ** attempt);
 }
 
-/** Milliseconds until a long wait looks again, longer after each look in vain; null where the error does not pass. */
+/** Milliseconds until a long wait looks again, longer after each failed look. Null if the error is not temporary. */
 function pauseWithoutNews(missed: number, error: unknown): number | null {
   if (!(error instanceof EloquentPollError) || !error.retryable) return null;
   const halfMs = Math.min(MAX_BACKOFF_MS, BATCH_NEWS_MS * 2 ** missed) / 2;
   return Math.max((error.retryAfterSeconds ?? 0) * 1_000, halfMs) + Math.random() * halfMs;
 }
 
-/** The first answer of a call that is made again after each failure that may pass. */
+/** Repeats a call after each temporary failure, until its first answer. */
 async function untilHeard<T>(deadline: Deadline, call: () => Promise<T>): Promise<T> {
   for (let missed = 0; ; missed++) {
     try {
@@ -1903,7 +1925,10 @@ function networkError(cause: unknown, signal: AbortSignal): unknown {
   return new EloquentPollError('The service cannot be reached.', { code: 'network_error', retryable: true, cause });
 }
 
-/** An error that says how to find a poll that may have been made. What the caller's own signal says stays as it is. */
+/**
+ * Adds to an error how to find a poll that may have been created. The reason of the caller's own signal stays
+ * unchanged.
+ */
 function withPoll(error: unknown, { headers, signal }: Call, sessionId: string | null = null): unknown {
   if (!(error instanceof EloquentPollError) || (signal?.aborted && error === signal.reason)) return error;
   return Object.assign(error, {
@@ -1950,7 +1975,7 @@ async function errorOf(response: Response, signal: AbortSignal): Promise<Eloquen
   return errorFrom(objectIn(text) ?? {}, { code: `http_${status}`, status, headers });
 }
 
-/** From either error body of the service, or an error event. */
+/** Makes an error from either kind of error body of the service, or from an error event. */
 function errorFrom(
   { detail, error, code, retryable, recovery, errors, error_count, request_id, session_id, ...costs }: ErrorBody,
   known: { code: string; status: number | null; headers: Headers },
@@ -1975,7 +2000,7 @@ function errorFrom(
 
 type Issue = EloquentPollError['issues'][number];
 
-/** Unchecked fields of an error body. */
+/** Fields of an error body, unchecked. */
 type ErrorBody = Partial<
   Record<
     | 'detail'
@@ -1994,7 +2019,7 @@ type ErrorBody = Partial<
   >
 >;
 
-/** null if the text is not a JSON object. */
+/** Null if the text is not a JSON object. */
 function objectIn(text: string): ErrorBody | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -2004,18 +2029,18 @@ function objectIn(text: string): ErrorBody | null {
   }
 }
 
-/** Seconds, whether the header has a number or a date. */
+/** The header in seconds, whether it is a number or a date. */
 function retryAfter(headers: Headers): number | null {
   const value = headers.get('retry-after')?.trim();
   if (!value) return null;
   if (/^\d+$/.test(value)) return Number(value);
   const at = Date.parse(value);
-  // By the service's own clock, where it says what it is.
+  // Uses the service's own clock if the response states its time.
   const now = Date.parse(headers.get('date') ?? '') || Date.now();
   return Number.isNaN(at) ? null : Math.max(0, (at - now) / 1_000);
 }
 
-/** Only the named fields: a wider object may hold values that must not be in a URL. */
+/** Pass only named fields: a wider object may contain values that must not be in a URL. */
 function search(query: Record<string, string | number | boolean | undefined>): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
@@ -2025,7 +2050,7 @@ function search(query: Record<string, string | number | boolean | undefined>): s
 const metadataQuery = (metadata: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata[${key}]`, value]));
 
-/** Without `randomUUID`, which is not available on pages without TLS. */
+/** Does not use `randomUUID`, which is not available on pages without TLS. */
 function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -2038,7 +2063,10 @@ interface Deadline {
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A signal that aborts with the caller's or after the timeout, `named` to the caller; `end` releases both. */
+/**
+ * A signal that aborts when the caller's does or after the timeout. `named`: the timeout to mention in the error. `end`
+ * releases both.
+ */
 function startDeadline(outer: AbortSignal | undefined, ms: number, named = ms): Deadline {
   const inner = new AbortController();
   const endsAt = performance.now() + ms;
@@ -2084,28 +2112,28 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 
 // ---------------------------------------------------------------------------------------------------------- pacing
 
-/** What the service's budgets have left, shared by the calls of one client. Times are of `performance.now`. */
+/** Tracks what is left of the service's rate limits, for all calls of one client. Times are of `performance.now`. */
 interface Pace {
-  /** Returns when a call may be sent, or when a longer wait is no use: then the service refuses it. */
+  /** Resolves when a call may be sent, or when waiting longer is useless and the service should refuse it. */
   turn(budget: string, signal: AbortSignal | undefined, withinMs: number): Promise<void>;
-  /** Returns what takes the answer's headers; null if there was none. */
+  /** Call the returned function with the response, or with null if there was none. */
   sent(budget: string): (response: Response | null) => void;
 }
 
 interface Budget {
-  /** Calls; those that were sent count before they are answered. */
+  /** Number of calls left. Sent calls count before they are answered. */
   left: number;
   endsAt: number;
   limit: number;
   windowMs: number;
-  /** When the call was sent whose answer said this; null before any. */
+  /** When the call was sent whose answer set these values. Null before any answer. */
   saidAt: number | null;
   unanswered: number;
-  /** Calls take their turns one by one, in the order they came. */
+  /** Calls take turns one by one, in order of arrival. */
   queue: Promise<unknown>;
 }
 
-/** The service counts a window in whole seconds. */
+/** The service counts windows in whole seconds. */
 const SAME_WINDOW_MS = 1_500;
 
 function createPace(): Pace {
@@ -2155,12 +2183,15 @@ function createPace(): Pace {
   };
 }
 
-/** Milliseconds until there is a call left. A window that is over begins again with the next call, as the service counts. */
+/**
+ * Milliseconds until there is a call left. As in the service, a new window starts with the first call after the old
+ * one.
+ */
 function pauseBefore(budget: Budget): number {
   const now = performance.now();
   if (budget.saidAt === null) return budget.unanswered < FIRST_CALLS ? 0 : 20;
   if (now >= budget.endsAt) Object.assign(budget, { left: budget.limit, endsAt: now + budget.windowMs, saidAt: now });
-  // A random part, because many clients wait for the same second.
+  // With a random part, because many clients wait for the same second.
   return budget.left > 0 ? 0 : budget.endsAt - now + Math.random() * 250;
 }
 
@@ -2172,7 +2203,8 @@ function learn(budget: Budget, { status, headers }: Response, sentAt: number): v
   const left = number('ratelimit-remaining') ?? (isRefused ? 0 : null);
   const seconds = number('ratelimit-reset') ?? (isRefused ? retryAfter(headers) : null);
   if (left === null || seconds === null) return;
-  // Counted when the call arrived, which may be long before its answer; but a refusal names a time from itself on.
+  // The service counts from when the call arrived, which may be long before its answer. A refusal counts from its own
+  // time.
   const endsAt = (isRefused ? performance.now() : sentAt) + seconds * 1_000;
   const isSameWindow = Math.abs(endsAt - budget.endsAt) <= SAME_WINDOW_MS;
   if (endsAt <= performance.now() || (!isSameWindow && known !== null && sentAt < known)) return;
@@ -2180,10 +2212,10 @@ function learn(budget: Budget, { status, headers }: Response, sentAt: number): v
   const windows = (headers.get('ratelimit-policy') ?? '').matchAll(/(\d{1,9})\s*;\s*w=(\d{1,7})/g);
   const [, , window] = [...windows].find(([, calls]) => Number(calls) === limit) ?? [];
   budget.left = isSameWindow ? Math.min(budget.left, left) : left;
-  // The later end is sure: of two answers of a window, one may have been a refusal that named a time.
+  // The later end is safe: one of two answers of a window may be a refusal, which counts from its own time.
   budget.endsAt = isSameWindow ? Math.max(budget.endsAt, endsAt) : endsAt;
   budget.saidAt = Math.max(sentAt, budget.saidAt);
-  // A limit whose window is unknown, or of no calls at all, says nothing about the next window.
+  // If the window is unknown or allows no calls at all, nothing is known about the next window.
   budget.limit = window === undefined || limit === 0 ? Number.POSITIVE_INFINITY : limit;
   budget.windowMs = Number(window ?? 0) * 1_000;
 }
@@ -2203,8 +2235,8 @@ function unlessAborted(work: Promise<unknown>, signal: AbortSignal | undefined):
 // --------------------------------------------------------------------------------------------------------- streams
 
 /**
- * JSON lines as they come. Where a connection breaks, `next` says how to go on; attempts are counted from the last line that
- * is new, so that an answer that always breaks at the same place has an end.
+ * Yields JSON lines as they arrive. If a connection breaks, `next` says how to continue. Attempts are counted since the
+ * last new line, so that an answer that always breaks at the same place does not loop forever.
  */
 async function* streamLines<T>(
   service: Service,
@@ -2265,7 +2297,7 @@ function connectionWithin({ signal }: Deadline) {
   };
 }
 
-/** A body as text, in pieces; `giveUp` is called when none comes. */
+/** Yields a body as text, in chunks. `giveUp` is called if none arrives in time. */
 async function* piecesUnlessSilent(
   { body }: Response,
   giveUp: (reason: unknown) => void,
@@ -2292,7 +2324,9 @@ async function* piecesUnlessSilent(
   }
 }
 
-/** `lastId` is of the poll that a stream follows. One that follows a poll is patient, once it has had an event. */
+/**
+ * `lastId`: the event or poll to follow from. A stream that follows a poll retries for longer, after its first event.
+ */
 async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGenerator<StreamEvent, void> {
   const deadline = await service.begin({ usualMs: POLL_TIMEOUT_MS, ...call });
   let lastSeq = -1;
@@ -2314,7 +2348,7 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
         for await (const message of sseMessages(response, connection.abort)) {
           firstMs = message.retryMs ?? firstMs;
           const event = readStreamEvent(message, response);
-          // After a reconnect the newest event may be repeated.
+          // After a reconnect, the newest event may be repeated.
           if (event === null || (event.event === 'started' && event.data.seq <= lastSeq)) continue;
           lastId = event.id || lastId;
           lastSeq = event.data.seq;
@@ -2342,11 +2376,11 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
   }
 }
 
-/** An `error` event: the poll has run, so it is not retried. */
+/** True for an `error` event: the poll has run, so it is not retried. */
 const isVerdict = (error: unknown): boolean =>
   error instanceof EloquentPollError && error.status === null && error.code !== 'network_error';
 
-/** null for unknown kinds of events. An `error` event is thrown. */
+/** Null for unknown kinds of events. An `error` event is thrown. */
 function readStreamEvent({ event, id, data }: SseMessage, response: Response): StreamEvent | null {
   if (event !== 'started' && event !== 'complete' && event !== 'error') return null;
   const body = objectIn(data);
@@ -2374,8 +2408,8 @@ async function* sseMessages(response: Response, giveUp: (reason: unknown) => voi
 }
 
 /**
- * Server-sent events as the HTML standard reads them: lines end with CR, LF or both, an empty one ends an event, a
- * colon begins a comment. An event without its empty line is discarded.
+ * Parses server-sent events as defined in the HTML standard: lines end with CR, LF or both, an empty line ends an
+ * event, a colon starts a comment. An event without its empty line is discarded.
  */
 export function createSseParser(): (text: string) => SseMessage[] {
   let rest = '';
@@ -2421,7 +2455,7 @@ export function createSseParser(): (text: string) => SseMessage[] {
         afterReturn = false;
         continue;
       }
-      // The LF of a CR LF does not end another line.
+      // The LF of a CR LF does not end a second line.
       if (char === '\n' && afterReturn) {
         afterReturn = false;
         from = at + 1;
