@@ -5,13 +5,13 @@ import { DateTime, literals, nullable, Usd, Uuid } from './vocabulary.ts';
 export const Balance = Type.Object(
   {
     balance_cents: Type.Integer(),
-    balance: Type.String({ description: 'The same amount for a reader, such as `$12.34`.' }),
+    balance: Type.String({ description: 'The same amount as text, such as `$12.34`.' }),
     usage_cents: Type.Integer({ minimum: 0 }),
     held_back_cents: Type.Optional(
       Type.Integer({
         minimum: 1,
         description:
-          'Part of the balance that polls cannot use until a card payment has settled; absent where there is none.',
+          'Part of the balance that polls cannot use until a card payment has settled. Absent if there is none.',
       }),
     ),
   },
@@ -25,7 +25,7 @@ export const CurrentUser = Type.Object(
     email: Type.String({
       format: 'email',
       description:
-        'Who has none gets a name in the reserved domain `invalid`, which no mail reaches: `<address>@wallet.invalid` for a wallet.',
+        'An account without e-mail address has one in the reserved domain `invalid`, which cannot receive mail: `<address>@wallet.invalid` for a wallet.',
     }),
   },
   { $id: 'CurrentUser' },
@@ -38,28 +38,29 @@ export type LimitReset = (typeof LIMIT_RESETS)[number];
 
 const Limit = Type.Number({ minimum: 0, maximum: LIMITS.key_limit_usd });
 const Reset = literals(LIMIT_RESETS, {
-  description: '`daily`: at midnight UTC; `monthly`: at midnight UTC of the first day of a month.',
+  description:
+    'When spending is counted from zero again. `daily`: at midnight UTC; `monthly`: at midnight UTC of the first day of a month.',
 });
 
 /** What a key may do, as its owner sees it. */
 const KeyTerms = {
   label: Type.String(),
   expires_at: nullable(DateTime),
-  read_only: Type.Boolean({ description: 'It may read, and neither ask nor change anything.' }),
+  read_only: Type.Boolean({ description: 'Whether the key can only read, and neither run polls nor change anything.' }),
   limit_usd: nullable(
     Type.Number({
       minimum: 0,
-      description: 'The most that its polls may be charged per period; null without a limit.',
+      description: 'The maximum that polls of the key may be charged per period; null if there is no limit.',
     }),
   ),
   limit_reset: Reset,
   spent_usd: nullable(
-    Type.Number({ minimum: 0, description: 'Charged in this period of the limit; null without a limit.' }),
+    Type.Number({ minimum: 0, description: 'Charged in the current period; null if there is no limit.' }),
   ),
   held_usd: nullable(
     Type.Number({
       minimum: 0,
-      description: 'Set aside for running polls, which counts against the limit too; null without a limit.',
+      description: 'Held for running polls; it counts towards the limit. Null if there is no limit.',
     }),
   ),
   resets_at: nullable(DateTime),
@@ -84,10 +85,10 @@ export const KeyRequest = Type.Object(
   {
     label: Type.Optional(Type.String({ maxLength: LIMITS.key_label })),
     expires_at: Type.Optional(
-      Type.String({ format: 'date-time', description: 'When the key stops to authenticate; never without it.' }),
+      Type.String({ format: 'date-time', description: 'When the key expires. Without it, the key never expires.' }),
     ),
     read_only: Type.Optional(Type.Boolean({ default: false })),
-    limit_usd: Type.Optional({ ...Limit, description: 'The most that its polls may be charged per period.' }),
+    limit_usd: Type.Optional({ ...Limit, description: 'The maximum that polls of the key may be charged per period.' }),
     limit_reset: Type.Optional({ ...Reset, default: 'never' }),
   },
   // A limit by another name must not be a key without one.
@@ -140,8 +141,8 @@ export type KeyRevocation = Static<typeof KeyRevocation>;
 
 export const KeysRevocation = Type.Object(
   {
-    revoked_count: Type.Integer({ minimum: 0, description: 'Keys that were active.' }),
-    logins_ended: Type.Integer({ minimum: 0, description: 'Signed-in browsers that are signed in no more.' }),
+    revoked_count: Type.Integer({ minimum: 0, description: 'How many active keys were revoked.' }),
+    logins_ended: Type.Integer({ minimum: 0, description: 'How many browsers were signed out.' }),
   },
   { $id: 'KeysRevocation' },
 );
@@ -149,14 +150,15 @@ export type KeysRevocation = Static<typeof KeysRevocation>;
 
 export const GiveUpBalance = Type.Optional(
   Type.Boolean({
-    description: 'What is left of the balance is given up: it is not paid out. Without it such an account stays.',
+    description:
+      'Gives up the remaining balance, which is not paid out. Without it, an account with a balance is not deleted.',
   }),
 );
 
 export const AccountDeletionQuery = Type.Object(
   {
     confirm: Type.String({
-      description: 'The `userId` of GET /api/auth/me, so that no account is deleted by mistake.',
+      description: 'The `userId` from GET /api/auth/me, so that no account is deleted by mistake.',
     }),
     give_up_balance: GiveUpBalance,
   },

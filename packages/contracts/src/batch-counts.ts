@@ -22,10 +22,10 @@ export type NotRunReason = (typeof NOT_RUN_REASONS)[number];
 export const notRunReason = (description: string) =>
   nullable(
     literals(NOT_RUN_REASONS, {
-      description: `${description} \`canceled\`: the batch was canceled, or its account frozen or closed; \`expired\`: 24 hours were over; \`uncovered\`: what was left of \`max_cost_usd\`, of the reservation or of the balance did not cover the next row.`,
+      description: `${description} \`canceled\`: the batch was canceled, or its account was frozen or closed; \`expired\`: the 24 hours were over; \`uncovered\`: the rest of \`max_cost_usd\`, of the reservation or of the balance did not cover the next row.`,
     }),
   );
 
 export const WHY_ROWS_WERE_NOT_RUN = notRunReason(
-  'Why rows were not run; null where all were, and until it has ended.',
+  'Why rows were not run. Null if all rows were run, and until the batch has ended.',
 );

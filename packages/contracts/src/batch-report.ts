@@ -11,7 +11,7 @@ export const MeasuredShare = Type.Object(
     of: Count,
     share: nullable(Probability),
     low: nullable(
-      Type.Number({ minimum: 0, maximum: 1, description: 'Of the exact 95% interval; null without rows.' }),
+      Type.Number({ minimum: 0, maximum: 1, description: 'Lower end of the exact 95% interval; null without rows.' }),
     ),
     high: nullable(Probability),
   },
@@ -21,7 +21,7 @@ export type MeasuredShare = Static<typeof MeasuredShare>;
 
 export const MeasuredMean = Type.Object(
   { mean: nullable(Type.Number()), low: nullable(Type.Number()), high: nullable(Type.Number()) },
-  { $id: 'MeasuredMean', description: 'With its 95% interval; null where there are too few rows for one.' },
+  { $id: 'MeasuredMean', description: 'A mean and its 95% interval; null if there are too few rows.' },
 );
 export type MeasuredMean = Static<typeof MeasuredMean>;
 
@@ -31,7 +31,7 @@ const Mean = Type.Ref(MeasuredMean);
 const Band = Type.Object({
   from: Probability,
   to: Probability,
-  said: Type.Number({ minimum: 0, maximum: 1, description: 'Mean over its polls.' }),
+  said: Type.Number({ minimum: 0, maximum: 1, description: 'The mean over the polls of this band.' }),
   right: Share,
 });
 
@@ -45,45 +45,58 @@ const worth = {
 const panelFigures = {
   polls: Type.Integer({
     minimum: 0,
-    description: 'Rows whose poll ended with a result; a tie or no vote is not right.',
+    description: 'Rows whose poll ended with a result. A tie, or a poll without a valid vote, counts as wrong.',
   }),
   accuracy: Share,
   no_answer: Type.Integer({ minimum: 0, description: 'Ties, and polls without a valid vote.' }),
   agreement: Mean,
   cost_usd: Usd,
   cost_per_right_usd: Mean,
-  calls: Type.Integer({ minimum: 0, description: 'Votes that were asked and ended.' }),
-  panel_calls: Type.Integer({ minimum: 0, description: 'Votes if every model of each panel had been asked.' }),
+  calls: Type.Integer({ minimum: 0, description: 'Votes that were asked for and completed.' }),
+  panel_calls: Type.Integer({
+    minimum: 0,
+    description: 'The number of votes if every model of each panel had been asked.',
+  }),
   calls_saved: nullable(Probability),
   by_confidence: Type.Array(Band, {
-    description: 'By the confidence of the answer. `from` and `to` of 1: no further vote could change the winner.',
+    description:
+      'By the confidence of the result. If `from` and `to` are 1, no further vote could have changed the winner.',
   }),
   by_agreement: Type.Array(Band, { description: "By the winner's share of the votes." }),
 };
 
 export const BatchCalibration = Type.Object(
   {
-    polls: Type.Integer({ minimum: 0, description: 'Polls of which it is known what the whole panel elects.' }),
+    polls: Type.Integer({ minimum: 0, description: 'Polls whose full-panel winner is known.' }),
     unknown: Type.Integer({
       minimum: 0,
       description:
-        'Polls that ended before that was known, and those of `order_unknown`. More than 1 in 100, and the figures below are null.',
+        'Polls whose full-panel winner is not known, and the polls counted in `order_unknown`. If they are more than 1 in 100, the figures below are null.',
     }),
-    states: Type.Integer({ minimum: 0, description: 'Moments at which a poll had a leader that could still change.' }),
+    states: Type.Integer({
+      minimum: 0,
+      description: 'How many states were evaluated: moments at which a poll had a leader that could still change.',
+    }),
     error: nullable(
       Type.Number({ minimum: 0, description: 'Expected calibration error over ten bins of confidence.' }),
     ),
     brier: nullable(Type.Number({ minimum: 0, description: 'Mean squared error of one forecast.' })),
     bands: Type.Array(Type.Ref(PublishedBand)),
   },
-  { $id: 'BatchCalibration', description: 'What confidence said of the whole panel, against what it then elected.' },
+  {
+    $id: 'BatchCalibration',
+    description: 'Stated confidence compared with how often the full panel elected the same winner.',
+  },
 );
 export type BatchCalibration = Static<typeof BatchCalibration>;
 
 export const PairedDifference = Type.Object(
   {
-    gained: Type.Integer({ minimum: 0, description: 'Polls that are right here and not there.' }),
-    lost: Type.Integer({ minimum: 0, description: 'Polls that are right there and not here.' }),
+    gained: Type.Integer({
+      minimum: 0,
+      description: 'Polls that are right in the first case but wrong in the second.',
+    }),
+    lost: Type.Integer({ minimum: 0, description: 'Polls that are wrong in the first case but right in the second.' }),
     mean: nullable(Type.Number()),
     low: nullable(Type.Number()),
     high: nullable(Type.Number()),
@@ -91,18 +104,20 @@ export const PairedDifference = Type.Object(
   {
     $id: 'PairedDifference',
     description:
-      'Accuracy here minus accuracy there, poll by poll, with a 95% interval that is wide rather than narrow.',
+      'The difference in accuracy between two cases on the same polls (first minus second), with a conservative 95% interval.',
   },
 );
 export type PairedDifference = Static<typeof PairedDifference>;
 
 export const BatchThreshold = Type.Object(
   {
-    confidence_threshold: Type.Union([Probability, Type.Null()], { description: 'Null: as the polls were asked.' }),
+    confidence_threshold: Type.Union([Probability, Type.Null()], {
+      description: 'Null means as the polls were asked.',
+    }),
     unknown: Type.Integer({
       minimum: 0,
       description:
-        'Polls that had stopped before they reached it, so that no vote shows what would have come. With any, the figures are null.',
+        'Polls that had stopped before they reached this threshold, so that their outcome is unknown. If there are any, the figures are null.',
     }),
     ...worth,
     calls_saved: nullable(Probability),
@@ -110,7 +125,7 @@ export const BatchThreshold = Type.Object(
       Type.Number({
         maximum: 1,
         description:
-          'Against asking every model; votes that were not asked are put at what their model costs on average in this batch.',
+          'The saving compared with asking every model. Votes that were not asked for are valued at the average cost of their model in this batch.',
       }),
     ),
     stopped_early: Type.Union([Share, Type.Null()]),
@@ -119,9 +134,9 @@ export const BatchThreshold = Type.Object(
         Type.Object({
           wrong: Type.Integer({
             minimum: 0,
-            description: 'Early stops on another winner than the whole panel elects.',
+            description: 'Early stops whose winner is not the one that the full panel elects.',
           }),
-          judged: Type.Integer({ minimum: 0, description: 'Early stops of which that is known.' }),
+          judged: Type.Integer({ minimum: 0, description: 'Early stops whose full-panel winner is known.' }),
           of: Type.Integer({ minimum: 0, description: 'All early stops.' }),
           share: nullable(Probability),
           low: nullable(Probability),
@@ -133,15 +148,15 @@ export const BatchThreshold = Type.Object(
     ),
     panel_agreement: Type.Union([Share, Type.Null()], {
       description:
-        'Polls with the outcome of the whole panel, of those of which that is known; null unless it is of all.',
+        'Share of polls whose outcome is that of the full panel. Null unless the full-panel outcome of all polls is known.',
     }),
     difference: Type.Union([Type.Ref(PairedDifference), Type.Null()], {
-      description: 'Against the same polls as they were asked.',
+      description: 'Compared with the same polls as they were asked.',
     }),
     as_asked: Type.Optional(
       Type.Object(
         { accuracy: Share, cost_usd: Usd },
-        { description: 'These polls as they were asked, where those of `order_unknown` are left out.' },
+        { description: 'These polls as they were asked; present if polls of `order_unknown` are left out.' },
       ),
     ),
   },
@@ -152,17 +167,19 @@ export type BatchThreshold = Static<typeof BatchThreshold>;
 export const BatchModel = Type.Object(
   {
     model_id: Type.String(),
-    polls: Type.Integer({ minimum: 0, description: 'Polls in whose panel it was.' }),
+    polls: Type.Integer({ minimum: 0, description: 'Polls whose panel contained the model.' }),
     asked: Type.Integer({
       minimum: 0,
       description:
-        'Polls in which it was asked. Fewer than `polls`: harder than average, because easy polls stop early.',
+        'Polls in which the model was asked. If they are fewer than `polls`, they are harder than average, because easy polls stop early.',
     }),
-    accuracy: Type.Ref(MeasuredShare, { description: 'Of the polls in which it was asked; no answer is not right.' }),
-    panel_accuracy: Type.Ref(MeasuredShare, { description: 'Of the panel, on the same polls.' }),
-    difference: Type.Ref(PairedDifference, { description: 'Against the panel, on the same polls.' }),
+    accuracy: Type.Ref(MeasuredShare, {
+      description: 'The accuracy of the model in the polls in which it was asked. No answer counts as wrong.',
+    }),
+    panel_accuracy: Type.Ref(MeasuredShare, { description: 'The accuracy of the panel on the same polls.' }),
+    difference: Type.Ref(PairedDifference, { description: 'The model compared with the panel on the same polls.' }),
     agreement: Type.Ref(MeasuredShare, {
-      description: "Its votes for the panel's answer, of its votes where there was one.",
+      description: "How often the model voted for the panel's answer, in polls where the panel had one.",
     }),
     cost_usd: Usd,
     cost_per_right_usd: Mean,
@@ -174,19 +191,22 @@ export type BatchModel = Static<typeof BatchModel>;
 export const BatchReportPanel = Type.Object(
   {
     preset: literals(PANEL_NAMES),
-    confidence_threshold: Type.Object({ min: Probability, max: Probability }, { description: 'Of its polls.' }),
+    confidence_threshold: Type.Object(
+      { min: Probability, max: Probability },
+      { description: 'The lowest and highest threshold of these polls.' },
+    ),
     ...panelFigures,
     order_unknown: Type.Optional(
       Type.Integer({
         minimum: 1,
         description:
-          'Polls that changed their worker on the way, so that the order of their votes is not known. They are left out of `thresholds`, but for the first; more than 1 in 100, and the figures of the others are null. Missing where there are none.',
+          'Polls that moved to another worker while running, so that the order of their votes is unknown. They are left out of all `thresholds` except the first. If they are more than 1 in 100, the figures of the other thresholds are null. Missing if there are none.',
       }),
     ),
     calibration: Type.Ref(BatchCalibration),
-    models: Type.Array(Type.Ref(BatchModel), { description: 'Each model alone, the most accurate first.' }),
+    models: Type.Array(Type.Ref(BatchModel), { description: 'Each model on its own, the most accurate first.' }),
     thresholds: Type.Array(Type.Ref(BatchThreshold), {
-      description: 'As asked, then other thresholds from low to high, replayed from the votes.',
+      description: 'First the polls as asked, then other thresholds from low to high, replayed from the votes.',
     }),
   },
   { $id: 'BatchReportPanel' },
@@ -199,12 +219,14 @@ export const BatchRecommendation = Type.Object(
   {
     kind: literals(RECOMMENDATIONS, {
       description:
-        '`change`: something cheaper was right as often, as far as these rows can show. `keep`: go on with `preset` as it was asked; nothing cheaper was right as often. `more_rows`: too few to say.',
+        '`change`: a cheaper choice was right as often, as far as these rows can show. `keep`: keep `preset` as it was asked; no cheaper choice was right as often. `more_rows`: too few rows for a recommendation.',
     }),
     preset: nullable(literals(PANEL_NAMES)),
     confidence_threshold: nullable(Probability),
-    cost_saved: nullable(Type.Number({ description: 'Of what the polls of this preset cost as they were asked.' })),
-    sentences: Type.Array(Type.String(), { description: 'It in words, with the figures that it follows from.' }),
+    cost_saved: nullable(
+      Type.Number({ description: 'The saving as a share of what the polls of this preset cost as they were asked.' }),
+    ),
+    sentences: Type.Array(Type.String(), { description: 'The recommendation in words, with the figures behind it.' }),
   },
   { $id: 'BatchRecommendation' },
 );
@@ -215,18 +237,21 @@ export const BatchReport = Type.Object(
     batch_id: Type.String(),
     complete: Type.Boolean({
       description:
-        'False while rows are to come or to be counted: then the figures are of the first rows, in their order.',
+        'False while rows are still running or not yet counted. The figures then cover the first `rows.counted` rows of the batch.',
     }),
     rows: Type.Object({
       total: Count,
-      counted: Type.Integer({ minimum: 0, description: 'From the first row on.' }),
-      judged: Type.Integer({ minimum: 0, description: 'With a right answer and a result.' }),
+      counted: Type.Integer({ minimum: 0, description: 'Rows counted so far, from the first row on.' }),
+      judged: Type.Integer({ minimum: 0, description: 'Rows with a right answer and a result.' }),
       without_gold: Count,
-      not_judged: Type.Integer({ minimum: 0, description: 'Canceled, not run, failed without a result, or deleted.' }),
+      not_judged: Type.Integer({
+        minimum: 0,
+        description: 'Rows that were canceled, not run, failed without a result, or deleted.',
+      }),
     }),
     simulated: Type.Boolean(),
     ...panelFigures,
-    panels: Type.Array(Type.Ref(BatchReportPanel), { description: 'By preset, the one with most polls first.' }),
+    panels: Type.Array(Type.Ref(BatchReportPanel), { description: 'By preset, the one with the most polls first.' }),
     recommendation: Type.Ref(BatchRecommendation),
     counted_at: DateTime,
   },

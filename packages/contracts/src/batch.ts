@@ -23,7 +23,7 @@ const customId = Type.String({
   minLength: 1,
   maxLength: batch.custom_id,
   pattern: '^[^\\p{Cc}]*$',
-  description: `Your name for the row, unique in the batch, at most ${batch.custom_id} characters; its line without one.`,
+  description: `Your id for the row, unique in the batch, at most ${batch.custom_id} characters. Default: its line number.`,
 });
 
 export const BatchRow = Type.Object(
@@ -31,7 +31,7 @@ export const BatchRow = Type.Object(
     custom_id: Type.Optional(customId),
     ...SessionRequest.properties,
     gold: Type.Optional(
-      Type.String({ description: 'The right answer, where it is known: the text of one of the options.' }),
+      Type.String({ description: 'The right answer, if you know it: the text of one of the options.' }),
     ),
   },
   { $id: 'BatchRow', description: 'A poll of a batch.' },
@@ -40,21 +40,19 @@ export const BatchRow = Type.Object(
 /** Of a whole batch: fields of the body, and query parameters of an upload. */
 export const BatchTerms = Type.Object(
   {
-    preset: Type.Optional(literals(PRESETS, { description: 'Of rows that name no preset, models or panel.' })),
-    confidence_threshold: Type.Optional({ ...Probability, description: 'Of rows that have none.' }),
-    reasons: Type.Optional(Type.Boolean({ description: 'Of rows that do not say.' })),
+    preset: Type.Optional(literals(PRESETS, { description: 'For rows that name no preset, models or panel.' })),
+    confidence_threshold: Type.Optional({ ...Probability, description: 'For rows that have no threshold.' }),
+    reasons: Type.Optional(Type.Boolean({ description: 'For rows without this field.' })),
     max_cost_usd: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
         maximum: 1_000_000,
-        description: 'The most that the whole batch may cost; rows that it does not cover are not run.',
+        description: 'The maximum cost of the whole batch. Rows that it does not cover are not run.',
       }),
     ),
-    metadata: Type.Optional({ ...Metadata, description: 'Labels of your own, of the batch.' }),
+    metadata: Type.Optional({ ...Metadata, description: 'Your own labels for the batch.' }),
     webhook_url: Type.Optional(WebhookUrl),
-    skip_invalid: Type.Optional(
-      Type.Boolean({ description: 'Leave out rows that are invalid, instead of refusing the batch.' }),
-    ),
+    skip_invalid: Type.Optional(Type.Boolean({ description: 'Skip invalid rows instead of refusing the batch.' })),
   },
   { $id: 'BatchTerms' },
 );
@@ -70,9 +68,12 @@ export const BatchRequest = Type.Object(
 
 export const BatchRowError = Type.Object(
   {
-    line: Type.Integer({ minimum: 1, description: 'Of the file, or the place in `requests`; both begin at 1.' }),
+    line: Type.Integer({
+      minimum: 1,
+      description: 'The line in the file, or the position in `requests`, counted from 1.',
+    }),
     custom_id: nullable(Type.String()),
-    field: nullable(Type.String({ description: '`options[1]`; null where the row as a whole is at fault.' })),
+    field: nullable(Type.String({ description: 'Such as `options[1]`; null if the row as a whole is wrong.' })),
     message: Type.String(),
   },
   { $id: 'BatchRowError' },
@@ -81,7 +82,10 @@ export type BatchRowError = Static<typeof BatchRowError>;
 
 const rowErrors = {
   errors: Type.Optional(
-    Type.Array(Type.Ref(BatchRowError), { maxItems: batch.errors, description: 'With `batch_invalid`: the first.' }),
+    Type.Array(Type.Ref(BatchRowError), {
+      maxItems: batch.errors,
+      description: 'The first invalid rows, with `batch_invalid`.',
+    }),
   ),
   error_count: Type.Optional(Type.Integer({ minimum: 1 })),
 };
@@ -90,11 +94,11 @@ export const BatchError = Type.Object({ ...ErrorBody.properties, ...rowErrors },
 const problem = { ...Problem.properties, ...rowErrors };
 export const BatchProblem = Type.Object(
   { ...problem, errors: Type.Optional(Type.Array(Type.Object({}))) },
-  { $id: 'BatchProblem', description: '`errors` are as in BatchError with `batch_invalid`, otherwise as in Problem.' },
+  { $id: 'BatchProblem', description: 'With `batch_invalid`, `errors` is as in BatchError, otherwise as in Problem.' },
 );
 
 const costs = {
-  required_usd: Type.Optional({ ...Usd, description: 'An available balance of this much would do.' }),
+  required_usd: Type.Optional({ ...Usd, description: 'The available balance that the batch needs.' }),
   available_usd: Type.Optional(Type.Number()),
 };
 export const BatchCostError = Type.Object({ ...ErrorBody.properties, ...costs }, { $id: 'BatchCostError' });
@@ -114,21 +118,21 @@ export const Batch = Type.Object(
     counts: BatchCounts,
     not_run_reason: WHY_ROWS_WERE_NOT_RUN,
     skipped: BatchSkipped,
-    has_gold: Type.Boolean({ description: 'Whether any row says its right answer.' }),
-    cost_usd: Type.Number({ minimum: 0, description: 'What its polls have cost so far.' }),
+    has_gold: Type.Boolean({ description: 'Whether any row contains its right answer.' }),
+    cost_usd: Type.Number({ minimum: 0, description: 'What the polls of the batch have cost so far.' }),
     reserved_usd: Type.Number({
       minimum: 0,
-      description: 'What is set aside for rows that wait; what running polls may cost is held beside it.',
+      description: 'Reserved for waiting rows, in addition to the holds of running polls.',
     }),
     max_cost_usd: nullable(Usd),
     metadata: Metadata,
     created_at: DateTime,
-    expires_at: { ...DateTime, description: 'Rows that have not begun by then are not run.' },
+    expires_at: { ...DateTime, description: 'Rows that have not started by then are not run.' },
     ended_at: nullable(DateTime),
     status_url: Type.String(),
     results_url: Type.String(),
     report_url: nullable(
-      Type.String({ description: 'How its answers compare with the right ones, where it has them.' }),
+      Type.String({ description: 'Compares outcomes with right answers; null if no row contains one.' }),
     ),
   },
   { $id: 'Batch' },
@@ -143,7 +147,7 @@ export const BatchResult = Type.Object(
     custom_id: Type.String(),
     line: Type.Integer({ minimum: 1 }),
     status: literals(BATCH_OUTCOMES),
-    not_run_reason: notRunReason('Why the row was not run; null where it was.'),
+    not_run_reason: notRunReason('Why the row was not run; null if it was.'),
     session_id: nullable(Type.String()),
     result: Type.Union([Type.Ref(PollResponse), Type.Null()]),
     error: Type.Union([Type.Object({ code: Type.String(), error: Type.String() }), Type.Null()]),
@@ -159,9 +163,9 @@ const position = (description: string) => nullable(Type.String({ description }))
 export const BatchList = Type.Object(
   {
     batches: Type.Array(Type.Ref(Batch), { maxItems: batch.list.max, description: 'Newest first.' }),
-    has_more: Type.Boolean({ description: 'Whether to go on in the direction of this page.' }),
-    after: position('Send it as `after` for the next page, of older batches; null where there is none.'),
-    before: position('Send it as `before` for the page of newer batches; null where there is none.'),
+    has_more: Type.Boolean({ description: 'Whether there are more batches in the direction of this page.' }),
+    after: position('Send it as `after` to get the next page, with older batches; null if there is none.'),
+    before: position('Send it as `before` to get the page with newer batches; null if there is none.'),
   },
   { $id: 'BatchList' },
 );
@@ -171,8 +175,10 @@ export type BatchList = Static<typeof BatchList>;
 export const BatchListQuery = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: batch.list.max, default: batch.list.default })),
-    after: Type.Optional(Type.String({ description: 'A `batch_id`: batches that are older.' })),
-    before: Type.Optional(Type.String({ description: 'A `batch_id`: newer ones. Not together with `after`.' })),
+    after: Type.Optional(Type.String({ description: 'A `batch_id`; the response lists older batches.' })),
+    before: Type.Optional(
+      Type.String({ description: 'A `batch_id`; the response lists newer batches. Not together with `after`.' }),
+    ),
     status: Type.Optional(literals(BATCH_STATUSES)),
   },
   { additionalProperties: false },

@@ -2,17 +2,19 @@ import { type Static, Type } from '@sinclair/typebox';
 import { ASKING_ORDERS, ROSTER_PANELS } from './poll.ts';
 import { Count, DateTime, literals, nullable, Probability } from './vocabulary.ts';
 
-// What confidence said against what came true, over polls that were finished after their answer was delivered.
+// Stated confidence compared with how often it proved right, over audited polls.
 
 const Month = Type.String({ pattern: '^\\d{4}-\\d{2}$', description: 'In UTC.' });
 const Evidence = (of: string) =>
   Type.Number({
     minimum: 0,
-    description: `E-value of ${of}: 20 or more is strong evidence, at whatever moment it is read.`,
+    description: `E-value of the hypothesis that ${of}. 20 or more is strong evidence, however often it is read.`,
   });
 
 const interval = {
-  low: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Of the exact 95% interval of `came_true`.' })),
+  low: nullable(
+    Type.Number({ minimum: 0, maximum: 1, description: 'Lower end of the exact 95% interval of `came_true`.' }),
+  ),
   high: nullable(Probability),
 };
 
@@ -25,12 +27,13 @@ export const PublishedBand = Type.Object(
     came_true: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'Share of its polls, each by the mean of its states, whose leader of then the whole panel elected.',
+      description:
+        'Share of polls whose leader at that moment was elected by the full panel. Each poll counts with the mean of its states in this band.',
     }),
     ...interval,
     pooled: Type.Boolean({
       description:
-        'Joined from neighbours that had too few polls of their own. A poll counts once in each of those that it was in; the interval is as wide as if each had been in all of them.',
+        'Whether this band was merged from neighbouring bands with too few polls. A poll counts once in each of those bands that it was in; the interval is as wide as if every poll had been in all of them.',
     }),
   },
   { $id: 'PublishedBand' },
@@ -45,34 +48,37 @@ export const CalibrationStops = Type.Object(
     ...interval,
     wrong: Type.Integer({
       minimum: 0,
-      description: 'Polls that stopped on another winner than the whole panel elected.',
+      description: 'Polls that stopped with another winner than the full panel elected.',
     }),
     allowed: Type.Number({
       minimum: 0,
-      description: 'The most that may be wrong: one minus the threshold of each of these polls, summed.',
+      description: 'How many of these polls may be wrong: the sum of 1 minus threshold.',
     }),
-    evidence_kept: Evidence('the promise being kept, the least of those of each threshold'),
-    evidence_broken: Evidence('the promise being broken, the mean of those of each threshold'),
+    evidence_kept: Evidence('the promise is kept (the minimum over all thresholds)'),
+    evidence_broken: Evidence('the promise is broken (the mean over all thresholds)'),
   },
-  { $id: 'CalibrationStops', description: 'Polls that stopped because their confidence reached their threshold.' },
+  { $id: 'CalibrationStops', description: 'Polls that stopped because their confidence reached the threshold.' },
 );
 export type CalibrationStops = Static<typeof CalibrationStops>;
 
 const figures = {
   audits: Count,
   stops: Type.Ref(CalibrationStops),
-  bands: Type.Array(Type.Ref(PublishedBand), { description: 'Of every state of these polls, from low to high.' }),
+  bands: Type.Array(Type.Ref(PublishedBand), {
+    description: 'Bands of confidence over all states of these polls, from low to high.',
+  }),
 };
 
 const Certificate = Type.Object({
   audits: Count,
   stops: Type.Integer({
     minimum: 0,
-    description: 'Of these, stops on confidence; of panels that only a lock stops early, those.',
+    description:
+      'How many of the audits stopped because of confidence, or, if only a lock stops polls of the panel early, because of a lock.',
   }),
   wrong: Count,
-  evidence_kept: Evidence('the promise being kept'),
-  evidence_rise: Evidence('more wrong stops than promised since some moment'),
+  evidence_kept: Evidence('the promise is kept'),
+  evidence_rise: Evidence('at some moment more stops began to be wrong than promised'),
   certified: Type.Boolean(),
   alarmed: Type.Boolean(),
 });
@@ -81,15 +87,15 @@ export const CalibrationVersion = Type.Object(
   {
     roster_version: Type.String(),
     preset: literals(ROSTER_PANELS),
-    order: literals(ASKING_ORDERS, { description: 'How the roster file wants it asked.' }),
+    order: literals(ASKING_ORDERS, { description: 'The asking order in the roster file.' }),
     search: Type.Boolean(),
     models: Type.Array(Type.String()),
     first_seen_at: DateTime,
-    current: Type.Boolean({ description: 'Polls that are accepted now are asked with this version.' }),
+    current: Type.Boolean({ description: 'Whether polls accepted now use this version.' }),
     ...figures,
     few_options: Type.Union([Certificate, Type.Null()], {
       description:
-        'Its audits with 2 or 3 options, replayed in its order at the default threshold: what the gate sees.',
+        'What the gate evaluates: audits of polls with 2 or 3 options, replayed in this order at the default threshold.',
     }),
     many_options: Type.Union([Certificate, Type.Null()]),
   },
@@ -103,14 +109,14 @@ export const CalibrationAgreement = Type.Object(
     models: Type.Array(Type.String()),
     matrix: Type.Array(Type.Array(nullable(Type.Number())), {
       description:
-        'Agreement beyond chance of each two models: 0 as often as by guessing, 1 always; null when unknown.',
+        'Agreement of each pair of models, corrected for chance: 0 as often as by guessing, 1 always; null if unknown.',
     }),
     panels: Type.Array(
       Type.Object({
         preset: literals(ROSTER_PANELS),
         models: Count,
         effective_votes: nullable(
-          Type.Number({ minimum: 0, description: 'As many independent voices as its models count like.' }),
+          Type.Number({ minimum: 0, description: 'How many independent votes the votes of the panel are worth.' }),
         ),
       }),
     ),
@@ -120,8 +126,8 @@ export const CalibrationAgreement = Type.Object(
 
 export const PublishedCalibration = Type.Object(
   {
-    simulated: Type.Boolean({ description: 'True when the models are simulated, and the figures with them.' }),
-    confidence_threshold: Type.Number({ description: 'Of polls that set none.' }),
+    simulated: Type.Boolean({ description: 'Whether the models, and therefore the figures, are simulated.' }),
+    confidence_threshold: Type.Number({ description: 'The default threshold, for polls that set none.' }),
     since: nullable(Month),
     ...figures,
     presets: Type.Array(Type.Object({ preset: literals(ROSTER_PANELS), ...figures })),
@@ -132,12 +138,12 @@ export const PublishedCalibration = Type.Object(
     accuracy: Type.Array(
       Type.Object({
         source: literals(['feedback'], {
-          description: 'Who says what was right: callers, about outcomes of their polls.',
+          description: 'Where the right answers come from: feedback of callers about their polls.',
         }),
         since: {
           ...DateTime,
           description:
-            'When the oldest poll that was looked at ended: later than `days` say where more were run than are looked at.',
+            'When the oldest evaluated poll ended. Later than `days` ago if there were more polls than are evaluated.',
         },
         days: Count,
         judged: Count,
@@ -146,7 +152,7 @@ export const PublishedCalibration = Type.Object(
         low: nullable(Probability),
         high: nullable(Probability),
       }),
-      { description: 'Whether outcomes were right, which confidence says nothing about.' },
+      { description: 'How often outcomes were right. Confidence makes no statement about this.' },
     ),
     generated_at: DateTime,
     cache_expires_at: DateTime,

@@ -48,7 +48,7 @@ export const ProtectedResource = Type.Object(
   {
     resource: Type.String({ format: 'uri' }),
     authorization_servers: Type.Optional(
-      Type.Array(Type.String({ format: 'uri' }), { description: 'Left out where there is no identity provider.' }),
+      Type.Array(Type.String({ format: 'uri' }), { description: 'Missing if there is no identity provider.' }),
     ),
     scopes_supported: Type.Array(Type.String()),
     bearer_methods_supported: Type.Array(literals(['header'])),
@@ -65,7 +65,7 @@ export const SurfaceQuery = Type.Object(
     category: Type.Optional(literals(SURFACE_CATEGORIES)),
     user_type: Type.Optional(literals(USER_TYPES)),
     query: Type.Optional(
-      Type.String({ maxLength: 200, description: 'A text that occurs in the surface, in any case of letters.' }),
+      Type.String({ maxLength: 200, description: 'Text that the surface must contain; case is ignored.' }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, default: 0 })),
@@ -77,8 +77,8 @@ export type SurfaceQuery = Static<typeof SurfaceQuery>;
 export const SurfacePage = Type.Object(
   {
     surfaces: Type.Array(Type.Ref(Surface)),
-    count: Type.Integer({ minimum: 0, description: 'On this page.' }),
-    total: Type.Integer({ minimum: 0, description: 'That fit the query.' }),
+    count: Type.Integer({ minimum: 0, description: 'Number of surfaces on this page.' }),
+    total: Type.Integer({ minimum: 0, description: 'Number of surfaces that match the query.' }),
   },
   { $id: 'SurfacePage' },
 );

@@ -9,14 +9,14 @@ import { literals } from './vocabulary.ts';
 export const MadeSession = Type.Optional(
   Type.String({
     description:
-      'The poll that this request made or may have made, which goes on or has ended: read it before asking again. There is none where its status is a 404.',
+      'The poll that this request created or may have created. It may be running or have ended: read its status before you try again. If the status is 404, the poll does not exist.',
   }),
 );
 
 const errorFields = {
-  error: Type.String({ description: 'What went wrong, for a person.' }),
+  error: Type.String({ description: 'What went wrong, for people.' }),
   code: literals(ERROR_CODES),
-  request_id: Type.String({ description: 'The same as the X-Request-Id header.' }),
+  request_id: Type.String({ description: 'The value of the X-Request-Id header.' }),
   session_id: MadeSession,
 };
 
@@ -47,7 +47,7 @@ export const Problem = Type.Object(
     recovery: Type.Array(Type.Ref(Recovery)),
     errors: Type.Optional(
       Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
-        description: 'The fields at fault, each with a JSON pointer into the request.',
+        description: 'The wrong fields, each with a JSON pointer into the request.',
       }),
     ),
   },

@@ -9,12 +9,14 @@ export const ErrorEntry = Type.Object(
   {
     code: literals(ERROR_CODES),
     status: Type.Integer({ minimum: 400, maximum: 599 }),
-    type: Type.String({ format: 'uri', description: 'The `type` of its Problem Details; answers this entry.' }),
+    type: Type.String({ format: 'uri', description: 'The `type` of the Problem Details; this URL returns the entry.' }),
     title: Type.String(),
     description: Type.String(),
-    retryable: Type.Boolean({ description: 'Whether the same request can succeed later without a change.' }),
+    retryable: Type.Boolean({ description: 'Whether the same request can succeed later without changes.' }),
     recovery: Type.Array(Type.Ref(Recovery)),
-    endpoints: Type.Array(Type.String(), { description: 'Operations that can answer it, such as `POST /api/poll`.' }),
+    endpoints: Type.Array(Type.String(), {
+      description: 'Operations that can return this error, such as `POST /api/poll`.',
+    }),
   },
   { $id: 'ErrorEntry' },
 );

@@ -6,7 +6,7 @@ import { Count, DateTime, literals, Milliseconds, Probability, Usd } from './voc
 // What a poll will take before it runs, and the named bundles of its terms.
 
 const estimate = {
-  preset: literals(PANEL_NAMES, { description: '`custom` where the models were named.' }),
+  preset: literals(PANEL_NAMES, { description: '`custom` if the request named the models.' }),
   options: Type.Integer({ minimum: LIMITS.options.min, maximum: LIMITS.options.max }),
   poll_type: literals(['fptp']),
   confidence_threshold: Probability,
@@ -20,22 +20,22 @@ const estimate = {
   cost_usd: Type.Object({
     min: Type.Number({
       minimum: 0,
-      description: 'The fewest votes at the usual price of a vote; a poll can cost less.',
+      description: 'The smallest possible number of votes at the usual price of a vote. A poll can cost less.',
     }),
     expected: Usd,
-    max: Type.Number({ minimum: 0, description: 'Worst case: the most that such a poll is allowed to cost.' }),
+    max: Type.Number({ minimum: 0, description: 'The maximum that such a poll can cost.' }),
   }),
   latency_ms: Type.Object({ p50: Milliseconds, p95: Milliseconds }),
   early_termination: Type.Object({
     probability: Probability,
     likely_reason: literals(TERMINATION_REASONS, {
-      description: 'The likeliest way to end early; `roster_exhausted` where that is impossible.',
+      description: 'The most likely reason for an early stop; `roster_exhausted` if the poll cannot stop early.',
     }),
   }),
   basis: literals(['recent_polls', 'catalog_prices'], {
-    description: 'Whether latencies and failure rates come from recent calls, or from the model catalogue alone.',
+    description: 'Whether latencies and failure rates come from recent calls or only from the model catalogue.',
   }),
-  sample_size: Type.Integer({ minimum: 0, description: 'Recent calls behind the figures.' }),
+  sample_size: Type.Integer({ minimum: 0, description: 'Number of recent calls behind the figures.' }),
   generated_at: DateTime,
 };
 
@@ -46,10 +46,10 @@ export type Estimate = Static<typeof Estimate>;
 export const DryRunEstimates = Type.Object({
   ...estimate,
   max_cost_usd: Usd,
-  within_budget: Type.Boolean({ description: 'True when `max_cost_usd` allows every model of the panel.' }),
-  min_cost_usd: Type.Number({ minimum: 0, description: 'The smallest `max_cost_usd` that pays for one vote.' }),
+  within_budget: Type.Boolean({ description: 'Whether `max_cost_usd` covers every model of the panel.' }),
+  min_cost_usd: Type.Number({ minimum: 0, description: 'The lowest `max_cost_usd` that covers one vote.' }),
   balance_sufficient: Type.Boolean({
-    description: 'True when the balance covers the worst case, as the poll demands.',
+    description: 'Whether the balance covers the maximum cost, as the poll requires.',
   }),
   estimated_cost_usd: Usd,
   estimated_models_invoked: Count,
@@ -62,15 +62,15 @@ export const DryRunResult = Type.Object(
   {
     dry_run: Type.Boolean(),
     valid: Type.Boolean(),
-    errors: Type.Array(Type.String(), { description: 'What a poll with this body would be refused for.' }),
+    errors: Type.Array(Type.String(), { description: 'The reasons why a poll with this body would be refused.' }),
     issues: Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
-      description: 'The same, each with a pointer to its field.',
+      description: 'The same reasons, each with a JSON pointer to its field.',
     }),
     warnings: Type.Array(Type.String(), {
-      description: 'What is no error and may be a mistake, such as options that look alike.',
+      description: 'Possible mistakes that are not errors, such as options that look alike.',
     }),
     estimates: Type.Partial(DryRunEstimates, {
-      description: 'Fields that are wrong count as absent; with an unknown preset there is nothing to estimate.',
+      description: 'Invalid fields are treated as absent. With an unknown preset, nothing can be estimated.',
     }),
   },
   { $id: 'DryRunResult' },

@@ -12,7 +12,7 @@ const AccountLine = Type.Object({
   ...line('account'),
   user_id: Uuid,
   email: nullable(Type.String()),
-  balance_usd: Type.Number({ description: 'What is left, negative where more was taken back than there was.' }),
+  balance_usd: Type.Number({ description: 'The remaining balance; negative if more was taken back than was left.' }),
   used_usd: Usd,
 });
 
@@ -46,7 +46,7 @@ const EndpointLine = Type.Object({
 
 const FeedbackLine = Type.Object({
   ...line('feedback'),
-  poll_id: Type.String({ description: 'Of the result; anyone may give feedback on any result.' }),
+  poll_id: Type.String({ description: 'The result that the feedback is about, which may be of another account.' }),
   outcome_correct: nullable(Type.Boolean()),
   confidence: nullable(Probability),
   notes: nullable(Type.String()),
@@ -59,11 +59,11 @@ const PollExportLine = Type.Object({
   batch: Type.Optional(
     Type.Object(
       { batch_id: Type.String(), custom_id: Type.String(), gold: nullable(Type.String()) },
-      { description: 'Where it came as a row of a batch.' },
+      { description: 'Present if the poll was a row of a batch.' },
     ),
   ),
   result: Type.Union([Type.Ref(PollResponse), Type.Null()], {
-    description: 'With its votes; null where it still runs, or ended without one.',
+    description: 'The result with its votes; null if the poll is running or ended without a result.',
   }),
 });
 
@@ -72,20 +72,20 @@ const TransferLine = Type.Object({
   id: Type.String(),
   kind: literals(['credit', 'reversal', 'hold', 'post', 'void'], {
     description:
-      '`credit` and `reversal`: paid in, and taken back. `hold`: set aside for a poll; its `post` charges a part of it and frees the rest, its `void` frees all.',
+      '`credit`: paid in. `reversal`: taken back. `hold`: held for a poll; its `post` charges a part and releases the rest, its `void` releases all of it.',
   }),
   amount_usd: Usd,
-  hold_id: Type.Optional(Type.String({ description: 'Of a `post` or `void`: the `id` of its hold.' })),
-  session_id: Type.Optional(Type.String({ description: 'The poll that it is for, also where that was deleted.' })),
+  hold_id: Type.Optional(Type.String({ description: 'The `id` of the hold that a `post` or `void` belongs to.' })),
+  session_id: Type.Optional(Type.String({ description: 'The poll of the transfer, even if the poll was deleted.' })),
   created_at: DateTime,
 });
 
 const CursorLine = Type.Object(
   { ...line('cursor'), cursor: Type.String() },
-  { description: 'Everything before this line is complete: after a broken connection go on with `?cursor=`.' },
+  { description: 'Everything before this line is complete. After a broken connection, continue with `?cursor=`.' },
 );
 
-const EndLine = Type.Object({ ...line('end') }, { description: 'The last line. An export without it was broken off.' });
+const EndLine = Type.Object({ ...line('end') }, { description: 'The last line. An export without it is incomplete.' });
 
 export const ExportLine = Type.Union(
   [AccountLine, KeyLine, PanelLine, EndpointLine, FeedbackLine, PollExportLine, TransferLine, CursorLine, EndLine],
@@ -94,7 +94,11 @@ export const ExportLine = Type.Union(
 export type ExportLine = Static<typeof ExportLine>;
 
 export const ExportQuery = Type.Object(
-  { cursor: Type.Optional(Type.String({ maxLength: 200, description: 'Of the last `cursor` line that arrived.' })) },
+  {
+    cursor: Type.Optional(
+      Type.String({ maxLength: 200, description: 'The `cursor` of the last `cursor` line that you received.' }),
+    ),
+  },
   { additionalProperties: false },
 );
 export type ExportQuery = Static<typeof ExportQuery>;

@@ -8,7 +8,7 @@ const Parameters = Type.Object({}, { additionalProperties: true });
 
 const Endpoint = Type.Object({
   method: literals(['GET', 'POST']),
-  path: Type.String({ description: 'With parameters in braces.' }),
+  path: Type.String({ description: 'The path, with parameters in braces.' }),
 });
 
 export const Intent = Type.Object(
@@ -19,7 +19,7 @@ export const Intent = Type.Object(
     trigger_phrases: Type.Array(Type.String()),
     parameters: Type.Object({}, { additionalProperties: true, description: 'A JSON Schema (2020-12).' }),
     endpoint: Endpoint,
-    mcp_tool: nullable(Type.String({ description: 'The tool that does the same over MCP.' })),
+    mcp_tool: nullable(Type.String({ description: 'The MCP tool that does the same.' })),
     auth: literals(['none', 'bearer', 'cookie']),
     examples: Type.Array(Type.Object({ text: Type.String(), parameters: Parameters })),
   },
@@ -34,7 +34,7 @@ export const IntentListing = Type.Object(
 export type IntentListing = Omit<Static<typeof IntentListing>, 'intents'> & { intents: Intent[] };
 
 export const IntentMatchRequest = Type.Object(
-  { text: Type.String({ minLength: 1, maxLength: LIMITS.intent_text, description: 'What the user wants, in words.' }) },
+  { text: Type.String({ minLength: 1, maxLength: LIMITS.intent_text, description: 'What the user wants, as text.' }) },
   { $id: 'IntentMatchRequest' },
 );
 export type IntentMatchRequest = Static<typeof IntentMatchRequest>;
@@ -45,8 +45,10 @@ export const IntentMatch = Type.Object(
     name: Type.String(),
     score: Type.Number({ minimum: 0, maximum: 1 }),
     matched_phrases: Type.Array(Type.String()),
-    parameters: Type.Object({}, { additionalProperties: true, description: 'What the text says of them.' }),
-    missing_parameters: Type.Array(Type.String(), { description: 'Required, and not in the text.' }),
+    parameters: Type.Object({}, { additionalProperties: true, description: 'Parameters that were found in the text.' }),
+    missing_parameters: Type.Array(Type.String(), {
+      description: 'Required parameters that were not found in the text.',
+    }),
     endpoint: Endpoint,
   },
   { $id: 'IntentMatch' },

@@ -9,6 +9,6 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
   maxProperties: pairs,
   propertyNames: { type: 'string', minLength: 1, maxLength: key },
   additionalProperties: { type: 'string', maxLength: value },
-  description: `Labels of your own, at most ${pairs} pairs, keys of 1 to ${key} and values of at most ${value} characters. Only you see them, in GET /api/polls; models never do.`,
+  description: `Your own labels: at most ${pairs} pairs, keys of 1 to ${key} characters, values of at most ${value} characters. Only your account sees them, in GET /api/polls; models never do.`,
 });
 export type Metadata = Static<typeof Metadata>;

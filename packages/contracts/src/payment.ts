@@ -8,7 +8,7 @@ export const CheckoutRequest = Type.Object(
     amount_cents: Type.Integer({
       minimum: LIMITS.checkout_cents.min,
       maximum: LIMITS.checkout_cents.max,
-      description: 'What the card pays, in US cents; all of it is credited.',
+      description: 'The amount of the card payment in US cents. All of it is credited.',
     }),
   },
   { $id: 'CheckoutRequest' },
@@ -27,7 +27,7 @@ export const DepositRequest = Type.Object(
       minimum: LIMITS.deposit_usd.min,
       maximum: LIMITS.deposit_usd.max,
       multipleOf: 0.01,
-      description: 'US dollars with at most two decimals; the payment has to be for exactly this amount.',
+      description: 'US dollars with at most two decimals. The payment must be for exactly this amount.',
     }),
   },
   { $id: 'DepositRequest' },
@@ -40,20 +40,23 @@ export const Deposit = Type.Object(
     amount_usd: Type.Number(),
     amount_cents: Type.Integer(),
     tx_hash: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
-    payer: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'The wallet that paid, whose account it is.' }),
+    payer: Type.String({
+      pattern: '^0x[0-9a-fA-F]{40}$',
+      description: 'The wallet that paid; its account was credited.',
+    }),
     user_id: Uuid,
     is_new_user: Type.Boolean(),
     api_key: Type.Optional(
       Type.String({
         description:
-          'For a new user only, and shown this once. A payment that was sent before, or that the chain shows already, proves no ownership: its answer has a key only with the Deposit-Secret of its first submission.',
+          'Only for a new user, and shown only once. A payment that was submitted before, or is already visible on the chain, does not prove ownership: its response contains a key only if the Deposit-Secret of the first submission is repeated.',
       }),
     ),
     wallet_login: Type.Optional(
       Type.String({
         format: 'uri',
         description:
-          'For a new user without api_key: the challenge to sign with the paying wallet, for /api/wallet/rotate-key, which answers with a key, or /api/wallet/verify.',
+          'For a new user without api_key: a challenge to sign with the paying wallet, for /api/wallet/rotate-key (which returns a key) or /api/wallet/verify.',
       }),
     ),
   },
@@ -66,7 +69,9 @@ export const PaymentTerms = Type.Object(
   {
     scheme: Type.Literal('exact'),
     network: Type.String(),
-    maxAmountRequired: Type.String({ description: 'In the smallest unit of the asset: a millionth of a dollar.' }),
+    maxAmountRequired: Type.String({
+      description: 'In the smallest unit of the asset, which is a millionth of a dollar.',
+    }),
     asset: Type.String(),
     payTo: Type.String(),
     resource: Type.String({ format: 'uri' }),

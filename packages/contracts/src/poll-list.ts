@@ -12,19 +12,19 @@ export const ListedPoll = Type.Object(
   {
     session_id: Type.String(),
     status: literals(POLL_STATUSES),
-    result_id: nullable(Type.String({ description: 'The `poll_id` of its result, once it has one.' })),
+    result_id: nullable(Type.String({ description: 'The `poll_id` of the result, once there is one.' })),
     question: Type.String(),
     preset: literals(PANEL_NAMES),
     service_tier: literals(SERVICE_TIERS),
     metadata: Metadata,
-    key_id: nullable(Type.String({ description: 'Of the API key that asked; null for a login.' })),
+    key_id: nullable(Type.String({ description: 'The API key that submitted the poll; null for a login.' })),
     winning_option: nullable(Type.String()),
     is_tie: Type.Boolean(),
     is_close: Type.Boolean({ description: CLOSE_CALL }),
     cost_usd: nullable(Usd),
     created_at: DateTime,
     ended_at: nullable(DateTime),
-    expires_at: nullable({ ...DateTime, description: 'When it is deleted.' }),
+    expires_at: nullable({ ...DateTime, description: 'When the poll is deleted.' }),
   },
   { $id: 'ListedPoll' },
 );
@@ -37,10 +37,10 @@ export const PollList = Type.Object(
     polls: Type.Array(Type.Ref(ListedPoll), { maxItems: LIMITS.poll_list.max, description: 'Newest first.' }),
     has_more: Type.Boolean({
       description:
-        'Whether to go on in the direction of this page. Where filters match rarely, a page may be short or empty and this true.',
+        'Whether there may be more polls in the direction of this page. If filters match rarely, it can be true although this page is short or empty.',
     }),
-    after: position('Send it as `after` for the next page, of older polls; null where there is none.'),
-    before: position('Send it as `before` for the page of newer polls; null where there is none.'),
+    after: position('Send it as `after` to get the next page, with older polls; null if there is none.'),
+    before: position('Send it as `before` to get the page with newer polls; null if there is none.'),
   },
   { $id: 'PollList' },
 );
@@ -52,9 +52,9 @@ export const PollListQuery = Type.Object(
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: LIMITS.poll_list.max, default: LIMITS.poll_list.default }),
     ),
-    after: Type.Optional(Type.String({ description: 'A `session_id`: polls that are older.' })),
+    after: Type.Optional(Type.String({ description: 'A `session_id`; the response lists older polls.' })),
     before: Type.Optional(
-      Type.String({ description: 'A `session_id`: polls that are newer. Not together with `after`.' }),
+      Type.String({ description: 'A `session_id`; the response lists newer polls. Not together with `after`.' }),
     ),
     status: Type.Optional(literals(POLL_STATUSES)),
     created_after: Type.Optional({ ...DateTime, description: 'Accepted at this time or later.' }),
@@ -62,9 +62,12 @@ export const PollListQuery = Type.Object(
     preset: Type.Optional(literals(PANEL_NAMES)),
     key_id: Type.Optional(Uuid),
     close: Type.Optional(
-      Type.Boolean({ description: '`true`: only close calls, see `is_close`; `false`: only the others.' }),
+      Type.Boolean({ description: '`true`: only close calls (see `is_close`); `false`: only other polls.' }),
     ),
-    metadata: Type.Optional({ ...Metadata, description: 'Polls that have these pairs: `metadata[customer]=42`.' }),
+    metadata: Type.Optional({
+      ...Metadata,
+      description: 'Only polls with these pairs, such as `metadata[customer]=42`.',
+    }),
   },
   { additionalProperties: false },
 );
@@ -86,7 +89,7 @@ export type StatusesQuery = Static<typeof StatusesQuery>;
 export const SessionStatuses = Type.Object(
   {
     polls: Type.Array(Type.Ref(SessionStatusBody), { description: 'In the order of `ids`, without `progress`.' }),
-    not_found: Type.Array(Type.String(), { description: 'Ids that name no poll of the account.' }),
+    not_found: Type.Array(Type.String(), { description: 'Ids of polls that the account does not have.' }),
   },
   { $id: 'SessionStatuses' },
 );

@@ -7,23 +7,23 @@ export const PollReading = Type.Object(
     winner: nullable(
       Type.String({
         description:
-          'The option that the votes speak for once each counts by how reliable its model is; null where two are alike.',
+          'The option that leads when each vote is weighted by the reliability of its model; null if two options are equal.',
       }),
     ),
     differs: Type.Boolean({
-      description: 'True where it prefers another option than the plurality, or leans in its tie.',
+      description: 'Whether `option` differs from the plurality winner, or decides a tie.',
     }),
     likelihood: nullable({
       ...Probability,
       description:
-        'How likely that option is the right one if models err independently. They do not quite: a lean, no proof.',
+        'The probability that the option is right if models err independently. They do not quite, so it is only an indication.',
     }),
-    version: Type.String({ description: 'Of the record that the reliabilities come from.' }),
+    version: Type.String({ description: 'Version of the model evidence that the reliabilities come from.' }),
   },
   {
     $id: 'Reading',
     description:
-      'Missing until there is a record: 200 polls in all, and 50 votes of each model that voted. It is learned daily from votes, without known answers but for feedback of their owners.',
+      'A second opinion on the votes. Missing until there is enough evidence: 200 polls in total and 50 votes of each model that voted. Reliabilities are learned daily from votes and the feedback of poll owners, without other known answers.',
   },
 );
 export type PollReading = Static<typeof PollReading>;

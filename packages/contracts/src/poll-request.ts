@@ -25,11 +25,11 @@ const options = Type.Array(Type.String({ minLength: 1, maxLength: LIMITS.options
 const chosen = {
   models: Type.Optional({
     ...ChosenModels,
-    description: 'The panel, model by model, instead of a preset. GET /api/panels lists their ids.',
+    description: 'Ids of the models that vote, instead of a preset. GET /api/panels lists them.',
   }),
   panel: Type.Optional({
     ...SavedPanelName,
-    description: 'A panel that the account saved, by its name, instead of a preset.',
+    description: 'The name of a saved panel, instead of a preset.',
   }),
 };
 
@@ -46,7 +46,7 @@ const terms = {
       minimum: 0,
       maximum: 1,
       default: LIMITS.confidence_threshold.default,
-      description: 'How sure the outcome must be before the poll stops early.',
+      description: 'The confidence at which the poll stops early.',
     }),
   ),
   max_cost_usd: Type.Optional(
@@ -58,7 +58,7 @@ const terms = {
 const reasons = Type.Optional(
   Type.Boolean({
     description:
-      'Ask each model for one sentence of at most 40 words with its vote: `votes[].reason`, text of a model and not to be trusted. It is part of the estimate and of the price.',
+      'Asks each model to explain its vote in one sentence of at most 40 words, in `votes[].reason`. This is untrusted text by a model. It is included in the estimate and the price.',
   }),
 );
 
@@ -69,18 +69,19 @@ const expires_in = Type.Optional(
     minimum: LIMITS.expires_in.min,
     maximum: LIMITS.expires_in.max,
     description:
-      'Seconds after which the poll and its result are deleted, counted from when it has to have ended; at most, and without it, what this service keeps polls for. The result says when: `expires_at`.',
+      'Seconds until the poll and its result are deleted, counted from the deadline of the poll. Maximum and default: the retention of this service. `expires_at` of the result is the time of deletion.',
   }),
 );
 
 const profile = Type.Optional(
   Type.String({
-    description: 'A named bundle of the three fields, listed at /api/profiles. Those that are sent override it.',
+    description:
+      'A named set of values for preset, confidence_threshold and max_cost_usd, listed at /api/profiles. Fields of the request override it.',
   }),
 );
 const poll_type = Type.Optional(literals(['fptp'], { default: 'fptp' }));
 const dry_run = Type.Optional(
-  Type.Boolean({ description: 'Check the request and estimate its cost; nothing is run and nothing is charged.' }),
+  Type.Boolean({ description: 'Only checks the request and estimates its cost; nothing is run or charged.' }),
 );
 
 export const PollRequest = Type.Object(
@@ -104,7 +105,7 @@ export const ServiceTierTerm = Type.Optional(
   literals(SERVICE_TIERS, {
     default: 'standard',
     description:
-      '`flex`: cheaper, run when no other poll waits, and ended within 24 hours. Once it runs it has the time that its preset has.',
+      '`flex` polls are cheaper, run only when no standard poll waits, and end within 24 hours. Once a flex poll runs, it has the deadline of its preset.',
   }),
 );
 
@@ -143,7 +144,7 @@ export type QuickTheme = (typeof QUICK_THEMES)[number];
 
 /** The short ways to say a question and its options. */
 const short = (question: TString, options: TArray<TString>) => ({
-  question: Type.Optional({ ...question, description: 'Alone it is enough: the service supplies the options.' }),
+  question: Type.Optional({ ...question, description: 'Sufficient alone: the service then supplies the options.' }),
   options: Type.Optional(options),
   q: Type.Optional({ ...question, description: 'Alias of `question`.' }),
   o: Type.Optional({ ...options, description: 'Alias of `options`.' }),
@@ -162,7 +163,7 @@ export const QuickPollRequest = Type.Object(
     theme: Type.Optional(
       literals(QUICK_THEMES, {
         description:
-          'A preset, `search` for models that search the web, or `free` and `free_search` for open-weight models at no cost. Absent: `broad` with an API key, `free` without one.',
+          'A preset, `search` for models that search the web, or `free` and `free_search` for open-weight models at no cost. Default: `broad` with an API key, `free` without one.',
       }),
     ),
     confidence_threshold: terms.confidence_threshold,
@@ -204,7 +205,7 @@ export type ShortPollRequest = Static<typeof ShortPollRequest>;
 
 export const EstimateQuery = Type.Object({
   // No default, which the validator would write beside `models`.
-  preset: Type.Optional(literals(PRESETS, { description: '`broad` without it.' })),
+  preset: Type.Optional(literals(PRESETS, { description: 'Default: `broad`.' })),
   models: Type.Optional(
     Type.String({
       maxLength: LIMITS.chosen_models.max * (LIMITS.chosen_models.id + 1),
@@ -221,9 +222,13 @@ export const EstimateQuery = Type.Object({
   ),
   confidence_threshold: Type.Optional(Probability),
   max_cost_usd: Type.Optional(
-    Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.max_cost_usd.max, description: 'The limit of the poll.' }),
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: LIMITS.max_cost_usd.max,
+      description: 'The `max_cost_usd` of the poll.',
+    }),
   ),
-  reasons: Type.Optional(Type.Boolean({ description: 'Whether each model is asked for a reason too.' })),
+  reasons: Type.Optional(Type.Boolean({ description: 'Whether each model is also asked for a reason.' })),
   service_tier: ServiceTierTerm,
 });
 export type EstimateQuery = Static<typeof EstimateQuery>;

@@ -37,7 +37,8 @@ export const Timing = Type.Object(
     total_ms: Milliseconds,
     arrivals: Type.Optional(
       Type.Array(Arrival, {
-        description: 'One for each of `votes`, in their order. Missing when a poll changed its worker on the way.',
+        description:
+          'One for each of `votes`, in the same order. Missing if the poll moved to another worker while running.',
       }),
     ),
   },
@@ -53,17 +54,18 @@ export const Verdict = Type.Object(
     agreement: nullable(
       literals(AGREEMENTS, {
         description:
-          'By how many votes would have to be switched: `split` is one, `clear` more, `broad` leads by more than half of all votes.',
+          'How many votes would have to switch to end the lead. `split`: one. `clear`: more. `broad`: the winner leads by more than half of all votes.',
       }),
     ),
     likely_to_stay: nullable(
       Type.Number({
         minimum: 0,
         exclusiveMaximum: 1,
-        description: 'Probability that the winner stays if all models are asked; null where it is final or unknown.',
+        description:
+          'Probability that the winner stays the same if all models are asked; null if the winner is final or the probability unknown.',
       }),
     ),
-    text: Type.String({ description: 'The headline, what stands under it, and what it means.' }),
+    text: Type.String({ description: 'The headline with its details and their meaning.' }),
   },
   { $id: 'Verdict' },
 );
@@ -71,13 +73,13 @@ export type Verdict = Static<typeof Verdict>;
 
 export const MinCostUsd = Type.Number({
   minimum: 0,
-  description: 'With `budget_too_small`: the smallest `max_cost_usd` that pays for a vote.',
+  description: 'With `budget_too_small`: the lowest `max_cost_usd` that covers one vote.',
 });
 
 /** A finished poll as its owner sees it, and as it is stored with the result. */
 export const PollResponse = Type.Object(
   {
-    poll_id: Type.String({ description: 'Result id; holding it is the permission to read the public result.' }),
+    poll_id: Type.String({ description: 'Id of the result. Anyone who has the id can read the public result.' }),
     status: literals(RESULT_STATUSES),
     outcome: Type.String({
       description: 'Text of the winning option, `tie` or `no_votes`. `is_tie` and `winning_option` are authoritative.',
@@ -101,7 +103,7 @@ export const PollResponse = Type.Object(
         Type.Number({
           minimum: 0,
           description:
-            'The part of the total that is for calls which the question made fail (refusals, malformed answers, unknown options) beyond what an account has free per UTC day. Missing where there is none.',
+            'The part of the total for calls that failed because of the question (refusals, malformed answers, unknown options) and exceed the free allowance of the account per UTC day. Missing if there is none.',
         }),
       ),
     }),
@@ -110,7 +112,7 @@ export const PollResponse = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'Probability that the full panel elects this winner; null on a tie and without votes.',
+        description: 'Probability that the full panel elects this winner; null for a tie and without votes.',
       }),
     ),
     chances: Type.Optional(Chances),
@@ -121,16 +123,15 @@ export const PollResponse = Type.Object(
     reading: Type.Optional(Type.Ref(PollReading)),
     code: Type.Optional(
       literals(['budget_too_small', 'poll_canceled'], {
-        description: 'Why there is no vote: `max_cost_usd` pays for none, or the poll was canceled before one.',
+        description:
+          'Why there is no vote: `max_cost_usd` does not cover one, or the poll was canceled before the first one.',
       }),
     ),
     min_cost_usd: Type.Optional(MinCostUsd),
-    preset: literals(PANEL_NAMES, { description: '`custom` where the caller named the models.' }),
-    saved_panel: Type.Optional(
-      Type.String({ description: "The account's name of the panel, where one was asked for." }),
-    ),
-    simulated: Type.Boolean({ description: 'True when simulated models voted; their ids start with `sim/`.' }),
-    expires_at: Type.Optional({ ...DateTime, description: 'When it is deleted.' }),
+    preset: literals(PANEL_NAMES, { description: '`custom` if the caller named the models.' }),
+    saved_panel: Type.Optional(Type.String({ description: 'The name of the saved panel, if the poll used one.' })),
+    simulated: Type.Boolean({ description: 'Whether simulated models voted; their ids start with `sim/`.' }),
+    expires_at: Type.Optional({ ...DateTime, description: 'When the poll and its result are deleted.' }),
   },
   { $id: 'PollResponse' },
 );

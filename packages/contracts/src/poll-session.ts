@@ -27,16 +27,13 @@ export const SessionStatusBody = Type.Object(
     progress: Type.Optional(Type.Ref(Progress)),
     result: Type.Optional(Type.Ref(PollResponse)),
     failure: Type.Optional(
-      Type.Object(
-        { code: Type.String(), error: Type.String() },
-        { description: 'What `/result` answers as an error.' },
-      ),
+      Type.Object({ code: Type.String(), error: Type.String() }, { description: 'The error that `/result` returns.' }),
     ),
   },
   {
     $id: 'SessionStatus',
     description:
-      '`progress` is present while the poll runs, once a worker has it; with `include=result`, `result` or `failure` once it has ended.',
+      '`progress` is present while a worker runs the poll. With `include=result`, `result` or `failure` is present once the poll has ended.',
   },
 );
 export type SessionStatusBody = Static<typeof SessionStatusBody>;
@@ -53,13 +50,13 @@ export const QuickPollResult = Type.Object(
     answer: nullable(Type.String()),
     reasoning: Type.String(),
     cost: Usd,
-    theme: Type.Optional(Type.String({ description: '`free`, where the poll was free.' })),
+    theme: Type.Optional(Type.String({ description: '`free` if the poll was free.' })),
     status: Type.Optional(
-      literals(RESULT_STATUSES, { description: '`partial`: models that gave no vote could have changed the outcome.' }),
+      literals(RESULT_STATUSES, { description: '`partial`: missing votes could have changed the outcome.' }),
     ),
     poll_id: Type.Optional(Type.String()),
     result_url: Type.Optional(Type.String({ description: 'The public result, with its votes.' })),
-    page_url: Type.Optional(Type.String({ description: 'The same result as a page for people.' })),
+    page_url: Type.Optional(Type.String({ description: 'The result as a page for people.' })),
     panel: Type.Optional(Type.Ref(PanelStanding)),
     options_source: Type.Optional(literals(['caller', 'server'])),
   },

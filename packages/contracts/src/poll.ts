@@ -54,13 +54,17 @@ export type Seat = Static<typeof Seat>;
 /** How a poll is asked whose panel has a track record. */
 export const AskedByRecord = Type.Object(
   {
-    order: literals(ASKING_ORDERS, { description: 'Cheapest models first, or shuffled after an alarm.' }),
-    roster_version: Type.String({ description: 'Names the panel and its order of prices; audits are counted for it.' }),
+    order: literals(ASKING_ORDERS, { description: 'Cheapest models first, or shuffled (after an alarm).' }),
+    roster_version: Type.String({
+      description:
+        'Identifies the models of the panel and their order by price. Audits are counted per roster version.',
+    }),
     lock_only: Type.Boolean({
-      description: 'True where the record raised an alarm or could not be read: confidence did not stop the poll.',
+      description:
+        'True if the track record raised an alarm or could not be read, so that the poll was not stopped by confidence.',
     }),
   },
-  { description: 'Missing where the panel was shuffled and confidence is what the votes alone say.' },
+  { description: 'Missing if the panel was shuffled and confidence is computed from the votes alone.' },
 );
 export type AskedByRecord = Static<typeof AskedByRecord>;
 

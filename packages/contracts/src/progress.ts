@@ -11,7 +11,10 @@ export type PollStatus = (typeof POLL_STATUSES)[number];
 
 export const Progress = Type.Object(
   { received: Count, succeeded: Count, failed: Count, total: Count },
-  { $id: 'Progress', description: 'Votes that arrived, valid votes, failed votes, and models in the panel.' },
+  {
+    $id: 'Progress',
+    description: 'How many votes have arrived, how many are valid or failed, and how many models the panel has.',
+  },
 );
 
 export const ProgressSnapshot = Type.Object({

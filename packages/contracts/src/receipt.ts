@@ -10,22 +10,27 @@ const MicroUsd = Type.Integer({ minimum: 0 });
 const Price = Type.Object({
   nonce: Type.String(),
   max_cost_u: MicroUsd,
-  reserves_u: Type.Array(MicroUsd, { description: 'By seat: the most that its vote could be billed, in micro-USD.' }),
+  reserves_u: Type.Array(MicroUsd, {
+    description: 'The reserve of each seat (the maximum that its vote can be billed) in micro-USD.',
+  }),
   votes: Type.Array(Type.Object({ billed_u: MicroUsd, fault_u: MicroUsd })),
 });
 
 export const ReceiptProof = Type.Object(
   {
     day: Day,
-    receipts: Type.Integer({ minimum: 1, description: 'Of that day.' }),
-    index: Type.Integer({ minimum: 0, description: 'Place of this one among them, in the order of their hashes.' }),
+    receipts: Type.Integer({ minimum: 1, description: 'Number of receipts of that day.' }),
+    index: Type.Integer({
+      minimum: 0,
+      description: 'Position of this receipt among those of the day, ordered by hash.',
+    }),
     path: Type.Array(Hash, { description: 'The inclusion proof of RFC 9162, from the leaf up.' }),
     root: Hash,
     previous_seal: nullable(Hash),
     seal: Type.String({
       pattern: '^[\\w-]{43}$',
       description:
-        'SHA-256 of `previous_seal`, the day as text, `receipts` as 8 bytes (big-endian) and `root`, one after the other.',
+        'SHA-256 of the concatenation of `previous_seal`, the day as text, `receipts` as 8 bytes (big-endian) and `root`.',
     }),
   },
   { $id: 'ReceiptProof' },
@@ -35,12 +40,12 @@ export const ReceiptProof = Type.Object(
 export const ResultReceipt = Type.Object(
   {
     payload: Type.String({
-      description: 'The statement: canonical JSON (RFC 8785) in base64url. It carries no cost data and no reasons.',
+      description: 'The statement: canonical JSON (RFC 8785) in base64url. It contains no costs and no reasons.',
     }),
-    protected: Type.String({ description: 'The header of the signature: `alg`, `kid` and `typ`, in base64url.' }),
+    protected: Type.String({ description: 'The JWS header with `alg`, `kid` and `typ`, in base64url.' }),
     signature: Type.String({ description: 'Ed25519 over `protected`, a dot and `payload`, in base64url.' }),
     proof: Type.Union([Type.Ref(ReceiptProof), Type.Null()], {
-      description: 'Null until the UTC day of the poll is over and sealed.',
+      description: 'Null until the UTC day of the poll is sealed.',
     }),
     price: Type.Optional(Price),
   },
@@ -55,12 +60,13 @@ export type ReceiptDays = Static<typeof ReceiptDays>;
 
 export const ReceiptDaysQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 30 })),
-  day: Type.Optional(Type.String({ format: 'date', description: 'This day alone, such as 2026-11-20.' })),
+  day: Type.Optional(Type.String({ format: 'date', description: 'Only this day, such as 2026-11-20.' })),
   before: Type.Optional(Type.String({ format: 'date', description: 'Only days before this one, such as 2026-11-20.' })),
   result_id: Type.Optional(
     Type.String({
       pattern: '^EP-\\d{4}-\\d\\d-\\d\\d-[0-9a-z]{16}$',
-      description: 'The days that the receipt of this result is in, where the service is several installations.',
+      description:
+        'For a service with several installations: selects the installation that has the receipt of this result.',
     }),
   ),
 });

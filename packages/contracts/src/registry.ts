@@ -10,15 +10,15 @@ const text = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\p{Cc}]*$', description }));
 
 const parameters = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'The most variants to list.' })),
-  available_only: text('`true` leaves out what cannot be called right now.'),
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'Maximum number of variants to list.' })),
+  available_only: text('`true` leaves out variants that cannot be called at present.'),
   org: text('Who made the model.'),
-  country: text('Where its maker is at home, as two letters.'),
+  country: text('The country of its maker, as two letters.'),
   source: text('Where the variant runs.'),
   config_key: text('The name of one variant.'),
   is_alias: text('`true` lists aliases only, `false` none.'),
   one_per_model: text('`true` lists one variant of each model.'),
-  sort: text('A field of the rows; a minus before it turns the order round.'),
+  sort: text('The field to sort by; a leading minus reverses the order.'),
 } satisfies Record<string, TSchema>;
 
 export const ModelsQuery = Type.Object(parameters);

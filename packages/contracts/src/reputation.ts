@@ -9,12 +9,13 @@ const Window = Type.Object({
   days: Count,
   most_polls: Type.Integer({
     minimum: 1,
-    description: 'No more than this many polls are counted, the newest ones; `from` is then the oldest of them.',
+    description:
+      'Maximum number of polls that are counted, newest first. If it is reached, `from` is the time of the oldest one.',
   }),
 });
 
 const taken = {
-  simulated: Type.Boolean({ description: 'True when the models are simulated, and the figures with them.' }),
+  simulated: Type.Boolean({ description: 'Whether the models, and therefore the figures, are simulated.' }),
   generated_at: DateTime,
   cache_expires_at: DateTime,
 };
@@ -25,7 +26,10 @@ export const Reputation = Type.Object(
     window: Window,
     uptime: Type.Object({
       ratio: nullable(Probability),
-      source: literals(['self'], { description: 'The share of minutes in which a gateway noted that it was alive.' }),
+      source: literals(['self'], {
+        description:
+          'Measured by the service itself: the share of minutes in which a gateway recorded that it was running.',
+      }),
     }),
     polls: Type.Object({
       total: Count,
@@ -36,16 +40,16 @@ export const Reputation = Type.Object(
     }),
     latency_ms: Type.Object(
       { average: nullable(Milliseconds), p50: nullable(Milliseconds), p95: nullable(Milliseconds) },
-      { description: 'Of polls that brought an answer.' },
+      { description: 'Of polls that did not fail.' },
     ),
     cost_usd: Type.Object(
       { average: nullable(Usd), median: nullable(Usd) },
-      { description: 'Of polls that brought an answer and were not free.' },
+      { description: 'Of polls that did not fail and were not free.' },
     ),
     early_termination_rate: nullable(Probability),
     feedback: Type.Object(
       { total: Count, correct: Count, incorrect: Count, accuracy_rate: nullable(Probability) },
-      { description: 'What callers said about the outcomes of these polls.' },
+      { description: 'Feedback of callers about the outcomes of these polls.' },
     ),
     ...taken,
   },
@@ -57,18 +61,22 @@ export const ModelReputation = Type.Object(
   {
     model_id: Type.String(),
     provider: Type.String(),
-    ballots: Type.Integer({ minimum: 0, description: 'How often it was asked and not interrupted.' }),
-    votes: Type.Integer({ minimum: 0, description: 'How often it gave a valid vote.' }),
+    ballots: Type.Integer({ minimum: 0, description: 'How often the model was asked and the call not aborted.' }),
+    votes: Type.Integer({ minimum: 0, description: 'How often the model gave a valid vote.' }),
     success_rate: nullable(Probability),
     average_latency_ms: nullable(Milliseconds),
     p95_latency_ms: nullable(Milliseconds),
-    average_cost_usd: nullable(Type.Number({ minimum: 0, description: 'Of a vote, at the list price.' })),
+    average_cost_usd: nullable(Type.Number({ minimum: 0, description: 'Average cost of a vote at the list price.' })),
     agreement_rate: nullable(
-      Type.Number({ minimum: 0, maximum: 1, description: 'Votes for the option that won, where one did.' }),
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'Share of votes for the winning option, in polls with a winner.',
+      }),
     ),
     judged: Type.Integer({
       minimum: 0,
-      description: 'Votes in polls that some option won: what `agreement_rate` is a share of.',
+      description: 'Votes in polls with a winner, on which `agreement_rate` is based.',
     }),
     last_vote_at: nullable(DateTime),
   },

@@ -49,7 +49,7 @@ export const ResultDetail = Type.Object(
     reading: Type.Optional(Type.Ref(PollReading)),
     preset: Type.Optional(Type.String()),
     simulated: Type.Optional(Type.Boolean()),
-    expires_at: Type.Optional({ ...DateTime, description: 'When it is deleted.' }),
+    expires_at: Type.Optional({ ...DateTime, description: 'When the poll and its result are deleted.' }),
   },
   { $id: 'ResultDetail' },
 );
@@ -72,9 +72,9 @@ export const HistoryResult = Type.Object(
   {
     ...summary,
     status: literals(RESULT_STATUSES),
-    totalCostUsd: Type.String({ description: 'Decimal US dollars, as text so that no digit is lost.' }),
+    totalCostUsd: Type.String({ description: 'US dollars as decimal text, so that no digit is lost.' }),
     totalMs: nullable(Milliseconds),
-    expiresAt: Type.Optional(nullable({ ...DateTime, description: 'When it is deleted.' })),
+    expiresAt: Type.Optional(nullable({ ...DateTime, description: 'When the poll and its result are deleted.' })),
   },
   { $id: 'HistoryResult' },
 );

@@ -11,14 +11,14 @@ export const SavedPanelName = Type.String({
   minLength: 1,
   maxLength: LIMITS.saved_panel.name,
   pattern: NAME_PATTERN,
-  description: 'Lower-case letters, digits and hyphens between them.',
+  description: 'Lower-case letters and digits, with hyphens between them.',
 });
 
 export const ChosenModels = Type.Array(Type.String({ minLength: 1, maxLength: LIMITS.chosen_models.id }), {
   minItems: LIMITS.chosen_models.min,
   maxItems: LIMITS.chosen_models.max,
   uniqueItems: true,
-  description: 'Ids of models, as GET /api/panels lists them.',
+  description: 'Ids of models, as listed by GET /api/panels.',
 });
 
 export const SavedPanelParams = Type.Object({ name: Type.String() });
@@ -32,7 +32,8 @@ export const SavedPanel = Type.Object(
     name: Type.String(),
     models: Type.Array(Type.String()),
     unknown_models: Type.Array(Type.String(), {
-      description: 'Those that can no longer be asked; a poll of this panel is refused until it is saved without them.',
+      description:
+        'Models of the panel that are no longer available. Polls with this panel are refused until it is saved without them.',
     }),
     updated_at: DateTime,
   },
@@ -45,7 +46,7 @@ export type SavedPanelRemoval = Static<typeof SavedPanelRemoval>;
 
 export const PanelListing = Type.Object(
   {
-    panels: Type.Array(Type.Ref(SavedPanel), { description: "The account's own, by name." }),
+    panels: Type.Array(Type.Ref(SavedPanel), { description: "The account's saved panels, sorted by name." }),
     presets: Type.Array(
       Type.Object({
         name: literals(PRESETS),
@@ -53,9 +54,12 @@ export const PanelListing = Type.Object(
         why: Type.String({ description: 'Why these models.' }),
       }),
     ),
-    models: Type.Array(Type.Object({ id: Type.String(), vendor: Type.String({ description: 'Who trained it.' }) }), {
-      description: 'Every model that a panel can be made of.',
-    }),
+    models: Type.Array(
+      Type.Object({ id: Type.String(), vendor: Type.String({ description: 'The lab that trained the model.' }) }),
+      {
+        description: 'All models that a panel can contain.',
+      },
+    ),
   },
   { $id: 'PanelListing' },
 );

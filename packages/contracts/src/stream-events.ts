@@ -23,7 +23,7 @@ const { question, options, status, poll_id } = PollResponse.properties;
 const sharedFields = { question, options, status, poll_id };
 
 const numbered = {
-  seq: Type.Integer({ minimum: 0, description: 'Rises with every event of a session; its gaps mean nothing.' }),
+  seq: Type.Integer({ minimum: 0, description: 'Increases with every event of a session; gaps have no meaning.' }),
   session_id: Type.String(),
 };
 
@@ -34,7 +34,7 @@ export const StreamStarted = Type.Object(
     phase: literals(['started', 'voting']),
     models_requested: Type.Integer({
       minimum: 0,
-      description: 'Models in the panel; a poll that stops early asks fewer, as its result says.',
+      description: 'Number of models in the panel. A poll that stops early asks fewer; see its result.',
     }),
     progress: Type.Ref(Progress),
     tally: Tally,
@@ -43,7 +43,10 @@ export const StreamStarted = Type.Object(
     chances: Type.Optional(Chances),
     track_record: Type.Optional(StoodAlike),
     asking: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Models that were asked and have not answered when this was recorded.' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Models that had been asked but had not answered when this was recorded.',
+      }),
     ),
     vote: Type.Union([Type.Ref(VoteResult), Type.Null()]),
     elapsed_ms: Milliseconds,
@@ -56,7 +59,7 @@ export const StreamStarted = Type.Object(
     status_url: Type.Optional(Type.String()),
     result_url: Type.Optional(Type.String()),
     page_url: Type.Optional(
-      Type.String({ description: 'A page for people: how the poll stands while it runs, and then its result.' }),
+      Type.String({ description: 'A page for people that shows the progress of the poll and later its result.' }),
     ),
     started_at: Type.Optional(DateTime),
   },
@@ -69,8 +72,7 @@ export const StreamComplete = Type.Object(
   { ...numbered, ...PollResponse.properties, ...Type.Partial(QuickPollResult).properties, ...sharedFields },
   {
     $id: 'StreamComplete',
-    description:
-      'The poll response with `seq` and `session_id` beside its fields, and of a quick poll with those of its answer.',
+    description: 'The poll response plus `seq` and `session_id`; for a quick poll, also the fields of its response.',
   },
 );
 export type StreamComplete = Static<typeof StreamComplete>;

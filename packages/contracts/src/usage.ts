@@ -10,21 +10,21 @@ import { CLOSE_CALL, Count, DateTime, literals, Milliseconds, nullable, Usd, Uui
 export const NO_KEY = 'none';
 export const OTHER_GROUPS = '(other)';
 
-const MEDIAN = 'Of completed polls, within 5 percent; null where there is none.';
+const MEDIAN = 'Median of completed polls, exact to 5 percent; null if there are none.';
 
 const Figures = {
-  polls: { ...Count, description: 'That ended, whatever they came to.' },
+  polls: { ...Count, description: 'Polls that ended, with any status.' },
   completed: Count,
   failed: Count,
-  canceled: { ...Count, description: 'Of both, those that were canceled.' },
+  canceled: { ...Count, description: 'Canceled polls; they are also counted as completed or failed.' },
   split_or_partial: { ...Count, description: CLOSE_CALL },
-  cost_usd: { ...Usd, description: 'What was charged, exactly as in the ledger.' },
+  cost_usd: { ...Usd, description: 'The amount charged, exactly as in the ledger.' },
   saved_usd: {
     ...Usd,
     description:
-      'An estimate of what stopping early saved: what the models that were not asked would usually have cost, at the prices of when each poll was accepted. Only polls count that ended by a lock or by confidence.',
+      'Estimated saving by stopping early: the usual cost of the models that were not asked, at the prices at which each poll was accepted. Counts only polls that ended by a lock or by confidence.',
   },
-  median_ms: nullable({ ...Milliseconds, description: `From acceptance to the end. ${MEDIAN}` }),
+  median_ms: nullable({ ...Milliseconds, description: `Time from acceptance to the end. ${MEDIAN}` }),
   median_cost_usd: nullable({ ...Usd, description: MEDIAN }),
 };
 
@@ -34,9 +34,9 @@ export type UsageFigures = Static<typeof UsageFigures>;
 export const UsageGroup = Type.Object(
   {
     group: Type.String({
-      description: `A day, the id of a key (\`${NO_KEY}\` for polls of a login), a preset, a surface, or a value of the metadata; \`${OTHER_GROUPS}\` for what is beyond a bound.`,
+      description: `A day, the id of a key (\`${NO_KEY}\` for polls of a login), a preset, a surface, or a metadata value; \`${OTHER_GROUPS}\` for values beyond the maximum number of groups.`,
     }),
-    label: Type.Optional(Type.String({ description: 'Of a key.' })),
+    label: Type.Optional(Type.String({ description: 'The label of the key.' })),
     ...Figures,
   },
   { $id: 'UsageGroup' },
@@ -48,16 +48,16 @@ const Day = Type.String({ format: 'date' });
 export const UsageReport = Type.Object(
   {
     from: Day,
-    to: { ...Day, description: 'The last day, included.' },
+    to: { ...Day, description: 'The last day, inclusive.' },
     group_by: Type.String(),
     groups: Type.Array(Type.Ref(UsageGroup), {
       maxItems: LIMITS.usage.groups,
-      description: 'Days in their order; others by cost, the largest first.',
+      description: 'Days in order of time; other groups by cost, the highest first.',
     }),
-    total: { ...Type.Ref(UsageFigures), description: 'Of all polls of the filters, also those in no group.' },
+    total: { ...Type.Ref(UsageFigures), description: 'All polls that match the filters, including polls in no group.' },
     previous: {
       ...Type.Object({ from: Day, to: Day, ...Figures }),
-      description: 'The same of as many days before `from`.',
+      description: 'The total of an equally long period that ends before `from`.',
     },
   },
   { $id: 'UsageReport' },
@@ -70,15 +70,15 @@ export const UsageQuery = Type.Object(
       Type.String({
         pattern: `^(day|key|preset|surface|metadata\\..{1,${LIMITS.metadata.key}})$`,
         default: 'day',
-        description: '`day`, `key`, `preset`, `surface`, or `metadata.` and the name of a label.',
+        description: '`day`, `key`, `preset`, `surface`, or `metadata.` followed by the key of a metadata pair.',
       }),
     ),
-    from: Type.Optional({ ...Day, description: 'A UTC day. Without it, 29 days before `to`.' }),
-    to: Type.Optional({ ...Day, description: 'The last day, included; today without it.' }),
-    key_id: Type.Optional({ ...Uuid, description: 'Filters do not go with `metadata.`.' }),
+    from: Type.Optional({ ...Day, description: 'The first day, in UTC. Default: 29 days before `to`.' }),
+    to: Type.Optional({ ...Day, description: 'The last day, inclusive. Default: today.' }),
+    key_id: Type.Optional({ ...Uuid, description: 'Filters cannot be combined with groups by `metadata.`.' }),
     preset: Type.Optional(literals(PANEL_NAMES)),
     surface: Type.Optional(Type.String({ maxLength: 40 })),
-    format: Type.Optional(literals(['json', 'csv'] as const, { description: 'Wins over `Accept`.' })),
+    format: Type.Optional(literals(['json', 'csv'] as const, { description: 'Takes precedence over `Accept`.' })),
   },
   { additionalProperties: false },
 );
@@ -87,12 +87,14 @@ export type UsageQuery = Static<typeof UsageQuery>;
 /** The balance to the micro-USD, for any credentials. */
 export const UsageBalance = Type.Object(
   {
-    available_usd: Type.Number({ description: 'What new polls can use; below zero after a refund of spent money.' }),
-    reserved_usd: { ...Usd, description: 'Set aside for running polls, and held back until card payments settle.' },
-    used_usd: { ...Usd, description: 'All that was ever charged.' },
+    available_usd: Type.Number({
+      description: 'Available for new polls; negative after a refund of money that was already spent.',
+    }),
+    reserved_usd: { ...Usd, description: 'Held for running polls, plus card payments held back until they settle.' },
+    used_usd: { ...Usd, description: 'The total of all charges.' },
     low_balance_usd: nullable(Usd),
     is_low: Type.Boolean({
-      description: 'Less than `low_balance_usd` is left, counting what running polls have set aside as still there.',
+      description: 'Whether the balance, including holds of running polls, is below `low_balance_usd`.',
     }),
     key: Type.Union(
       [
@@ -101,12 +103,12 @@ export const UsageBalance = Type.Object(
           limit_reset: literals(LIMIT_RESETS),
           spent_usd: Usd,
           held_usd: Usd,
-          left_usd: { ...Usd, description: 'What its next poll may cost at most.' },
+          left_usd: { ...Usd, description: 'The maximum that the next poll of the key may cost.' },
           resets_at: nullable(DateTime),
         }),
         Type.Null(),
       ],
-      { description: 'The limit of the key that asks; null for a login and for a key without one.' },
+      { description: 'The limit of the key that sent the request; null for a login and for a key without a limit.' },
     ),
   },
   { $id: 'UsageBalance' },
@@ -119,7 +121,7 @@ export const LowBalance = Type.Object(
       Type.Number({
         exclusiveMinimum: 0,
         maximum: LIMITS.low_balance_usd,
-        description: 'From below this much on, the balance counts as low; null: never.',
+        description: 'The balance counts as low if it is below this amount; null: never.',
       }),
     ),
   },

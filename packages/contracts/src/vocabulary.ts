@@ -23,7 +23,10 @@ export const CLOSE_CALL =
 export const Count = Type.Integer({ minimum: 0 });
 export const TokenUsage = Type.Object(
   { prompt_tokens: Count, completion_tokens: Count, total_tokens: Count },
-  { description: 'Tokens of the calls behind `votes`, as providers counted them; missing where one of them did not.' },
+  {
+    description:
+      'Tokens of the calls for `votes`, as counted by the providers; missing if a provider did not report them.',
+  },
 );
 export const Milliseconds = Type.Integer({ minimum: 0 });
 export const Usd = Type.Number({ minimum: 0 });
@@ -32,14 +35,15 @@ export const Probability = Type.Number({ minimum: 0, maximum: 1 });
 export const Chances = Type.Array(Probability, {
   minItems: 3,
   maxItems: 11,
-  description: 'The probability that each option wins, in the order of `options`, and of a tie as the last; sums to 1.',
+  description:
+    'The probability that each option wins, in the order of `options`, followed by that of a tie. The sum is 1.',
 });
 /** Of audited polls that stood like this one, how many there were, and in how many its leader of then was elected. */
 export const StoodAlike = Type.Object(
   { audits: Type.Integer({ minimum: 1 }), same_leader: Count },
   {
     description:
-      'Audited polls that stood like this one, and those of them that their leader of then won. Confidence is at most (20 x what the votes alone say + same_leader) / (20 + audits). Missing where no record was used.',
+      'Audited polls that were in a similar state, and how many of them the leader of that state won (`same_leader`). Confidence is at most (20 x confidence from the votes alone + same_leader) / (20 + audits). Missing if no track record was used.',
   },
 );
 export const DateTime = Type.String({ format: 'date-time' });

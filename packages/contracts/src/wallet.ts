@@ -9,17 +9,19 @@ export const WALLET_PURPOSES = ['login', 'revoke', 'rotate', 'delete'] as const;
 export type WalletPurpose = (typeof WALLET_PURPOSES)[number];
 
 export const WalletChallengeQuery = Type.Object({
-  address: Type.String({ description: 'A 0x-prefixed Ethereum address. Mixed case has to be its EIP-55 checksum.' }),
+  address: Type.String({
+    description: 'A 0x-prefixed Ethereum address. If it is in mixed case, the EIP-55 checksum must be correct.',
+  }),
   purpose: Type.Optional(
     literals(WALLET_PURPOSES, {
-      description: 'What the signature will be for; it then counts for nothing else, and the message says so.',
+      description: 'The purpose of the signature. The message names it, and the signature is valid for nothing else.',
     }),
   ),
 });
 export type WalletChallengeQuery = Static<typeof WalletChallengeQuery>;
 
 export const WalletChallenge = Type.Object(
-  { message: Type.String({ description: 'An EIP-4361 message, to be signed as it is.' }), nonce: Type.String() },
+  { message: Type.String({ description: 'An EIP-4361 message. Sign it unchanged.' }), nonce: Type.String() },
   { $id: 'WalletChallenge' },
 );
 export type WalletChallenge = Static<typeof WalletChallenge>;
@@ -28,7 +30,8 @@ const proof = {
   message: Type.String({ maxLength: LIMITS.wallet_message, description: 'The message of the challenge, unchanged.' }),
   signature: Type.String({
     maxLength: LIMITS.wallet_signature,
-    description: 'Its EIP-191 signature, 0x-prefixed; of a contract wallet whatever its contract accepts (EIP-1271).',
+    description:
+      'The EIP-191 signature of the message, 0x-prefixed. For a contract wallet, any signature that its contract accepts (EIP-1271).',
   }),
 };
 
@@ -38,7 +41,7 @@ export type WalletProof = Static<typeof WalletProof>;
 export const WalletKeyProof = Type.Object({ ...proof, key_id: Uuid }, { $id: 'WalletKeyProof' });
 export type WalletKeyProof = Static<typeof WalletKeyProof>;
 
-const apiKey = Type.String({ description: 'The whole key. It is shown in this answer only.' });
+const apiKey = Type.String({ description: 'The complete key. It is shown only in this response.' });
 
 export const WalletDeletion = Type.Object({ ...proof, give_up_balance: GiveUpBalance }, { $id: 'WalletDeletion' });
 export type WalletDeletion = Static<typeof WalletDeletion>;

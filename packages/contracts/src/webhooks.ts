@@ -32,16 +32,16 @@ const Url = Type.String({
 export const WebhookUrl = Type.String({
   maxLength: LIMITS.webhooks.url,
   description:
-    'Where the end is sent, signed with the secret of GET /api/webhook-endpoints/account/secret: an https address on port 443 or 8443.',
+    'An https address on port 443 or 8443 that is notified of the end. The message is signed with the secret of GET /api/webhook-endpoints/account/secret.',
 });
 
 const eventTypes = Type.Array(literals(WEBHOOK_EVENT_TYPES), { minItems: 1, uniqueItems: true });
-const description = Type.String({ maxLength: LIMITS.webhooks.description, description: 'For your own eyes.' });
+const description = Type.String({ maxLength: LIMITS.webhooks.description, description: 'A note for yourself.' });
 
 export const WebhookEndpointRequest = Type.Object(
   {
     url: Url,
-    event_types: Type.Optional({ ...eventTypes, description: 'All of them without it.' }),
+    event_types: Type.Optional({ ...eventTypes, description: 'Default: all event types.' }),
     description: Type.Optional(description),
   },
   { $id: 'WebhookEndpointRequest' },
@@ -54,7 +54,9 @@ export const WebhookEndpointChange = Type.Object(
     event_types: Type.Optional(eventTypes),
     description: Type.Optional(description),
     status: Type.Optional(
-      literals(['enabled', 'disabled'], { description: '`disabled` ends what waits; `enabled` begins anew.' }),
+      literals(['enabled', 'disabled'], {
+        description: '`disabled` drops waiting deliveries; `enabled` sends new events again.',
+      }),
     ),
   },
   { $id: 'WebhookEndpointChange', minProperties: 1 },
@@ -64,28 +66,29 @@ export type WebhookEndpointChange = Static<typeof WebhookEndpointChange>;
 export const WebhookEndpoint = Type.Object(
   {
     endpoint_id: Type.String(),
-    url: nullable(Type.String({ description: 'Null for the endpoint that stands for each `webhook_url`.' })),
+    url: nullable(Type.String({ description: 'Null for the endpoint that represents every `webhook_url`.' })),
     event_types: Type.Array(literals(WEBHOOK_EVENT_TYPES), {
       uniqueItems: true,
-      description: 'Empty for the endpoint that stands for each `webhook_url`.',
+      description: 'Empty for the endpoint that represents every `webhook_url`.',
     }),
     description: Type.String(),
     status: literals(['enabled', 'disabled']),
     disabled_reason: nullable(
       literals(['owner', 'gone', 'failing'], {
-        description: '`owner`: by you; `gone`: it answered 410; `failing`: nothing got through for three days.',
+        description:
+          '`owner`: you disabled it; `gone`: it answered 410; `failing`: all deliveries failed for three days.',
       }),
     ),
     disabled_at: nullable(DateTime),
-    failing_since: nullable({ ...DateTime, description: 'Since then every attempt has failed.' }),
-    pending: Type.Integer({ minimum: 0, description: 'Deliveries that wait for an attempt.' }),
+    failing_since: nullable({ ...DateTime, description: 'All attempts since then have failed.' }),
+    pending: Type.Integer({ minimum: 0, description: 'Deliveries that wait for their next attempt.' }),
     skipped: Type.Integer({
       minimum: 0,
-      description: `Events that were not sent because ${LIMITS.webhooks.pending} deliveries waited already.`,
+      description: `Events that were not sent because ${LIMITS.webhooks.pending} deliveries were already waiting.`,
     }),
     previous_secret_until: nullable({
       ...DateTime,
-      description: 'Until then the secret before the present one signs too.',
+      description: 'Until then, messages are also signed with the previous secret.',
     }),
     created_at: DateTime,
   },
@@ -117,7 +120,7 @@ export const SecretRotation = Type.Object(
         minimum: 0,
         maximum: LIMITS.webhooks.overlap_s.max,
         default: LIMITS.webhooks.overlap_s.default,
-        description: 'For so long messages carry the signatures of both secrets.',
+        description: 'How long messages carry the signatures of both secrets.',
       }),
     ),
   },
@@ -140,8 +143,10 @@ export type WebhookError = (typeof WEBHOOK_ERRORS)[number];
 
 export const WebhookAttempt = Type.Object({
   at: DateTime,
-  http_status: nullable(Type.Integer({ description: 'Of the answer, where there was one; 2xx got through.' })),
-  error: nullable(literals(WEBHOOK_ERRORS, { description: 'Why there was no answer.' })),
+  http_status: nullable(
+    Type.Integer({ description: 'Status of the response, if there was one; 2xx means delivered.' }),
+  ),
+  error: nullable(literals(WEBHOOK_ERRORS, { description: 'Why there was no response.' })),
   took_ms: Milliseconds,
 });
 export type WebhookAttempt = Static<typeof WebhookAttempt>;
@@ -156,7 +161,7 @@ export const WebhookDelivery = Type.Object(
     url: Type.String(),
     status: literals(DELIVERY_STATUSES),
     attempts: Count,
-    last_attempts: Type.Array(WebhookAttempt, { description: 'At most 12, newest last.' }),
+    last_attempts: Type.Array(WebhookAttempt, { description: 'The last attempts, at most 12, newest last.' }),
     next_attempt_at: nullable(DateTime),
     created_at: DateTime,
     ended_at: nullable(DateTime),
@@ -175,7 +180,7 @@ export const WebhookDeliveryList = Type.Object(
     after: nullable(
       Type.String({
         description:
-          'Send it as `after` for the next page; null where there is none. With `status`, a page may be short or empty and still have it.',
+          'Send it as `after` to get the next page; null if there is none. With `status`, it can be set although the page is short or empty.',
       }),
     ),
   },
@@ -192,7 +197,7 @@ export const WebhookDeliveryQuery = Type.Object(
         default: LIMITS.webhooks.deliveries.default,
       }),
     ),
-    after: Type.Optional(Type.String({ description: 'A `delivery_id`: those that are older.' })),
+    after: Type.Optional(Type.String({ description: 'A `delivery_id`; the response lists older deliveries.' })),
     status: Type.Optional(literals(DELIVERY_STATUSES)),
   },
   { additionalProperties: false },
@@ -201,7 +206,7 @@ export type WebhookDeliveryQuery = Static<typeof WebhookDeliveryQuery>;
 
 export const EndpointParams = Type.Object({
   endpointId: Type.String({
-    description: `An \`endpoint_id\`, or \`${ACCOUNT_ENDPOINT}\` for what goes to each \`webhook_url\`.`,
+    description: `An \`endpoint_id\`, or \`${ACCOUNT_ENDPOINT}\` for the endpoint that represents every \`webhook_url\`.`,
   }),
 });
 export type EndpointParams = Static<typeof EndpointParams>;
@@ -211,8 +216,8 @@ export type DeliveryParams = Static<typeof DeliveryParams>;
 const link = (what: string) => Type.String({ format: 'uri', description: what });
 const pollEvent = {
   session_id: Type.String(),
-  batch_id: nullable(Type.String({ description: 'Of a poll of a batch that has a `webhook_url` of its own.' })),
-  poll_id: nullable(Type.String({ description: 'Of its result; null where there is none.' })),
+  batch_id: nullable(Type.String({ description: 'The batch of the poll, if the row has its own `webhook_url`.' })),
+  poll_id: nullable(Type.String({ description: 'The id of the result; null if there is none.' })),
   preset: literals(PANEL_NAMES),
   canceled: Type.Boolean(),
   cost_usd: Usd,
@@ -247,9 +252,9 @@ export const WEBHOOK_DATA = {
   ),
   'balance.low': Type.Object(
     {
-      balance_usd: Type.Number({ description: 'Paid in and not spent; running polls may hold a part of it.' }),
+      balance_usd: Type.Number({ description: 'The balance, including holds of running polls.' }),
       low_balance_usd: Usd,
-      funds_url: link('Where the balance is filled.'),
+      funds_url: link('The page on which to add funds.'),
     },
     { $id: 'BalanceLowEvent' },
   ),
@@ -260,9 +265,9 @@ export const WEBHOOK_DATA = {
       limit_usd: Usd,
       limit_reset: literals(LIMIT_RESETS),
       spent_usd: Usd,
-      held_usd: { ...Usd, description: 'For running polls and open batches.' },
+      held_usd: { ...Usd, description: 'Held for running polls and open batches.' },
       resets_at: nullable(DateTime),
-      keys_url: link('Where the limit is raised.'),
+      keys_url: link('The page on which to raise the limit.'),
     },
     { $id: 'KeyLimitReachedEvent' },
   ),

@@ -29,7 +29,7 @@ t.test('an occurrence without words takes those of the catalogue', (t) => {
   t.notOk('errors' in problem);
   t.same(problem.recovery[0], {
     action: 'open_documentation',
-    description: 'See this operation in the API reference.',
+    description: 'Read about this operation in the API reference.',
     method: 'GET',
     url: 'https://polls.example/api/docs',
   });

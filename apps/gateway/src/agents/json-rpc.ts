@@ -22,7 +22,7 @@ export const RpcError = Type.Object(
     id: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()])),
     error: Type.Object({ code: Type.Integer(), message: Type.String() }, { additionalProperties: true }),
   },
-  { description: 'To a caller who sent JSON-RPC.' },
+  { description: 'The error in JSON-RPC form, if the request was JSON-RPC.' },
 );
 
 /** The errors of an operation that answers JSON-RPC requests with JSON-RPC errors. */

@@ -28,7 +28,7 @@ export const openapi = plugin(async (app: FastifyInstance, { context }: { contex
       info: {
         title: 'EloquentPoll',
         version: packageJson.version,
-        description: `Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough. Polls and their results are deleted ${config.retentionS / 86_400} days after their end, or earlier where \`expires_in\` says so; \`expires_at\` of a result says when.`,
+        description: `Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough. Polls and their results are deleted ${config.retentionS / 86_400} days after their end, or earlier with \`expires_in\`; \`expires_at\` of a result is the time of deletion.`,
         license: { name: 'MIT', identifier: 'MIT' },
         contact: { email: config.contactEmail, url: config.baseUrl },
       },
@@ -41,13 +41,13 @@ export const openapi = plugin(async (app: FastifyInstance, { context }: { contex
             scheme: 'bearer',
             bearerFormat: 'ep_k_...',
             description:
-              'An API key, created with POST /api/keys; or an access token of the identity provider whose audience is this service.',
+              'An API key, created with POST /api/keys, or an access token of the identity provider with this service as audience.',
           },
           session: {
             type: 'apiKey',
             in: 'cookie',
             name: LOGIN_COOKIE,
-            description: 'Set by a login; does not count in requests from pages of others.',
+            description: 'Set by a login; ignored in requests from pages of other sites.',
           },
         },
       },

@@ -24,7 +24,7 @@ export const textAnswer = (description: string, mediaType: string): AnswerSchema
 
 /** For operations whose callers may already have the answer; see send-tagged.ts. */
 export const NOT_MODIFIED = {
-  304: { description: 'The copy that If-None-Match names is still good.', type: 'null' },
+  304: { description: 'The version in If-None-Match is still current.', type: 'null' },
 } as const;
 
 /** Errors of reading a JSON body. */

@@ -10,7 +10,7 @@ import type { FastifyReply } from 'fastify';
 export const LAG_HEADER = {
   'replica-lag': {
     type: 'number',
-    description: 'Seconds that this answer may be behind, when a replica of the database gave it.',
+    description: 'How many seconds the data may be old, if it was read from a replica of the database.',
   },
 };
 

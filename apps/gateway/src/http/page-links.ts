@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 // Links to the neighbouring pages of a list, as a Link header (RFC 8288) that keeps the request's filters.
 
 export const LINK_HEADER = {
-  link: { type: 'string', description: 'The pages beside this one, `rel="next"` and `rel="prev"`.' },
+  link: { type: 'string', description: 'The next and the previous page, `rel="next"` and `rel="prev"`.' },
 };
 
 export function pageLinks(

@@ -58,7 +58,7 @@ function adviceOn({ code, status, retryable }: ErrorEntry): string[] {
 
 const stepText = ({ description, method, url }: ErrorEntry['recovery'][number]): Html =>
   url?.endsWith('/api/docs')
-    ? html`<a href="/api/docs">See this operation in the API reference.</a>`
+    ? html`<a href="/api/docs">Read about this operation in the API reference.</a>`
     : html`${description}${url ? html` <code>${method ?? 'GET'} ${url}</code>` : ''}`;
 
 const MAX_LISTED = 8;

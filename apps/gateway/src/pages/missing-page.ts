@@ -30,7 +30,7 @@ ${meant ? html`<p>Did you mean <a href="${meant.path}">${meant.name}</a>?</p>` :
 export const canceledPage = (facts: SiteFacts): string =>
   missingPage(facts, '/result', {
     heading: 'Poll canceled',
-    says: 'It was canceled before a model had voted, so it has no result.',
+    says: 'It was canceled before any model had voted, so it has no result.',
   });
 
 export const noResultPage = (facts: SiteFacts): string =>

@@ -143,12 +143,12 @@ t.test('a key with a limit, an end or less rights manages neither keys, webhooks
     t.same(await send('POST', '/api/webhook-endpoints/account/rotate-secret', {}), refusal);
     const secret = await app.inject({ url: '/api/webhook-endpoints/account/secret', headers: bearer });
     t.match(secret.json(), { code: 'restricted_key' }, 'with it, messages could be made up');
-    t.match(secret.json().error, /^An API key that has a limit, expires or reads only manages neither keys/);
+    t.match(secret.json().error, /^An API key that has a limit, expires or is read-only cannot manage keys/);
     t.same(await send('DELETE', `/api/keys/${id}`), [200, undefined], 'it revokes itself');
   }
   const read = await keyOf({ read_only: true, limit_usd: 1 });
   const made = await app.inject({ method: 'POST', url: '/api/keys', headers: read.bearer });
-  t.match(made.json(), { code: 'read_only_key', error: /^The API key may read, and neither ask nor change/ });
+  t.match(made.json(), { code: 'read_only_key', error: /^The API key is read-only: it can neither run polls/ });
 });
 
 t.test('what is changed about a key counts at once', async (t) => {

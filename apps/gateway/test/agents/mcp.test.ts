@@ -496,7 +496,7 @@ t.test('a task that is canceled is cancelled without a vote, and completed with 
     return messageIn(await post(rpc(method, { ...params, _meta }), headers, ours)).result;
   };
   const begin = async () => (await ask('tools/call', { name: 'poll_question', arguments: POLL })).taskId as string;
-  const cancelled = { status: 'cancelled', statusMessage: /canceled before a model had voted/ };
+  const cancelled = { status: 'cancelled', statusMessage: /canceled before any model had voted/ };
 
   const waiting = await begin();
   await ask('tasks/cancel', { taskId: waiting });

@@ -176,7 +176,7 @@ t.test('Idempotency-Key is honoured, harmless or refused by every POST, never ig
     const answer = await post(url, body, key);
     t.match(
       [answer.statusCode, answer.json().error],
-      [400, `Idempotency-Key is not honoured by POST ${url}; send the request without it`],
+      [400, `Idempotency-Key is not supported by POST ${url}; send the request without it`],
     );
   }
   t.equal((await app.inject({ url: '/api/keys', headers: bearer })).json().length, 1, 'no key was made');

@@ -17,7 +17,7 @@ export function balanceRoute(app: FastifyInstance, { storage }: AccountsContext)
         tags: ['Account'],
         summary: 'Get balance',
         description:
-          'What running polls have set aside is not part of the balance. It is rounded down to whole cents; usage is rounded once, as a sum.',
+          'Holds of running polls are not part of the balance. The balance is rounded down to whole cents; usage is summed first and then rounded.',
         security: access.session,
         response: { 200: jsonAnswer('The balance.', Balance), ...errors('authentication_required') },
       },

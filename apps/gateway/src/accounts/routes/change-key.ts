@@ -25,12 +25,12 @@ export function changeKeyRoute(app: FastifyInstance, { storage, keys }: Accounts
         tags: ['Account'],
         summary: 'Change an API key',
         description:
-          'What is left out stays as it is; `limit_usd` and `expires_at` are taken away by null. What the key has spent in the period counts against a new limit at once. A key that has a limit, expires or reads only changes no keys.',
+          'Fields that are left out stay as they are; null removes `limit_usd` or `expires_at`. What the key has spent in the current period counts towards a new limit. A key that has a limit, expires or is read-only cannot change keys.',
         security: access.sessionOrBearer,
         params: KeyParams,
         body: Type.Ref(KeyChange),
         response: {
-          200: jsonAnswer('The key as it is now.', ApiKey),
+          200: jsonAnswer('The changed key.', ApiKey),
           ...errors(...READS_BODY, ...NEEDS_KEY, 'restricted_key', 'key_not_found', 'forbidden_origin'),
         },
       },

@@ -22,7 +22,7 @@ export function createKeyRoute(app: FastifyInstance, context: AccountsContext): 
         tags: ['Account'],
         summary: 'Create an API key',
         description:
-          'The whole key is in this answer and nowhere else. That is why an Idempotency-Key is refused here: keeping the answer for a retry would be keeping the key. If the answer was lost, revoke what GET /api/keys lists and create another. A key that has a limit, expires or reads only creates none.',
+          'The complete key is shown only in this response. Therefore an Idempotency-Key is refused here: to keep the response for a retry, the key would have to be stored. If the response was lost, revoke the new key in GET /api/keys and create another. A key that has a limit, expires or is read-only cannot create keys.',
         security: access.sessionOrBearer,
         body: Type.Ref(KeyRequest),
         response: {

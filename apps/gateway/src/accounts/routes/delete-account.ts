@@ -20,7 +20,7 @@ export function deleteAccountRoute(app: FastifyInstance, context: AccountsContex
         operationId: 'deleteAccount',
         tags: ['Account'],
         summary: 'Delete your account',
-        description: `Cannot be undone. Keys, logins, wallets, saved panels, webhooks and feedback are gone at once, and all results answer 404; running polls end. Questions, options and answers are deleted within minutes. Transfers stay, with ids only, because books are kept. Card payments that were begun are ended first: one that is not decided yet is a 409. A key cannot do this: it takes a login of the last ${RECENT_MINUTES} minutes, or a wallet's signature at POST /api/wallet/delete-account.`,
+        description: `Cannot be undone. Keys, logins, wallets, saved panels, webhooks and feedback are deleted at once, all results answer 404, and running polls end. Questions, options and answers are deleted within minutes. Transfers are kept for bookkeeping, with ids only. Open card payments are ended first; if one is still being processed, the response is 409. A key cannot delete an account: sign in (the login may be at most ${RECENT_MINUTES} minutes old), or send a wallet's signature to POST /api/wallet/delete-account.`,
         security: access.session,
         querystring: AccountDeletionQuery,
         response: {
@@ -44,7 +44,7 @@ export function deleteAccountRoute(app: FastifyInstance, context: AccountsContex
       }
       if (!(await isRecentLogin(context.storage, request.principal?.loginId ?? '', RECENT_MINUTES))) {
         throw new ApiError('recent_login_required', {
-          detail: `This takes a login of the last ${RECENT_MINUTES} minutes: open /api/auth/login, or sign in with the wallet, and repeat it.`,
+          detail: `This needs a login that is at most ${RECENT_MINUTES} minutes old: open /api/auth/login, or sign in with the wallet, and try again.`,
         });
       }
       const deletion = await deleteAccount(context, accountId, givesUp);

@@ -13,7 +13,7 @@ const PAGE = Type.Object({
   after: Type.Optional(KeyParams.properties.keyId),
 });
 
-const LINK = { link: { type: 'string', description: 'The next page, `rel="next"`, where there is one.' } };
+const LINK = { link: { type: 'string', description: 'The next page (`rel="next"`), if there is one.' } };
 
 /** GET /api/keys: the caller's keys, without their plaintext. */
 export function listKeysRoute(app: FastifyInstance, { storage, config }: AccountsContext): void {
@@ -26,7 +26,7 @@ export function listKeysRoute(app: FastifyInstance, { storage, config }: Account
         tags: ['Account'],
         summary: 'List API keys',
         description:
-          '`last_used_at` is noted every few seconds. Where there are more than `limit`, the `Link` header names the next page.',
+          '`last_used_at` is updated every few seconds. If there are more keys than `limit`, the `Link` header points to the next page.',
         security: access.sessionOrBearer,
         querystring: PAGE,
         response: {

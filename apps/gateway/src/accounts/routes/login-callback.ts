@@ -19,7 +19,7 @@ import {
 } from '../login/login-cookie.ts';
 
 const CallbackQuery = Type.Object({
-  code: Type.String({ description: 'From the identity provider, as is the rest.' }),
+  code: Type.String({ description: 'Sent by the identity provider, like the other parameters.' }),
 });
 
 interface Route {
@@ -42,7 +42,7 @@ export function loginCallbackRoute(app: FastifyInstance, context: AccountsContex
         security: access.none,
         querystring: CallbackQuery,
         response: {
-          302: redirect('Logged in: on to the dashboard.'),
+          302: redirect('Signed in; redirects to the dashboard.'),
           ...orPage(errors('login_failed', 'account_frozen')),
         },
       },
@@ -96,7 +96,7 @@ async function redeemCallback(
   const hasOutcome = !request.validationError || typeof request.query.error === 'string';
   if (!attempt || !context.identityProvider || !hasOutcome) {
     throw new ApiError('login_failed', {
-      detail: 'The login was not begun in this browser, was used before or is late.',
+      detail: 'The login was not started in this browser, was used before or has expired.',
     });
   }
   const person = await context.identityProvider.redeem(request.url.slice(request.url.indexOf('?')), attempt);

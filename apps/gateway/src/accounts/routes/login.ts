@@ -20,9 +20,9 @@ export function loginRoute(app: FastifyInstance, context: AccountsContext, onFai
         summary: 'Sign in (browser)',
         security: access.none,
         querystring: Type.Object({
-          next: Type.Optional(Type.String({ description: 'The page of ours that asked for the login.' })),
+          next: Type.Optional(Type.String({ description: 'The page to return to after the login.' })),
         }),
-        response: { 302: redirect('On to the identity provider.'), ...orPage(errors('not_configured')) },
+        response: { 302: redirect('Redirects to the identity provider.'), ...orPage(errors('not_configured')) },
       },
     },
     async (request, reply) => {

@@ -17,12 +17,14 @@ export function logoutRoute(app: FastifyInstance, context: AccountsContext): voi
         tags: ['Account'],
         summary: 'Sign out (browser)',
         security: access.none,
-        response: { 302: redirect('Logged out: on to the identity provider.'), ...errors('forbidden_origin') },
+        response: { 302: redirect('Signed out; redirects to the identity provider.'), ...errors('forbidden_origin') },
       },
     },
     async (request, reply) => {
       if (!isNavigation(request)) {
-        throw new ApiError('forbidden_origin', { detail: 'Log out by opening this address, not from inside a page.' });
+        throw new ApiError('forbidden_origin', {
+          detail: 'Open this address directly to sign out; it cannot be requested from inside a page.',
+        });
       }
       const cookie = request.cookies[LOGIN_COOKIE];
       const found = cookie === undefined ? null : await readLogin(context, cookie);

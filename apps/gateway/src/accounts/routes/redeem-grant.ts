@@ -19,7 +19,7 @@ export function redeemGrantRoute(app: FastifyInstance, context: AccountsContext)
         tags: ['Account'],
         summary: 'Redeem a command-line login',
         description:
-          'The code comes from /dashboard/grant by the browser; it is good for two minutes and one attempt, and only while the login that allowed it is open. The verifier is the text whose SHA-256 was the challenge of that page.',
+          'The browser gets the code from /dashboard/grant. It is valid for two minutes and one attempt, and only while the login that approved it is active. The verifier is the text whose SHA-256 was sent to that page as challenge.',
         security: access.none,
         body: Type.Ref(GrantRedemption),
         response: {
@@ -40,4 +40,4 @@ export function redeemGrantRoute(app: FastifyInstance, context: AccountsContext)
 }
 
 const unusable = (): ApiError =>
-  new ApiError('login_failed', { detail: 'The code is unknown, used or late. Log in again.' });
+  new ApiError('login_failed', { detail: 'The code is unknown, used or expired. Log in again.' });

@@ -16,10 +16,10 @@ export function revokeAllKeysRoute(app: FastifyInstance, context: AccountsContex
         tags: ['Account'],
         summary: 'Revoke all API keys and logins',
         description:
-          "The caller's own key or login included: afterwards log in again, or sign in with the wallet, and create a new key. A key that has a limit, expires or reads only revokes only itself.",
+          "Also revokes the caller's own key or login. Afterwards sign in again, also possible with a wallet, and create a new key. A key that has a limit, expires or is read-only revokes only itself.",
         security: access.sessionOrBearer,
         response: {
-          200: jsonAnswer('How much was ended.', KeysRevocation),
+          200: jsonAnswer('How many keys and logins were revoked.', KeysRevocation),
           ...errors(...READS_BODY, ...NEEDS_KEY, 'restricted_key', 'forbidden_origin'),
         },
       },

@@ -21,11 +21,11 @@ export function revokeKeyRoute(app: FastifyInstance, context: AccountsContext): 
         tags: ['Account'],
         summary: 'Revoke an API key',
         description:
-          'A key may revoke itself, also one that has a limit or expires, which revokes no other. Unknown, foreign and revoked keys all answer 404.',
+          'Every key can revoke itself. A key that has a limit, expires or is read-only can revoke no other key. Unknown keys, keys of other accounts and revoked keys answer 404.',
         security: access.sessionOrBearer,
         params: KeyParams,
         response: {
-          200: jsonAnswer('The key authenticates no more.', KeyRevocation),
+          200: jsonAnswer('The key is revoked.', KeyRevocation),
           // A body is parsed and ignored.
           ...errors(...READS_BODY, ...NEEDS_KEY, 'restricted_key', 'key_not_found', 'forbidden_origin'),
         },

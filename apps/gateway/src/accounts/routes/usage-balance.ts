@@ -18,7 +18,8 @@ export function usageBalanceRoutes(app: FastifyInstance, { storage }: AccountsCo
         operationId: 'getUsageBalance',
         tags: ['Account'],
         summary: 'Get the balance with a key',
-        description: 'For keys and logins, to the micro-USD, with what the limit of the key that asks leaves.',
+        description:
+          'For keys and logins, exact to the micro-USD, with the rest of the limit of the key that sends the request.',
         security: access.sessionOrBearer,
         response: { 200: jsonAnswer('The balance.', UsageBalance), ...errors(...NEEDS_KEY) },
       },
@@ -35,9 +36,9 @@ export function usageBalanceRoutes(app: FastifyInstance, { storage }: AccountsCo
       schema: {
         operationId: 'setLowBalance',
         tags: ['Account'],
-        summary: 'Set when the balance is low',
+        summary: 'Set the low-balance threshold',
         description:
-          'When a charge or a refund takes the balance below it, `balance.low` is sent once. A key that has a limit, expires or reads only may not set it.',
+          'When a charge or a refund takes the balance below the threshold, the event `balance.low` is sent once. A key that has a limit, expires or is read-only cannot set it.',
         security: access.sessionOrBearer,
         body: Type.Ref(LowBalance),
         response: {

@@ -20,12 +20,12 @@ export function usageRoute(app: FastifyInstance, { lists }: AccountsContext): vo
         tags: ['Account'],
         summary: 'Get usage',
         description:
-          'By UTC day of the polls’ end, at most 366 days. `format=csv` or `Accept: text/csv` answers groups and total as a table. Of each name of metadata a day counts 1,000 values, and 50 names in all; further values are `(other)`.',
+          'By the UTC day on which polls ended, at most 366 days. `format=csv` or `Accept: text/csv` returns groups and total as a table. Per day, at most 50 metadata keys with 1,000 values each are counted; further values are `(other)`.',
         security: access.sessionOrBearer,
         querystring: UsageQuery,
         response: {
           200: {
-            description: 'The figures.',
+            description: 'The usage report.',
             headers: LAG_HEADER,
             content: {
               ...jsonAnswer('', UsageReport).content,

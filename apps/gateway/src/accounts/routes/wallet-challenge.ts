@@ -18,7 +18,7 @@ export function walletChallengeRoute(app: FastifyInstance, context: AccountsCont
         tags: ['Account'],
         summary: 'Get a wallet challenge',
         description:
-          'Sign the message as it is within 5 minutes; the signature counts once. Of several open challenges that you asked for one address the last five count.',
+          'Sign the message unchanged within 5 minutes; the signature can be used once. For each address, the last five challenges are valid.',
         security: access.none,
         querystring: WalletChallengeQuery,
         response: {

@@ -17,7 +17,7 @@ export function walletDeleteAccountRoute(app: FastifyInstance, context: Accounts
         tags: ['Account'],
         summary: 'Delete an account by wallet',
         description:
-          'Like DELETE /api/account. The challenge has to be one with `purpose=delete`, whose message says what is signed.',
+          'Like DELETE /api/account. Needs a challenge with `purpose=delete`; its message names the deletion.',
         security: access.none,
         body: Type.Ref(WalletDeletion),
         response: {

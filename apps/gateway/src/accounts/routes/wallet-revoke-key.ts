@@ -16,11 +16,11 @@ export function walletRevokeKeyRoute(app: FastifyInstance, context: AccountsCont
         operationId: 'revokeKeyByWallet',
         tags: ['Account'],
         summary: 'Revoke an API key by wallet',
-        description: 'The signature is used up by this also when no such key is found.',
+        description: 'The signature is used up even if no such key is found.',
         security: access.none,
         body: Type.Ref(WalletKeyProof),
         response: {
-          200: jsonAnswer('The key authenticates no more.', WalletRevocation),
+          200: jsonAnswer('The key is revoked.', WalletRevocation),
           ...errors(...READS_BODY, 'invalid_wallet_signature', 'key_not_found', 'wallet_not_found'),
         },
       },

@@ -17,7 +17,7 @@ export function walletRotateKeyRoute(app: FastifyInstance, context: AccountsCont
         tags: ['Account'],
         summary: 'Rotate all API keys by wallet',
         description:
-          "All active keys and logins of the wallet's account end and one key begins, in one step. The key is in this answer only.",
+          "Revokes all active keys and logins of the wallet's account and creates one key, in one step. The key is shown only in this response.",
         security: access.none,
         body: Type.Ref(WalletProof),
         response: {

@@ -18,7 +18,7 @@ export function walletVerifyRoute(app: FastifyInstance, context: AccountsContext
         tags: ['Account'],
         summary: 'Sign in with a wallet',
         description:
-          'Sets the session cookie. A wallet that is new here gets an account, and its first API key in this answer only.',
+          'Sets the session cookie. A new wallet gets an account and its first API key, which is shown only in this response.',
         security: access.none,
         body: Type.Ref(WalletProof),
         response: {

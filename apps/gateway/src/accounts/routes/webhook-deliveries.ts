@@ -29,7 +29,7 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: AccountsCon
         ...shared,
         operationId: 'listWebhookDeliveries',
         summary: 'List webhook deliveries',
-        description: 'What was sent to an endpoint, or is about to be, newest first; kept for 30 days.',
+        description: 'Sent and waiting deliveries of an endpoint, newest first. They are kept for 30 days.',
         params: EndpointParams,
         querystring: WebhookDeliveryQuery,
         response: { 200: jsonAnswer('One page.', WebhookDeliveryList), ...errors(...NEEDS_KEY, ...missing) },
@@ -53,10 +53,10 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: AccountsCon
         operationId: 'testWebhookEndpoint',
         summary: 'Send a test event',
         description:
-          'An event of the type `webhook.test`, signed and sent like any other; its delivery shows in the log.',
+          'Sends an event of the type `webhook.test`, signed like any other. Its delivery appears in the log.',
         params: EndpointParams,
         response: {
-          202: jsonAnswer('The delivery, which is under way.', WebhookDelivery),
+          202: jsonAnswer('The delivery, which is being sent.', WebhookDelivery),
           ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'forbidden_origin', 'webhook_disabled'),
         },
       },
@@ -75,10 +75,10 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: AccountsCon
         ...shared,
         operationId: 'resendWebhookDelivery',
         summary: 'Send a delivery again',
-        description: 'With the same `webhook-id`, at once, and with three days of attempts of its own.',
+        description: 'Sends it at once with the same `webhook-id`, and retries for another three days.',
         params: DeliveryParams,
         response: {
-          202: jsonAnswer('The delivery, which is under way.', WebhookDelivery),
+          202: jsonAnswer('The delivery, which is being sent.', WebhookDelivery),
           ...errors(
             ...READS_BODY,
             ...NEEDS_KEY,

@@ -34,7 +34,7 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: AccountsCon
         operationId: 'listWebhookEndpoints',
         summary: 'List webhook endpoints',
         description:
-          'Those that were registered, oldest first; the one that stands for each `webhook_url` is /account.',
+          'Registered endpoints, oldest first. The endpoint that represents every `webhook_url` is at /account.',
         response: { 200: jsonAnswer('All of them.', WebhookEndpointList), ...errors(...NEEDS_KEY, 'not_configured') },
       },
     },
@@ -53,7 +53,7 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: AccountsCon
         ...shared,
         operationId: 'createWebhookEndpoint',
         summary: 'Register a webhook endpoint',
-        description: `Events of the account are sent there from now on, as Standard Webhooks. At most ${LIMITS.webhooks.endpoints} per account.`,
+        description: `From now on, events of the account are sent to it as Standard Webhooks. At most ${LIMITS.webhooks.endpoints} per account.`,
         body: Type.Ref(WebhookEndpointRequest),
         response: {
           201: jsonAnswer('The endpoint with its secret.', NewWebhookEndpoint),
@@ -100,11 +100,12 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: AccountsCon
         ...shared,
         operationId: 'changeWebhookEndpoint',
         summary: 'Change a webhook endpoint',
-        description: 'What is not sent stays. Another address, or `enabled`, lets what failed before be forgotten.',
+        description:
+          'Fields that are left out stay as they are. A new address or `status` `enabled` resets the record of failures.',
         params: EndpointParams,
         body: Type.Ref(WebhookEndpointChange),
         response: {
-          200: jsonAnswer('The endpoint as it is now.', WebhookEndpoint),
+          200: jsonAnswer('The changed endpoint.', WebhookEndpoint),
           ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'restricted_key', 'forbidden_origin'),
         },
       },
@@ -128,7 +129,7 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: AccountsCon
         summary: 'Remove a webhook endpoint',
         params: EndpointParams,
         response: {
-          200: jsonAnswer('The endpoint is gone, with its log and what waited.', WebhookEndpointRemoval),
+          200: jsonAnswer('The endpoint is removed, with its log and waiting deliveries.', WebhookEndpointRemoval),
           ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'restricted_key', 'forbidden_origin'),
         },
       },

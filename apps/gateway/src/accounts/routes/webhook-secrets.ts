@@ -23,7 +23,7 @@ export function webhookSecretRoutes(app: FastifyInstance, context: AccountsConte
         operationId: 'getWebhookSecret',
         summary: 'Read the secret of a webhook endpoint',
         description:
-          'What verifies its messages. `account` names the secret of everything that goes to a `webhook_url`.',
+          'The secret that verifies messages of the endpoint. `account` is the secret of all messages to a `webhook_url`.',
         params: EndpointParams,
         response: {
           200: jsonAnswer('The secret.', WebhookSecret),
@@ -48,7 +48,7 @@ export function webhookSecretRoutes(app: FastifyInstance, context: AccountsConte
         operationId: 'rotateWebhookSecret',
         summary: 'Replace the secret of a webhook endpoint',
         description:
-          'While the overlap lasts, messages carry the signatures of both secrets, so that a receiver can change over at any moment of it.',
+          'During the overlap, messages carry signatures of both secrets, so that a receiver can switch at any time.',
         params: EndpointParams,
         body: Type.Ref(SecretRotation),
         response: {

@@ -41,7 +41,7 @@ export function agentCard(baseUrl: string): Record<string, unknown> {
         id: 'run-consensus-poll',
         name: 'Run a consensus poll',
         description:
-          'One message part holds JSON with a question and 2 to 10 options; preset, confidence_threshold and max_cost_usd may stand beside them. A text that ends with its options in brackets is a poll too: Which is larger? [A, B]. The artifact holds the result.',
+          'One part of the message contains JSON with a question and 2 to 10 options, optionally with preset, confidence_threshold and max_cost_usd. A text that ends with its options in brackets is also a poll: Which is larger? [A, B]. The artifact contains the result.',
         tags: ['poll', 'consensus', 'decision', 'fact-check'],
         examples: ['{"question":"Which city is the capital of France?","options":["Paris","Lyon"]}'],
         inputModes: MODES,

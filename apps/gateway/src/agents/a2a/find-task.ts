@@ -17,7 +17,7 @@ export async function findTask(context: PollsContext, accountId: string, given: 
   const pollId = isPollId(id) ? id : await findNamedPoll(context, accountId, id);
   const poll = pollId === null ? null : await findPoll(context.storage, pollId);
   if (!poll || poll.accountId !== accountId || ![TASK, NAMED_TASK].includes(poll.entryPoint)) {
-    throw new ApiError('session_not_found', { detail: 'No task of yours has this id.' });
+    throw new ApiError('session_not_found', { detail: 'Your account has no task with this id.' });
   }
   return { poll, names: { ...namesOf(poll), id } };
 }

@@ -9,9 +9,9 @@ const PREFIX = 'eloquentpoll/';
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   broad: 'Models of diverse providers vote.',
-  fast: 'Models of low latency vote.',
+  fast: 'Models with low latency vote.',
   strong: 'Frontier models vote.',
-  free: 'Open-weight models vote, at no cost and without a key; the limits are tighter.',
+  free: 'Open-weight models vote, at no cost and without a key, with lower limits.',
 };
 
 /** A creation time, which clients of the OpenAI API expect: 2026-01-01. */

@@ -24,7 +24,7 @@ export const INTENTS = [
   {
     id: 'run_poll',
     name: 'Run a poll',
-    description: 'Several AI models vote on one question; the answer says how certain it is.',
+    description: 'Several AI models vote on one question; the result states its confidence.',
     trigger_phrases: [
       'ask several models',
       'ask multiple models',
@@ -86,7 +86,7 @@ export const INTENTS = [
   {
     id: 'estimate_cost',
     name: 'Estimate cost and time',
-    description: 'What a poll with so many options would cost and how long it would take. No model is called.',
+    description: 'Estimates cost and duration of a poll with a number of options. No model is called.',
     trigger_phrases: [
       'how much does a poll cost',
       'how much would a poll cost',
@@ -116,7 +116,7 @@ export const INTENTS = [
   {
     id: 'dry_run',
     name: 'Check a poll without running it',
-    description: 'Says what is wrong with a poll, what it would cost, and whether the balance covers it.',
+    description: 'Checks a poll, estimates its cost, and whether the balance covers it.',
     trigger_phrases: [
       'dry run',
       'validate my poll',
@@ -166,7 +166,7 @@ export const INTENTS = [
   {
     id: 'check_balance',
     name: 'See the balance',
-    description: 'What the account can spend, and what it has used.',
+    description: 'What the account can spend, and what it has spent.',
     trigger_phrases: [
       'my balance',
       'check balance',

@@ -98,7 +98,7 @@ export async function readPollTask(context: PollsContext, request: FastifyReques
   return { ...stateOf(poll), status: 'completed', result };
 }
 
-const CANCELED = 'The poll was canceled before a model had voted.';
+const CANCELED = 'The poll was canceled before any model had voted.';
 
 const stateOf = ({ id, createdAt, finishedAt }: Poll): PollTask => ({
   taskId: id,

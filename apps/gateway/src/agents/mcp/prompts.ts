@@ -30,7 +30,7 @@ export const PROMPTS: readonly Prompt[] = [
     title: 'Choose between options',
     description: 'Several models vote on which option is best.',
     arguments: [
-      needed('question', 'What is to be decided.'),
+      needed('question', 'The decision to make.'),
       needed('options', 'The options, separated by commas; 2 to 10.'),
     ],
     say: ({ question = '', options = '' }) => poll(question, listed(options)),
@@ -40,8 +40,8 @@ export const PROMPTS: readonly Prompt[] = [
     title: 'Review: go or no-go',
     description: 'Several models vote on whether a change, a plan or a release should go ahead.',
     arguments: [
-      needed('proposal', 'What would be done.'),
-      optional('context', 'What a reviewer has to know: the diff, the risks, the alternatives.'),
+      needed('proposal', 'What is proposed.'),
+      optional('context', 'What a reviewer needs to know: the diff, the risks, the alternatives.'),
     ],
     say: ({ proposal = '', context = '' }) =>
       poll(`Should this go ahead?\n\n${proposal}${context === '' ? '' : `\n\nContext:\n${context}`}`, [
@@ -61,7 +61,7 @@ export const PROMPTS: readonly Prompt[] = [
     name: 'check_claim',
     title: 'Check a claim',
     description: 'Several models vote on whether a claim is true.',
-    arguments: [needed('claim', 'One statement.'), optional('source', 'The text that it has to follow from.')],
+    arguments: [needed('claim', 'One statement.'), optional('source', 'The text that the claim must follow from.')],
     say: ({ claim = '', source = '' }) =>
       source === ''
         ? poll(`Is this claim true?\n\n${claim}`, ['True', 'False', 'Cannot be known'])

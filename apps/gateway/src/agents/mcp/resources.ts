@@ -16,7 +16,8 @@ export const RESULT_TEMPLATE = {
   uriTemplate: `${SCHEME}{poll_id}`,
   name: 'poll_result',
   title: 'Result of a poll',
-  description: 'The stored result of a finished poll, as JSON and as markdown. Costs nothing, and never changes.',
+  description:
+    'The stored result of a finished poll, as JSON and as markdown. Reading it costs nothing; it never changes.',
   mimeType: 'application/json',
 } as const;
 

@@ -20,7 +20,7 @@ export const SERVER_INFO = { name: 'eloquentpoll', title: 'EloquentPoll', versio
 export const DECLARED = { tools: {}, resources: {}, prompts: {}, extensions: { [TASKS_EXTENSION]: {} } };
 
 export const INSTRUCTIONS =
-  'Ask several AI models one multiple-choice question with poll_question before you rely on a single answer. A poll costs at most max_cost_usd; get_balance returns what is left, and get_poll_result reads a result again for nothing, and so does the resource poll://{poll_id}.';
+  'Ask several AI models one multiple-choice question with poll_question before you rely on a single answer. A poll costs at most max_cost_usd; get_balance returns the balance. get_poll_result and the resource poll://{poll_id} read a result again at no cost.';
 
 const KEEP_ALIVE_MS = 15_000;
 /** Tools change only with a release. */
@@ -55,7 +55,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
     server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(({ definition }) => toListed(definition)) }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const tool = toolNamed(params.name);
-      if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name');
+      if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool with this name');
       const token = mcpReq._meta?.progressToken;
       const call: ToolCall = {
         context,
@@ -79,7 +79,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
         throw new MissingRequiredClientCapabilityError({ requiredCapabilities });
       }
       const poll = await findTaskPoll(context, request, id);
-      if (!poll) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No task of yours has this id');
+      if (!poll) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Your account has no task with this id');
       return poll;
     };
     server.setRequestHandler('tasks/get', TASK_PARAMS, async ({ taskId }, { mcpReq }) =>
@@ -116,7 +116,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
     }));
     server.setRequestHandler('prompts/get', ({ params }) => {
       const prompt = PROMPTS.find(({ name }) => name === params.name);
-      if (!prompt) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no prompt of this name');
+      if (!prompt) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no prompt with this name');
       const made = promptText(prompt, params.arguments ?? {});
       if ('wrong' in made) throw new ProtocolError(ProtocolErrorCode.InvalidParams, made.wrong);
       return {
@@ -145,7 +145,7 @@ function requireCanceling(principal: Principal | null): void {
   requireWriting(principal);
 }
 
-const NEEDS_A_KEY = 'tasks/cancel needs an API key; a user id reads only.';
+const NEEDS_A_KEY = 'tasks/cancel needs an API key; a user id can only read.';
 
 /** Declared in each request, not per session. */
 function takesTasks(envelope: object | undefined): boolean {

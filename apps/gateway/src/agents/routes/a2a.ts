@@ -34,12 +34,12 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
         tags: ['Agents'],
         summary: 'A2A endpoint',
         description:
-          'Takes `tasks/send`, `message/send` and `SendMessage`, or the parameters alone; `message/stream` and `SendStreamingMessage` answer with an event stream, which `tasks/resubscribe` and `SubscribeToTask` take up again. `tasks/get` and `GetTask` read a task, `ListTasks` reads all: go on until `nextPageToken` is empty, because a page looks at 700 tasks at most and may be short; `totalSize` counts among the 1,000 that changed last. `tasks/cancel` and `CancelTask` end one that runs. One part of the message holds JSON with a question and options. The `id` of `tasks/send` is an idempotency key too.',
+          'Accepts `tasks/send`, `message/send` and `SendMessage`, or their parameters alone. `message/stream` and `SendStreamingMessage` answer with an event stream, which `tasks/resubscribe` and `SubscribeToTask` resume. `tasks/get` and `GetTask` read a task, `ListTasks` lists all. Continue until `nextPageToken` is empty: a page covers at most 700 tasks and may be short; `totalSize` covers the 1,000 tasks that changed last. `tasks/cancel` and `CancelTask` end a running task. One part of the message contains JSON with a question and options. The `id` of `tasks/send` is also an idempotency key.',
         security: access.bearer,
         body: { content: { 'application/json': { schema: BODY }, 'application/a2a+json': { schema: BODY } } },
         response: {
           200: {
-            description: 'The task; to JSON-RPC, a response that holds it, or a stream of such responses.',
+            description: 'The task. For JSON-RPC, a response with the task, or a stream of such responses.',
             content: {
               ...jsonAnswer('', Type.Union([PLAIN_TASK, RpcMessage])).content,
               ...textAnswer('', 'text/event-stream').content,

@@ -22,7 +22,7 @@ export function agentCardRoutes(app: FastifyInstance, { config }: PollsContext):
   serveDocument(app, {
     path: '/.well-known/agent.json',
     operationId: 'getEarlyAgentCard',
-    summary: 'Get the agent card (where A2A before 0.3 looks)',
+    summary: 'Get the agent card (path for A2A before 0.3)',
     ...ofAgent,
   });
   serveDocument(app, {
@@ -52,7 +52,7 @@ export function agentCardRoutes(app: FastifyInstance, { config }: PollsContext):
   serveDocument(app, {
     path: '/.well-known/mcp.json',
     operationId: 'getFileMcpJson',
-    summary: 'The same card where scanners look for it',
+    summary: 'Get the MCP server card (path for scanners)',
     mediaType: 'application/json',
     ...ofServer,
     tag: 'Files',
@@ -61,7 +61,7 @@ export function agentCardRoutes(app: FastifyInstance, { config }: PollsContext):
     path: '/server.json',
     operationId: 'getFileServerJson',
     tag: 'Files',
-    summary: 'The entry of this server for the MCP registry',
+    summary: 'Get the entry for the MCP registry',
     mediaType: 'application/json',
     body: () => JSON.stringify(registryEntry(baseUrl), null, 2),
   });

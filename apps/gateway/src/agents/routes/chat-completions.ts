@@ -21,7 +21,7 @@ import { isFreeModel, isPaidModel } from '../chat/models.ts';
 import { type AskedByChat, readChatRequest } from '../chat/read-request.ts';
 import { streamCompletion } from '../chat/stream-completion.ts';
 
-const { description, content } = jsonAnswer('The winner, in the form that was asked for.', ChatCompletion);
+const { description, content } = jsonAnswer('The winner, in the requested form.', ChatCompletion);
 const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/event-stream').content } };
 
 declare module 'fastify' {
@@ -44,7 +44,7 @@ export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext
         tags: ['Chat'],
         summary: 'Poll as a chat completion',
         description:
-          'For clients of the OpenAI API. System messages and the last message, of the user, are the question. The options are the enum of one string property in `response_format` (`json_schema`) or in the parameters of the tool that `tool_choice` names, or stand in brackets at the end of the text: `Which is larger? [A, B]`. The winner comes back as content, JSON or tool call; a tie is a `refusal`. Parameters of sampling, and `user` and `store`, have no effect; `metadata` is kept with the poll of an account; what would change the outcome is refused by name. With `stream` the answer is `chat.completion.chunk` events.',
+          'For clients of the OpenAI API. The system messages and the last message, which must be a user message, are the question. The options are the `enum` of one string property in `response_format` (`json_schema`) or in the parameters of the tool that `tool_choice` names, or they are in brackets at the end of the text: `Which is larger? [A, B]`. The winner is returned as content, JSON or tool call; a tie is a `refusal`. Sampling parameters, `user` and `store` have no effect. `metadata` is stored with the poll of an account. Parameters that would change the outcome are refused, and the error names them. With `stream`, the response is a stream of `chat.completion.chunk` events.',
         security: access.bearerOptional,
         body: Type.Ref(ChatCompletionRequest),
         response: {

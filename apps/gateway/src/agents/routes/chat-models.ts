@@ -7,7 +7,7 @@ import { chatErrors } from '../../http/chat-errors.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { chatModelNamed, offeredModels } from '../chat/models.ts';
 
-const Params = Type.Object({ model: Type.String({ description: 'An id, with its slash as `%2F`.' }) });
+const Params = Type.Object({ model: Type.String({ description: 'The id of the model, with the slash as `%2F`.' }) });
 
 /** GET /v1/models and GET /v1/models/{model}: the panels as models of the OpenAI API. */
 export function chatModelRoutes(app: FastifyInstance, context: Pick<PollsContext, 'panels'>): void {
@@ -20,7 +20,7 @@ export function chatModelRoutes(app: FastifyInstance, context: Pick<PollsContext
         operationId: 'listChatModels',
         tags: ['Chat'],
         summary: 'List the models of the chat interface',
-        description: 'One for each panel.',
+        description: 'One model for each panel.',
         security: access.none,
         response: { 200: jsonAnswer('The models.', ChatModelList), ...chatErrors() },
       },
@@ -37,7 +37,7 @@ export function chatModelRoutes(app: FastifyInstance, context: Pick<PollsContext
         operationId: 'getChatModel',
         tags: ['Chat'],
         summary: 'Get a chat model',
-        description: 'Its id, and which models vote.',
+        description: 'The id, and which models vote.',
         security: access.none,
         params: Params,
         response: found,

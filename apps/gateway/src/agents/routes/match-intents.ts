@@ -19,14 +19,14 @@ export function matchIntentsRoute(app: FastifyInstance, context: Pick<PollsConte
       // Before schema validation, because a missing text has its own error code.
       preValidation: async ({ body }) => {
         if (!hasText(body))
-          throw invalid([{ pointer: '#/text', detail: 'text must be a string that is not blank' }], 'missing_text');
+          throw invalid([{ pointer: '#/text', detail: 'text must be a string that is not empty' }], 'missing_text');
       },
       schema: {
         operationId: 'matchIntents',
         tags: ['Feedback'],
         summary: 'Match a text to intents',
         description:
-          'By its words and form alone; the same text always gets the same answer. At most five matches with a score of 0.3 or more, best first.',
+          'Uses only the words and form of the text, so the same text always gets the same answer. Returns at most five matches with a score of 0.3 or more, best first.',
         security: access.none,
         body: Type.Ref(IntentMatchRequest),
         response: { 200: jsonAnswer('The matches.', IntentMatches), ...errors(...READS_BODY, 'missing_text') },

@@ -32,7 +32,7 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
         tags: ['Agents'],
         summary: 'MCP endpoint',
         description:
-          'Streamable HTTP without sessions, revision 2026-07-28 and the older ones. One message per request, no batches. What a tool could not do is a result with `isError`, whose text holds the code and the ways out.',
+          'Streamable HTTP without sessions, revision 2026-07-28 and older ones. One message per request, no batches. If a tool fails, its result has `isError`, and the text contains the error code and recovery actions.',
         security: access.bearer,
         body: RpcMessage,
         response: {
@@ -40,7 +40,7 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
             ...jsonAnswer('One JSON-RPC response, or a stream of progress that ends with it.', RpcMessage),
             ...EITHER,
           },
-          202: { description: 'A notification was taken.', type: 'null' },
+          202: { description: 'A notification was accepted.', type: 'null' },
           ...rpcErrors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'not_found', 'not_acceptable'),
         },
       },
@@ -60,6 +60,6 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
   );
 }
 
-const NO_BATCH = { pointer: '#', detail: 'the request must hold one JSON-RPC message; batches are not taken' };
+const NO_BATCH = { pointer: '#', detail: 'the request must contain one JSON-RPC message; batches are not accepted' };
 
 const EITHER = { content: { ...jsonAnswer('', RpcMessage).content, ...textAnswer('', 'text/event-stream').content } };

@@ -21,7 +21,7 @@ export function batchReportRoute(app: FastifyInstance, context: BatchesContext):
         tags: ['Batches'],
         summary: 'Get the report of a batch',
         description:
-          'Of rows with `gold`: right answers, agreement, calibration, cost per right answer, the same for each model alone, and what other thresholds would have come to, replayed from the votes. While rows run or are counted, `complete` is false and the figures are of the first rows; `Retry-After` says when there is more of a batch that has ended. What the votes do not show is null.',
+          'For rows with `gold`: right answers, agreement, calibration and cost per right answer, the same for each model on its own, and the results that other thresholds would have had, replayed from the votes. While rows are running or not yet counted, `complete` is false and the figures cover the first rows; for a batch that has ended, `Retry-After` says when more rows will be counted. Figures that the votes do not show are null.',
         security: access.sessionOrBearer,
         params: BatchPath,
         response: {

@@ -33,7 +33,7 @@ export function batchResultsRoute(app: FastifyInstance, context: BatchesContext)
         tags: ['Batches'],
         summary: 'Get the results of a batch',
         description:
-          'One line for each row that has ended, with the result that its poll has; of a batch that has ended, for every row. Lines may come in any order: `custom_id` says which row is which.',
+          'One line for each row that has ended, with the result of its poll; once the batch has ended, one for every row. Lines can be in any order; `custom_id` identifies the row.',
         security: access.sessionOrBearer,
         params: BatchPath,
         querystring: ResultsQuery,

@@ -18,7 +18,7 @@ export function cancelBatchRoute(app: FastifyInstance, context: BatchesContext):
         tags: ['Batches'],
         summary: 'Cancel a batch',
         description:
-          'Rows that wait are not run, and polls that run are canceled as by POST /api/polls/{id}/cancel: the votes that were given are stored and charged. The batch is `canceling` until the last of them has ended, then `canceled`; a batch that has ended stays as it is.',
+          'Waiting rows are not run, and running polls are canceled as by POST /api/polls/{id}/cancel: votes received by then are stored and charged. The batch is `canceling` until the last poll has ended, then `canceled`. A batch that has ended stays as it is.',
         security: access.sessionOrBearer,
         params: BatchPath,
         response: {

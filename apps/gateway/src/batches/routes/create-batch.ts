@@ -24,12 +24,12 @@ const { batch } = LIMITS;
 
 const file = Type.Unsafe<unknown>({
   type: 'string',
-  description: `JSON lines, each an element of \`requests\`, or CSV with the columns \`question\`, \`options\` (with | between them) or \`option_1\` to \`option_${LIMITS.options.max}\`, and any of \`custom_id\`, \`gold\`, \`preset\`, \`models\`, \`panel\`, \`confidence_threshold\`, \`max_cost_usd\`, \`reasons\`, \`metadata.NAME\`. At most ${batch.rows} rows of ${batch.line_bytes} bytes.`,
+  description: `JSON lines, each an element of \`requests\`, or CSV with the columns \`question\`, \`options\` (separated by |) or \`option_1\` to \`option_${LIMITS.options.max}\`, and any of \`custom_id\`, \`gold\`, \`preset\`, \`models\`, \`panel\`, \`confidence_threshold\`, \`max_cost_usd\`, \`reasons\`, \`metadata.NAME\`. At most ${batch.rows} rows of ${batch.line_bytes} bytes.`,
 });
 
 const form = Type.Object({
   file: Type.Optional(Type.Unsafe<unknown>({ type: 'string', format: 'binary' })),
-  rows: Type.Optional(Type.String({ description: 'The lines of a file, where there is none.' })),
+  rows: Type.Optional(Type.String({ description: 'The lines of the file as text, if no file is chosen.' })),
   ...BatchTerms.properties,
 });
 
@@ -64,8 +64,8 @@ export async function createBatchRoute(app: FastifyInstance, { context }: { cont
       schema: {
         operationId: 'createBatch',
         tags: ['Batches'],
-        summary: 'Hand over many polls',
-        description: `Up to 10,000 polls as JSON, or up to 100,000 as a file of JSON lines or CSV. Every row is checked before anything runs: an invalid one is 400 \`batch_invalid\` with its line and field, and nothing is charged. Of the balance as much is reserved as the rows may cost, or \`max_cost_usd\`. They run as \`flex\` polls: cheaper, when no other poll waits, within 24 hours. With a file, the fields of the batch are parameters of the query. An upload may take at most ${batch.upload_ms / 60_000} minutes. Its Idempotency-Key stands for the batch for as long as that is kept.`,
+        summary: 'Submit a batch of polls',
+        description: `Up to 10,000 polls as JSON, or up to 100,000 as a file of JSON lines or CSV. Every row is checked before anything runs: an invalid row is answered with 400 \`batch_invalid\`, its line and its field, and nothing is charged. The maximum cost of the rows, or \`max_cost_usd\`, is reserved from the balance. Rows run as \`flex\` polls: cheaper, only when no standard poll waits, and within 24 hours. With a file, the fields of the batch are query parameters. An upload may take at most ${batch.upload_ms / 60_000} minutes. The Idempotency-Key returns the same batch for as long as the batch is kept.`,
         security: access.sessionOrBearer,
         headers: Type.Object(keyHeader('for as long as the batch is kept')),
         querystring: BatchTerms,

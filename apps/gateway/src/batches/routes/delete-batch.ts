@@ -18,7 +18,7 @@ export function deleteBatchRoute(app: FastifyInstance, context: BatchesContext):
         tags: ['Batches'],
         summary: 'Delete a batch',
         description:
-          'One that has ended, with its rows, polls and results: their public addresses answer 404 from then on. What it cost stays in the ledger.',
+          'Deletes a batch that has ended, with its rows, polls and results; their public addresses then answer 404. The charges stay in the ledger.',
         security: access.sessionOrBearer,
         params: BatchPath,
         response: {

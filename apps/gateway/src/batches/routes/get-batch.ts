@@ -25,7 +25,8 @@ export function getBatchRoute(app: FastifyInstance, context: BatchesContext): vo
         operationId: 'getBatch',
         tags: ['Batches'],
         summary: 'Get a batch',
-        description: 'With `Prefer: wait=30` the answer comes when the batch has ended, or after 30 seconds.',
+        description:
+          'With `Prefer: wait=30`, the response is sent when the batch has ended, at the latest after 30 seconds.',
         security: access.sessionOrBearer,
         params: BatchPath,
         headers: Type.Object({

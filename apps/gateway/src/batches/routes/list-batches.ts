@@ -20,7 +20,7 @@ export function listBatchesRoute(app: FastifyInstance, { lists, config }: Batche
         operationId: 'listBatches',
         tags: ['Batches'],
         summary: 'List your batches',
-        description: 'Newest first. The `Link` header has the next page and the one before.',
+        description: 'Newest first. The `Link` header points to the next and the previous page.',
         security: access.sessionOrBearer,
         querystring: BatchListQuery,
         response: {

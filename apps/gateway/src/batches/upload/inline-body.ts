@@ -61,7 +61,7 @@ function parsed(bytes: Buffer): unknown {
   throw malformed();
 }
 
-const malformed = (): ApiError => new ApiError('malformed_json', { detail: 'The body is not JSON in UTF-8.' });
+const malformed = (): ApiError => new ApiError('malformed_json', { detail: 'The body is not valid JSON in UTF-8.' });
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -41,7 +41,7 @@ export function batchUnpaid(
 
 export const keyOfOtherBatch = (): ApiError =>
   new ApiError('idempotency_key_reused', {
-    detail: 'This Idempotency-Key came with another batch before: send that one again, or another key.',
+    detail: 'This Idempotency-Key was used before with another batch: send that batch again, or use another key.',
   });
 
 export const tooManyBatches = (): ApiError =>

@@ -10,19 +10,19 @@ const count = (description: string, example: number) => ({
 });
 
 const HEADERS = {
-  'RateLimit-Limit': count('Calls that the window with the fewest left allows.', 1_000),
-  'RateLimit-Remaining': count('Calls that are left in it.', 998),
-  'RateLimit-Reset': count('Seconds until it begins again.', 42),
-  'RateLimit-Policy': text('All windows of the operation: `limit;w=seconds`.', '60;w=3600, 300;w=86400'),
+  'RateLimit-Limit': count('The limit of the rate-limit window with the fewest calls left.', 1_000),
+  'RateLimit-Remaining': count('Calls left in this window.', 998),
+  'RateLimit-Reset': count('Seconds until this window starts again.', 42),
+  'RateLimit-Policy': text('All rate-limit windows of the operation, as `limit;w=seconds`.', '60;w=3600, 300;w=86400'),
   'Retry-After': count('Seconds after which the same request can succeed.', 5),
-  'X-Request-Id': text('Names the request to the operator of the service.', 'req_0123456789abcdef01234567'),
-  'Idempotency-Key': text('The key of the request, as it was sent.', '"8e03978e-40d5-43e8-bc93-6894a57f9324"'),
+  'X-Request-Id': text('Identifies the request; include it when you report a problem.', 'req_0123456789abcdef01234567'),
+  'Idempotency-Key': text('The Idempotency-Key of the request.', '"8e03978e-40d5-43e8-bc93-6894a57f9324"'),
   'Idempotent-Replayed': text(
-    '`true`: an earlier request with the same key had this result, or at chat completions an equal one whose answer was an error.',
+    '`true`: this is the result of an earlier request with the same key, or, for chat completions, of an equal request whose response was an error.',
     'true',
   ),
-  ETag: text('For `If-None-Match` of the next request.', '"3f2b8c"'),
-  'WWW-Authenticate': text('How to authenticate, and where the authorization server is described.', 'Bearer'),
+  ETag: text('Send it as `If-None-Match` with the next request.', '"3f2b8c"'),
+  'WWW-Authenticate': text('How to authenticate, and where the metadata of the authorization server is.', 'Bearer'),
 } as const;
 
 const PARAMETERS = {

@@ -13,14 +13,14 @@ export const WEBHOOK_SUMMARIES: Record<WebhookEventType, string> = {
 };
 
 export const WEBHOOK_HEADERS = {
-  'webhook-id': 'Of the event; the same in every attempt, to recognise one that came before.',
-  'webhook-timestamp': 'Of the attempt, in seconds since 1970.',
+  'webhook-id': 'The id of the event. It is the same in every attempt, so that repeats can be recognised.',
+  'webhook-timestamp': 'The time of the attempt, in seconds since 1970.',
   'webhook-signature':
-    '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64; two of them, separated by a blank, while a secret is replaced.',
+    '`v1,` followed by the HMAC-SHA256 of id, timestamp and body in base64. While a secret is being replaced, there are two, separated by a space.',
 };
 
 export const WEBHOOK_RULES =
-  'By Standard Webhooks 1.0. Sent at least once, in no order; tried again for three days until it is answered with 2xx. 410 disables the endpoint; redirects are not followed.';
+  'As in Standard Webhooks 1.0. Sent at least once, in any order, and retried for up to three days until the response is 2xx. 410 disables the endpoint; redirects are not followed.';
 
 export const webhookMessage = (type: WebhookEventType): object => ({
   type: 'object',

@@ -15,16 +15,20 @@ import { inlined } from './inlined.ts';
 const EVENTS = [
   {
     name: 'started',
-    summary: 'The poll runs; this is all that is known of it. One more with every vote.',
+    summary: 'The poll is running. The payload is its complete state; the event is sent again with every vote.',
     shape: StreamStarted,
   },
-  { name: 'complete', summary: 'The poll ended, and this is its result. The last event.', shape: StreamComplete },
-  { name: 'error', summary: 'The poll ended without an outcome. The last event.', shape: StreamError },
+  {
+    name: 'complete',
+    summary: 'The poll ended; the payload is its result. This is the last event.',
+    shape: StreamComplete,
+  },
+  { name: 'error', summary: 'The poll ended without an outcome. This is the last event.', shape: StreamError },
 ];
 
 const EVENT_TYPE = 'application/json';
 const DESCRIPTION =
-  "Server-Sent Events in answer to one POST. Each message is one event: its name is the event's `event`, its payload the JSON in `data`; its `id` ends in its number, that of the last event in `end`. Lines that begin with a colon keep the connection open and mean nothing. `started` repeats as a whole snapshot with every vote; exactly one `complete` or `error` ends the stream. The poll goes on when the caller hangs up. Errors before the first event are ordinary HTTP errors.";
+  "Server-Sent Events in response to one POST. Each message is one event: its name is the event's `event`, its payload the JSON in `data`. Its `id` ends in the number of the event; the id of the last event ends in `end`. Lines that start with a colon only keep the connection open. `started` is sent again with every vote, as a complete snapshot; exactly one `complete` or `error` ends the stream. The poll continues if the caller disconnects. Errors before the first event are ordinary HTTP errors.";
 
 export function asyncApi(baseUrl: string): Record<string, unknown> {
   const { protocol, host } = new URL(baseUrl);
@@ -34,8 +38,7 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
     info: {
       title: 'EloquentPoll: streamed polls and webhooks',
       version: packageJson.version,
-      description:
-        'A poll as a stream of events in answer to one POST, and the webhooks that are sent to endpoints of callers.',
+      description: 'Polls as event streams, and the webhooks that are sent to endpoints of callers.',
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       externalDocs: { url: `${baseUrl}/api/docs` },
     },
@@ -47,7 +50,7 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
         security: [{ $ref: '#/components/securitySchemes/signature' }],
         protocol: 'https',
         description: 'An endpoint that a caller registered, or a `webhook_url`.',
-        variables: { receiver: { description: 'Its host, on port 443 or 8443.' } },
+        variables: { receiver: { description: 'The host of the endpoint, on port 443 or 8443.' } },
       },
     },
     channels: {
@@ -82,7 +85,7 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
         action: 'send',
         channel: { $ref: '#/channels/stream' },
         title: 'Publish the progress of a poll',
-        summary: 'Snapshots while it runs, then its end.',
+        summary: 'Snapshots while the poll runs, then its end.',
         messages: EVENTS.map(({ name }) => ({ $ref: `#/channels/stream/messages/${name}` })),
         bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
       },

@@ -97,7 +97,7 @@ export function errorTable(facts: Facts): string {
         `send a good key${orFree(', or ask `/api/quick-poll` without one')}`,
       ],
       ['402', 'the balance does not cover the poll', `add credit${orFree(', or ask a free quick poll')}`],
-      ['422', 'no model gave a valid vote, or an `Idempotency-Key` came with another body', 'read `code`'],
+      ['422', 'no model gave a valid vote, or an `Idempotency-Key` was used before with another body', 'read `code`'],
       [
         '429',
         `too many calls${orFree(', or the free polls of the day are used up')}`,

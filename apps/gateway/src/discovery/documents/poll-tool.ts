@@ -14,16 +14,19 @@ function withoutDefault<T extends TSchema>(schema: T, description: string): T {
   delete said.default;
   return said;
 }
-const unlessProfile = (value: number): string => `${value} without it, unless \`profile\` has another.`;
+const unlessProfile = (value: number): string => `Default: ${value}, unless \`profile\` sets another.`;
 
 /** Without aliases, which readers of the schema do not need. */
 const poll = {
-  question: { ...Type.Required(Type.Object({ question })).properties.question, description: 'What the models decide.' },
-  options: { ...options, description: 'The answers to choose from.' },
+  question: {
+    ...Type.Required(Type.Object({ question })).properties.question,
+    description: 'The question that the models vote on.',
+  },
+  options: { ...options, description: 'The options to choose from.' },
   poll_type,
   preset: withoutDefault(
     preset,
-    `${preset.description} Without it, and without \`profile\`, \`models\` and \`panel\`: \`${preset.default}\`.`,
+    `${preset.description} Default, without \`profile\`, \`models\` and \`panel\`: \`${preset.default}\`.`,
   ),
   models,
   panel,
@@ -33,7 +36,7 @@ const poll = {
   ),
   max_cost_usd: withoutDefault(
     max_cost_usd,
-    `The most that the poll may cost, in US dollars. ${unlessProfile(LIMITS.max_cost_usd.default)}`,
+    `The maximum cost of the poll in US dollars. ${unlessProfile(LIMITS.max_cost_usd.default)}`,
   ),
   reasons,
   metadata,
@@ -48,7 +51,7 @@ const input: TSchema = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        'A retry with the same key within 24 hours gets the first result and pays nothing; with a key the poll goes on when the call is canceled or its connection breaks.',
+        'A retry with the same key within 24 hours returns the first result and costs nothing. With a key, the poll continues if the call is canceled or its connection breaks.',
     }),
   ),
 });
@@ -59,7 +62,7 @@ export const pollBody = (): unknown => inlined(body);
 export const POLL_TOOL = {
   name: 'poll_question',
   description:
-    'Ask several AI models one multiple-choice question; each votes for one option, and the poll stops as soon as its outcome is certain enough. `verdict.text` of the answer is what to show to a person.',
+    'Ask several AI models one multiple-choice question; each votes for one option, and the poll stops as soon as its outcome is certain enough. Show `verdict.text` of the result to people.',
   get inputSchema() {
     return inlined(input);
   },

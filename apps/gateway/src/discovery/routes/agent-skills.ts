@@ -25,7 +25,7 @@ export function agentSkillRoutes(app: FastifyInstance, facts: Facts): void {
       path,
       operationId: `getFile${camelCased(path)}`,
       tag: 'Files',
-      summary: path === SKILL_PATH ? `Get the skill ${SKILL_NAME}` : 'Get the skill (where other agents look)',
+      summary: path === SKILL_PATH ? `Get the skill ${SKILL_NAME}` : 'Get the skill (path for other agents)',
       mediaType: 'text/markdown',
       body: () => text,
     });

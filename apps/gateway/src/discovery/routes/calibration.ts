@@ -10,7 +10,7 @@ const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
 /** GET /api/calibration and /api/calibration.csv. */
 export function calibrationRoutes(app: FastifyInstance, snapshot: Calibrations): void {
-  const csvAnswer = textAnswer('One line for the stops of each group of polls, and one for each band.', 'text/csv');
+  const csvAnswer = textAnswer('One row for the stops of each group of polls, and one for each band.', 'text/csv');
   app.get(
     '/api/calibration',
     {
@@ -18,9 +18,9 @@ export function calibrationRoutes(app: FastifyInstance, snapshot: Calibrations):
       schema: {
         operationId: 'getCalibration',
         tags: ['System'],
-        summary: 'Get what confidence said against what came true',
+        summary: 'Get the calibration',
         description:
-          'Counted from polls that were finished after their answer was delivered, every five minutes. Rates of nothing are null. `Accept: text/csv` answers the same as a table.',
+          'Stated confidence compared with how often it proved right, over audited polls. Updated every five minutes. Rates without data are null. `Accept: text/csv` returns the same as a table.',
         security: access.none,
         response: {
           200: {
@@ -46,7 +46,7 @@ export function calibrationRoutes(app: FastifyInstance, snapshot: Calibrations):
       schema: {
         operationId: 'getCalibrationTable',
         tags: ['System'],
-        summary: 'Get what confidence said against what came true, as a table',
+        summary: 'Get the calibration as a table',
         description: 'The figures of GET /api/calibration.',
         security: access.none,
         response: { 200: csvAnswer, ...NOT_MODIFIED, ...errors() },

@@ -9,7 +9,7 @@ const FILES = [
     path: '/eloquentpoll.ts',
     operationId: 'getClientFile',
     summary: 'Get the typed client (one file)',
-    description: 'Copy it into a project: it imports nothing. Without other options it talks to this service.',
+    description: 'Copy it into a project; it has no dependencies. By default it uses this service.',
     mediaType: 'text/plain',
     source: fileURLToPath(import.meta.resolve('@eloquentpoll/client/eloquentpoll.ts')),
     line: "export const BASE_URL = 'http://localhost:8080';",
@@ -21,7 +21,7 @@ const FILES = [
     operationId: 'getPythonClientFile',
     summary: 'Get the typed client for Python (one file)',
     description:
-      'Copy it into a project: Python 3.10 or newer and its standard library, blocking and for asyncio. Without other options it talks to this service.',
+      'Copy it into a project. It needs only Python 3.10 or newer, and has a blocking and an asyncio client. By default it uses this service.',
     mediaType: 'text/x-python',
     source: fileURLToPath(import.meta.resolve('@eloquentpoll/client/eloquentpoll.py')),
     line: 'BASE_URL = "http://localhost:8080"',

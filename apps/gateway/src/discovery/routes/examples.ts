@@ -51,7 +51,7 @@ export function exampleRoutes(app: FastifyInstance, facts: Facts): void {
   );
 }
 
-const { description, content } = textAnswer('The code; of `mcp-config`, JSON.', 'text/plain');
+const { description, content } = textAnswer('The code; for `mcp-config`, JSON.', 'text/plain');
 const EXAMPLE = {
   description,
   content: { ...content, ...jsonAnswer('', Type.Object({}, { additionalProperties: true })).content },

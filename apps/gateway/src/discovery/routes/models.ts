@@ -19,7 +19,7 @@ export function modelsRoute(app: FastifyInstance, { registry, log }: DiscoveryCo
         tags: ['System'],
         summary: 'List models',
         description:
-          'Kept for an hour; while the registry is away, what it said within the last 24 hours. `model_count` is null where it cannot be known. Other query parameters have no effect.',
+          'Cached for an hour; if the registry is unavailable, for up to 24 hours. `model_count` is null if it is unknown. Other query parameters have no effect.',
         security: access.none,
         querystring: ModelsQuery,
         response: {

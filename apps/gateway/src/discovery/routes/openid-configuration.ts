@@ -17,7 +17,7 @@ export function openidConfigurationRoute(app: FastifyInstance, { identityProvide
         operationId: 'getOpenIdConfiguration',
         tags: ['System'],
         summary: 'Get OpenID Connect metadata',
-        description: 'The `issuer` is the identity provider, as are the endpoints.',
+        description: '`issuer` and endpoints are those of the identity provider.',
         security: access.none,
         response: {
           200: jsonAnswer('The metadata.', Type.Object({ issuer: Type.String() }, { additionalProperties: true })),

@@ -9,11 +9,11 @@ import type { Reputations } from '../reputations.ts';
 /** GET /api/reputation and /api/reputation/models. */
 export function reputationRoutes(app: FastifyInstance, snapshot: Reputations): void {
   document('/api/reputation', 'getReputation', 'Get service record', Reputation, {
-    description: 'Counted from stored polls every five minutes. Rates of nothing are null.',
+    description: 'Counted from stored polls every five minutes. Rates without data are null.',
     textOf: ({ service }) => service,
   });
   document('/api/reputation/models', 'getModelReputation', 'Get model records', ModelReputations, {
-    description: 'Counted from the votes of stored polls every five minutes, of the same polls as GET /api/reputation.',
+    description: 'Counted every five minutes from the votes of the polls that GET /api/reputation covers.',
     textOf: ({ models }) => models,
   });
 

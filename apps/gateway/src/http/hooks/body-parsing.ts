@@ -40,6 +40,6 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(bytes));
   } catch (cause) {
-    throw new ApiError('malformed_json', { detail: 'The body is not JSON in UTF-8.', cause });
+    throw new ApiError('malformed_json', { detail: 'The body is not valid JSON in UTF-8.', cause });
   }
 }

@@ -23,7 +23,7 @@ declare module 'fastify' {
 export const keyHeader = (kept: string) => ({
   'idempotency-key': Type.Optional(
     Type.String({
-      description: `A retry with the same key, ${kept} and with the same request, gets the first result instead of making a second one. Each operation remembers its own keys: the key of a POST /api/poll begins a new poll at POST /api/poll/stream. 1 to 255 visible ASCII characters, bare or in double quotes.`,
+      description: `A retry of the same request with the same key, ${kept}, returns the first result instead of creating a second one. Keys are not shared between operations: the key of a POST /api/poll starts a new poll at POST /api/poll/stream. 1 to 255 visible ASCII characters, with or without double quotes.`,
     }),
   ),
 });
@@ -55,14 +55,14 @@ export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
 /** A caller who sends a key relies on it. If the operation cannot honour it, the request is refused before it acts. */
 async function refuseKey({ headers, method, routeOptions }: FastifyRequest): Promise<void> {
   if (headers['idempotency-key'] === undefined) return;
-  const detail = `Idempotency-Key is not honoured by ${method} ${routeOptions.url}; send the request without it`;
+  const detail = `Idempotency-Key is not supported by ${method} ${routeOptions.url}; send the request without it`;
   throw invalid([{ pointer: '#/Idempotency-Key', detail }]);
 }
 
 /** Marks an answer that an earlier request with the same key has produced. */
 export const markReplayed = (reply: FastifyReply): FastifyReply => reply.header('idempotent-replayed', 'true');
 
-const WRONG = 'Idempotency-Key must be 1 to 255 visible ASCII characters, bare or in double quotes';
+const WRONG = 'Idempotency-Key must be 1 to 255 visible ASCII characters, with or without double quotes';
 
 /** Null for an invalid key, for example two headers, which arrive joined by a space. */
 export function keyOf(header: string): string | null {

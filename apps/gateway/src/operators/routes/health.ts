@@ -18,7 +18,7 @@ export function healthRoute(app: FastifyInstance, context: OperatorsContext): vo
         tags: ['System'],
         summary: 'Get health',
         security: access.none,
-        response: { 200: jsonAnswer('The service answers; `db` says whether its database does.', Health), ...errors() },
+        response: { 200: jsonAnswer('The service is up; `db` says whether its database is.', Health), ...errors() },
       },
     },
     async (): Promise<Health> => ({

@@ -18,7 +18,7 @@ export function checkoutRoute(app: FastifyInstance, context: PaymentsContext): v
         operationId: 'createCheckout',
         tags: ['Account'],
         summary: 'Create a card checkout',
-        description: 'The balance grows when the payment is confirmed, which is usually seconds after it was made.',
+        description: 'The payment is credited when it is confirmed, usually within seconds.',
         security: access.session,
         body: Type.Ref(CheckoutRequest),
         response: {
@@ -37,7 +37,8 @@ export function checkoutRoute(app: FastifyInstance, context: PaymentsContext): v
     },
     async (request, reply): Promise<Checkout> => {
       const accountId = accountOf(request);
-      if (!context.processor) throw new ApiError('not_configured', { detail: 'Card payments are not set up here.' });
+      if (!context.processor)
+        throw new ApiError('not_configured', { detail: 'Card payments are not configured on this service.' });
       const order = { accountId, amountCents: request.body.amount_cents, idempotencyKey: request.idempotencyKey };
       const { url, replayed } = await openPayment(context, context.processor, order);
       if (replayed) markReplayed(reply);

@@ -10,12 +10,14 @@ import { DEPOSIT_PATH } from '../usdc/terms.ts';
 
 const PaymentHeaders = Type.Object({
   'x-payment': Type.Optional(Type.String({ description: 'The signed payment of x402 version 1 or 2, in base64.' })),
-  'payment-signature': Type.Optional(Type.String({ description: 'The same, under the name of version 2.' })),
+  'payment-signature': Type.Optional(
+    Type.String({ description: 'The same payment, under the header name of version 2.' }),
+  ),
   'deposit-secret': Type.Optional(
     Type.String({
       pattern: '^[!-~]{22,128}$',
       description:
-        'Random, chosen by the payer, sent with the first submission of a payment and repeated with its retries: a retry is answered with the first API key only if it has the same.',
+        'A random value chosen by the payer for the first submission of a payment. A retry returns the first API key only if it has the same value.',
     }),
   ),
 });
@@ -31,7 +33,7 @@ export function depositRoute(app: FastifyInstance, context: PaymentsContext): vo
         tags: ['Account'],
         summary: 'Deposit USDC',
         description:
-          'Without a payment it answers 402 with the terms; x402 clients sign and repeat by themselves. The balance of the paying wallet grows once per payment, and a wallet that is new here gets an account and its first API key in this answer only. A payment that was credited is refused when it comes again.',
+          'Without a payment, the response is 402 with the payment requirements; x402 clients sign and repeat the request automatically. Each payment is credited once, to the account of the paying wallet. A new wallet gets an account and its first API key, which is shown only in this response. A payment that was already credited is refused.',
         security: access.none,
         headers: PaymentHeaders,
         body: Type.Ref(DepositRequest),
@@ -63,7 +65,8 @@ export function depositRoute(app: FastifyInstance, context: PaymentsContext): vo
       },
     },
     async (request, reply): Promise<Deposit> => {
-      if (!context.deposits) throw new ApiError('not_configured', { detail: 'Deposits are not set up here.' });
+      if (!context.deposits)
+        throw new ApiError('not_configured', { detail: 'Deposits are not configured on this service.' });
       const { amount_usd: amountUsd } = request.body;
       const sent = {
         amountUsd,

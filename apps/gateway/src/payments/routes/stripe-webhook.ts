@@ -29,7 +29,7 @@ export async function stripeWebhookRoute(
         operationId: 'receiveStripeEvent',
         tags: ['Account'],
         summary: 'Stripe webhook',
-        description: 'Answers 200 once the event was dealt with, or is about nothing of ours.',
+        description: 'Answers 200 once the event was processed, or if it does not concern this service.',
         security: access.none,
         response: {
           200: jsonAnswer('Dealt with.', Received),
@@ -45,7 +45,8 @@ export async function stripeWebhookRoute(
     },
     async (request) => {
       const { processor } = context;
-      if (!processor) throw new ApiError('not_configured', { detail: 'Card payments are not set up here.' });
+      if (!processor)
+        throw new ApiError('not_configured', { detail: 'Card payments are not configured on this service.' });
       const signature = request.headers['stripe-signature'];
       const event = await processor.verifyEvent(request.body ?? Buffer.alloc(0), signature?.toString());
       await handleEvent(context, processor, event);

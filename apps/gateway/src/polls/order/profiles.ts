@@ -16,21 +16,21 @@ export const DEFAULT_PROFILE = 'balanced';
 export const PROFILES: readonly Profile[] = [
   {
     name: 'conservative',
-    description: 'Frontier models, and a poll that stops late.',
+    description: 'Frontier models; the poll stops late.',
     preset: 'strong',
     confidence_threshold: 0.99,
     max_cost_usd: 2,
   },
   {
     name: DEFAULT_PROFILE,
-    description: 'Models of diverse providers: what a poll without any of these fields gets.',
+    description: 'Models of diverse providers; the values of a poll that sets none of these fields.',
     preset: 'broad',
     confidence_threshold: LIMITS.confidence_threshold.default,
     max_cost_usd: LIMITS.max_cost_usd.default,
   },
   {
     name: 'quick',
-    description: 'Models of low latency, and a poll that stops early.',
+    description: 'Models with low latency; the poll stops early.',
     preset: 'fast',
     confidence_threshold: 0.8,
     max_cost_usd: 0.25,

@@ -21,11 +21,11 @@ export function cancelRunRoute(app: FastifyInstance, context: PollsContext): voi
         tags: ['Polling'],
         summary: 'Cancel a poll',
         description:
-          'Nothing more is asked, and the votes that were given are charged. With votes the poll is `completed`, and its result `partial` where those that are missing could have changed it; without any it is `failed`, and its result is 422 `poll_canceled`. A poll that has ended stays as it is. The answer waits up to 5 seconds for the end.',
+          'No further models are asked, and votes received by then are charged. With votes, the poll is `completed`, and its result `partial` if missing votes could have changed the outcome. Without votes, it is `failed`, and its result is 422 `poll_canceled`. A poll that has ended stays as it is. The response waits up to 5 seconds for the end.',
         security: access.sessionOrBearer,
         params: RunPath,
         response: {
-          200: jsonAnswer('The session; its status is `running` only where its end takes longer.', PollSession),
+          200: jsonAnswer('The session. Its status is `running` only if the end takes longer.', PollSession),
           ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'session_not_found'),
         },
       },

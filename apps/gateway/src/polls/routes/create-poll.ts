@@ -47,7 +47,7 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
         operationId: 'createPoll',
         tags: ['Polling'],
         summary: 'Run a poll',
-        description: `The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored. Takes the shorthand of \`/api/quick-poll\` too${runsFreePolls(context) ? ', which without credentials runs as a free poll,' : ''} and \`dry_run\`. With \`Accept: text/event-stream\` the answer is the stream that \`/api/poll/stream\` sends.`,
+        description: `Responds as soon as the outcome is certain enough. If the caller disconnects, the poll continues and is stored. Also accepts the shorthand of \`/api/quick-poll\`${runsFreePolls(context) ? ' (without credentials, it runs as a free poll)' : ''} and \`dry_run\`. With \`Accept: text/event-stream\`, the response is the stream of \`/api/poll/stream\`.`,
         security: access.sessionOrBearerOptional,
         body: Type.Ref(PollRequest),
         response: {
@@ -86,7 +86,7 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
 }
 
 const { description, content } = jsonAnswer(
-  'The result. A free poll is answered as `/api/quick-poll` answers it, a dry run as `/api/poll/dry-run` does.',
+  'The result. For a free poll, the response is that of `/api/quick-poll`; for a dry run, that of `/api/poll/dry-run`.',
   Type.Union([Type.Ref(PollResponse), Type.Ref(QuickPollResult), Type.Ref(DryRunResult)]),
 );
 const ANSWER = {

@@ -20,7 +20,7 @@ export function deleteResultRoute(app: FastifyInstance, context: PollsContext): 
         tags: ['Results'],
         summary: 'Delete a poll and its result',
         description:
-          'Its question, options, votes, metadata, feedback and receipt are gone at once, and its public addresses answer 404. What it cost stays on the books, and in figures that are sums. A poll that runs is a 409 `poll_running`: cancel it first.',
+          'Question, options, votes, metadata, feedback and receipt are deleted at once, and the public addresses answer 404. The charge stays in the ledger and in totals. For a running poll the response is 409 `poll_running`: cancel it first.',
         security: access.sessionOrBearer,
         params: Type.Object({
           resultId: Type.String({ description: 'The id of the result, `EP-...`, or the `session_id`, `ps_...`.' }),
@@ -42,7 +42,7 @@ export function deleteResultRoute(app: FastifyInstance, context: PollsContext): 
           throw new ApiError('result_not_found');
         case 'running':
           throw new ApiError('poll_running', {
-            detail: `The poll still runs: cancel it with POST /api/polls/${deletion.pollId}/cancel, or wait for its end.`,
+            detail: `The poll is still running: cancel it with POST /api/polls/${deletion.pollId}/cancel, or wait for its end.`,
           });
         case 'deleted':
           await forgetDeleted(context, [deletion.pollId]);

@@ -20,11 +20,14 @@ export function dryRunRoute(app: FastifyInstance, context: PollsContext): void {
         tags: ['Polling'],
         summary: 'Check a poll without running it',
         description:
-          'Every well-formed JSON answers 200; `errors` says what POST /api/poll would refuse it for, or POST /api/polls with `service_tier` `flex`.',
+          'Every valid JSON document is answered with 200. `errors` lists the reasons why POST /api/poll (with `service_tier` `flex`: POST /api/polls) would refuse it.',
         security: access.bearer,
         body: Type.Ref(DryRunRequest),
         response: {
-          200: jsonAnswer('What POST /api/poll would refuse it for, or what it takes.', DryRunResult),
+          200: jsonAnswer(
+            'The reasons why the poll would be refused, or its estimated cost and duration.',
+            DryRunResult,
+          ),
           ...errors(...READS_BODY, ...NEEDS_KEY),
         },
       },

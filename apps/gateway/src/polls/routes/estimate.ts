@@ -21,7 +21,7 @@ export function estimateRoute(app: FastifyInstance, context: PollsContext): void
         tags: ['Polling'],
         summary: 'Estimate cost and time',
         description:
-          'For a question and options of usual length, at list prices and with the latest latencies and failure rates. No model is called.',
+          'For a question and options of usual length, at list prices and with recent latencies and failure rates. No model is called.',
         security: access.none,
         querystring: EstimateQuery,
         response: { 200: jsonAnswer('The estimate.', Estimate), ...errors('validation_error', 'invalid_preset') },

@@ -19,7 +19,7 @@ export function exportRoute(app: FastifyInstance, context: PollsContext): void {
         tags: ['Account'],
         summary: 'Export everything of your account',
         description:
-          'One JSON object per line, which says by `type` what it is: `account`, `key` (never the key itself), `panel`, `webhook_endpoint`, `feedback`, `poll` (with its result and votes), `transfer`. After each part of it a `cursor` line; the last line is `end`. A broken download goes on with `?cursor=` of the last such line. Skip types that you do not know.',
+          'One JSON object per line. Its `type` is `account`, `key` (never the key itself), `panel`, `webhook_endpoint`, `feedback`, `poll` (with its result and votes) or `transfer`. Each part is followed by a `cursor` line; the last line is `end`. To resume a broken download, send the cursor of the last `cursor` line as `?cursor=`. Ignore unknown types.',
         security: access.sessionOrBearer,
         querystring: ExportQuery,
         response: {
@@ -31,7 +31,8 @@ export function exportRoute(app: FastifyInstance, context: PollsContext): void {
     async (request, reply) => {
       const { cursor } = request.query;
       const from = cursor === undefined ? EXPORT_START : readExportCursor(cursor);
-      if (!from) throw invalid([{ pointer: '#/cursor', detail: 'cursor must be that of a cursor line of an export' }]);
+      if (!from)
+        throw invalid([{ pointer: '#/cursor', detail: 'cursor must be the value of a cursor line of an export' }]);
       const stop = AbortSignal.any([goneSignal(reply), context.shutdown.closing]);
       const giveBack = await context.streamSlots.take(request);
       reply.raw.once('close', giveBack);

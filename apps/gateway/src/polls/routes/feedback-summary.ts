@@ -18,7 +18,7 @@ export function feedbackSummaryRoute(app: FastifyInstance, { storage }: PollsCon
         tags: ['Feedback'],
         summary: 'Get feedback',
         description:
-          '`accuracy_rate` is correct / (correct + incorrect), null where it was never judged. Entries are the newest 100. An unknown poll has no feedback.',
+          '`accuracy_rate` is correct / (correct + incorrect), or null without feedback. Lists the newest 100 entries. An unknown poll has no feedback.',
         security: access.none,
         params: Type.Object({ pollId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),
         response: { 200: jsonAnswer('The summary.', FeedbackSummary), ...errors('validation_error', 'account_moving') },

@@ -19,7 +19,7 @@ export function giveFeedbackRoute(app: FastifyInstance, { storage }: PollsContex
         tags: ['Feedback'],
         summary: 'Give feedback',
         description:
-          'For any poll whose id you hold, yours or not. A second opinion on the same poll replaces your first and keeps its `feedback_id`. Notes are never shown.',
+          'For any poll whose id you know, also of other accounts. Further feedback on the same poll replaces your first and keeps its `feedback_id`. Notes are never shown.',
         security: access.bearer,
         body: Type.Ref(FeedbackRequest),
         response: {

@@ -22,7 +22,7 @@ export function listPollsRoute(app: FastifyInstance, { lists, config }: PollsCon
         tags: ['Polling'],
         summary: 'List your polls',
         description:
-          'Every poll of the account, however it was asked, newest first. The `Link` header has the next page and the one before; polls that begin meanwhile move none of them.',
+          'All polls of the account, from every operation, newest first. The `Link` header points to the next and the previous page; new polls do not shift pages.',
         security: access.sessionOrBearer,
         querystring: PollListQuery,
         response: {

@@ -18,7 +18,7 @@ export function publicResultRoute(app: FastifyInstance, context: PollsContext): 
         operationId: 'getResult',
         tags: ['Results'],
         summary: 'Get a public result',
-        description: 'Carries no cost data and no owner. A result never changes.',
+        description: 'Contains neither costs nor the owner. A result never changes.',
         security: access.none,
         params: Type.Object({ resultId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),
         response: { 200: jsonAnswer('The result.', ResultDetail), ...NOT_MODIFIED, ...errors('result_not_found') },

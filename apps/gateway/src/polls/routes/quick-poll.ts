@@ -17,11 +17,11 @@ import { runAndWait } from '../run/run-and-wait.ts';
 import { streamPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
 
-const { description, content } = jsonAnswer('The answer; null on a tie and without votes.', QuickPollResult);
+const { description, content } = jsonAnswer('The answer; null for a tie and without votes.', QuickPollResult);
 const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/event-stream').content } };
 
 const FREE =
-  'Without an API key, or with the themes `free` and `free_search`, open-weight models vote, the limits are tighter and the answer says where its public result is.';
+  'Without an API key, or with the themes `free` and `free_search`, open-weight models vote, limits are lower, and the response contains the address of the public result.';
 
 function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
   request.freeReading = readFree(request.body, caller);
@@ -45,7 +45,7 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
         operationId: 'quickPoll',
         tags: ['Polling'],
         summary: isFree ? 'Quick poll (free without a key)' : 'Quick poll',
-        description: `A question is enough. With \`Accept: text/event-stream\` the answer is the stream that \`/api/poll/stream\` sends. ${isFree ? FREE : 'This installation has no open-weight models, so it takes an API key.'}`,
+        description: `A question is enough. With \`Accept: text/event-stream\`, the response is the stream of \`/api/poll/stream\`. ${isFree ? FREE : 'This installation has no open-weight models, so an API key is needed.'}`,
         security: access.bearerOptional,
         body: Type.Union([Type.Ref(QuickPollRequest), Type.Ref(FreePollRequest)]),
         response: {

@@ -18,8 +18,8 @@ export function receiptDaysRoute(app: FastifyInstance, { storage }: PollsContext
         tags: ['Results'],
         summary: 'List sealed days of receipts',
         description:
-          'Each UTC day with receipts, newest first: the root of the Merkle tree of their hashes, and its seal, which is chained ' +
-          'to the day before. A sealed day never changes; keep a copy to be sure of it.',
+          'Each UTC day with receipts, newest first: the root of the Merkle tree of their hashes, and the seal, which is chained ' +
+          'to the day before. A sealed day never changes; keep a copy to verify this.',
         security: access.none,
         querystring: ReceiptDaysQuery,
         response: { 200: jsonAnswer('The days.', ReceiptDays), ...NOT_MODIFIED, ...errors('account_moving') },

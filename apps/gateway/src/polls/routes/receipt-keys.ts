@@ -15,9 +15,9 @@ export function receiptKeysRoute(app: FastifyInstance, { receipts }: PollsContex
       schema: {
         operationId: 'getReceiptKeys',
         tags: ['Results'],
-        summary: 'The public keys of receipts',
+        summary: 'Get the public keys of receipts',
         description:
-          'The first one signs; the others have signed before. Tokens of the identity provider have other keys.',
+          'The first key signs new receipts; the others signed earlier ones. Tokens of the identity provider have other keys.',
         security: access.none,
         response: {
           200: jsonAnswer('A JWK set.', ReceiptKeys),

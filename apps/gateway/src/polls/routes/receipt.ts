@@ -19,9 +19,9 @@ export function receiptRoute(app: FastifyInstance, context: PollsContext): void 
         tags: ['Results'],
         summary: 'Get the receipt of a result',
         description:
-          'A statement about the poll, signed with Ed25519: its panel in order, every vote, the odds after each, why it stopped. ' +
-          'Everything in it can be worked out once more from its votes and the keys of `/.well-known/jwks.json`: ' +
-          '`eloquentpoll verify` does. It carries no cost data; the owner of the poll also gets `price`.',
+          'A statement about the poll, signed with Ed25519: the panel in asking order, every vote, the odds after each vote, and why the poll stopped. ' +
+          'Everything in it can be recomputed from the votes and verified with the keys of `/.well-known/jwks.json`: ' +
+          '`eloquentpoll verify` does this. It contains no costs; the owner of the poll also gets `price`.',
         security: access.sessionOrBearerOptional,
         params: Type.Object({ resultId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),
         response: {

@@ -18,14 +18,14 @@ import { RunPath } from './run-path.ts';
 
 const MAX_WAIT_S = 30;
 
-const WAIT = `Seconds to wait for news, at most ${MAX_WAIT_S}: \`wait=30\`.`;
+const WAIT = `Seconds to wait for the end or a change, at most ${MAX_WAIT_S}: \`wait=30\`.`;
 
 const INCLUDE = Type.Object({
   include: Type.Optional(
     Type.Unsafe<'result'>({
       type: 'string',
       enum: ['result'],
-      description: '`result`: of a poll that has ended, its result or failure too.',
+      description: '`result`: if the poll has ended, also its result or failure.',
     }),
   ),
 });
@@ -45,16 +45,16 @@ export function runStatusRoute(app: FastifyInstance, context: PollsContext): voi
         tags: ['Polling'],
         summary: 'Get poll status',
         description:
-          'Made to be asked often. With `Prefer: wait=30` the answer comes when the poll has ended, or after 30 seconds; with `If-None-Match` as well, as soon as anything has changed. `include=result` saves the request for the result.',
+          'Can be polled often. With `Prefer: wait=30`, the response is sent when the poll has ended, at the latest after 30 seconds; with `If-None-Match` as well, as soon as anything has changed. `include=result` saves the request for the result.',
         security: access.bearer,
         params: RunPath,
         querystring: INCLUDE,
         headers: Type.Object({
           prefer: Type.Optional(Type.String({ description: WAIT })),
-          'if-none-match': Type.Optional(Type.String({ description: 'The `ETag` of the last answer.' })),
+          'if-none-match': Type.Optional(Type.String({ description: 'The `ETag` of the last response.' })),
         }),
         response: {
-          200: jsonAnswer('The status; `result_id` is there once the poll has a result.', SessionStatusBody),
+          200: jsonAnswer('The status; `result_id` is present once the poll has a result.', SessionStatusBody),
           ...NOT_MODIFIED,
           ...errors(...NEEDS_KEY, 'session_not_found'),
         },

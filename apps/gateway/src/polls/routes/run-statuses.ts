@@ -17,7 +17,7 @@ export function runStatusesRoute(app: FastifyInstance, { storage }: PollsContext
         operationId: 'getSessionStatuses',
         tags: ['Polling'],
         summary: 'Get the status of many polls',
-        description: `At most ${LIMITS.statuses} ids at once. An id of another account is not found, as one that does not exist.`,
+        description: `At most ${LIMITS.statuses} ids at once. Ids of other accounts are treated like ids that do not exist.`,
         security: access.sessionOrBearer,
         querystring: StatusesQuery,
         response: { 200: jsonAnswer('The statuses.', SessionStatuses), ...errors(...NEEDS_KEY) },

@@ -22,7 +22,7 @@ export function startRunRoute(app: FastifyInstance, context: PollsContext): void
         tags: ['Polling'],
         summary: 'Start a poll (asynchronous)',
         description:
-          'The poll runs whether or not anybody follows it. One request to `status_url` with `Prefer: wait=30` is usually enough to see it end; then `result_url` has the result.',
+          'The poll runs whether or not anyone follows it. One request to `status_url` with `Prefer: wait=30` is usually enough to wait for the end; `result_url` then has the result.',
         security: access.bearer,
         body: Type.Ref(SessionRequest),
         response: {

@@ -15,7 +15,7 @@ const StreamQuery = Type.Object({
       type: 'string',
       enum: ['all', 'none'],
       default: 'all',
-      description: '`none`: one `started`, then nothing until the end.',
+      description: '`none`: one `started` event, then nothing until the end.',
     }),
   ),
 });
@@ -24,7 +24,7 @@ const StreamHeaders = Type.Object({
   'last-event-id': Type.Optional(
     Type.String({
       description:
-        'The `id` of the last event that arrived: the same poll is followed on, at no cost. A `session_id` follows that poll from where it stands.',
+        'The `id` of the last event that you received: the stream of the same poll continues, at no cost. A `session_id` follows that poll from its current state.',
     }),
   ),
 });
@@ -53,14 +53,14 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
         tags: ['Polling'],
         summary: 'Stream a poll',
         description:
-          'Server-Sent Events: `started`, again with every vote and each time with all that is known; then one `complete`, whose data is the poll response, or one `error`. Send `Last-Event-ID` to follow on after a cut; the body is not read then. The events are described in /asyncapi.json.',
+          'Server-Sent Events: `started` at the start and with every vote, each with the complete state; then one `complete`, whose data is the poll response, or one `error`. After a broken connection, send `Last-Event-ID` to continue; the body is then ignored. The events are described in /asyncapi.json.',
         security: access.bearer,
         querystring: StreamQuery,
         headers: StreamHeaders,
         body: Type.Ref(SessionRequest),
         response: {
           200: textAnswer('The events.', 'text/event-stream'),
-          204: { description: 'Last-Event-ID names the last event: there is nothing more.', type: 'null' },
+          204: { description: 'Last-Event-ID is the id of the last event; there are no more events.', type: 'null' },
           ...errors(
             ...READS_BODY,
             ...NEEDS_KEY,

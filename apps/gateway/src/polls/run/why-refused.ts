@@ -60,7 +60,7 @@ export async function whyRefused(
 
 const keyReused = (name?: string): ApiError =>
   new ApiError('idempotency_key_reused', {
-    detail: `This ${name ?? 'Idempotency-Key'} came with another body before: send that body again, or another ${name ?? 'key'}.`,
+    detail: `This ${name ?? 'Idempotency-Key'} was used before with another body: send that body again, or use another ${name ?? 'key'}.`,
   });
 
 /** Retry once the queue ahead has shrunk enough for a start in time. */

@@ -12,7 +12,7 @@ const input = Type.Object({}, { additionalProperties: false });
 export const getBalance: Tool = {
   definition: {
     name: 'get_balance',
-    description: 'Read what your account can spend, and what it has used.',
+    description: 'Read what your account can spend and what it has spent.',
     get inputSchema() {
       return inlined(input);
     },

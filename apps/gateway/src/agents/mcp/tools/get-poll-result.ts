@@ -10,7 +10,7 @@ const input = Type.Object({
   result_id: Type.Optional(
     Type.String({ description: 'The poll_id of a finished poll, for example EP-2026-11-20-0123456789abcdef.' }),
   ),
-  poll_id: Type.Optional(Type.String({ description: 'The same, under the name that poll_question answers it by.' })),
+  poll_id: Type.Optional(Type.String({ description: 'The same id, under the name that poll_question returns.' })),
 });
 
 /** GET /api/results/{resultId} as a tool. */
@@ -18,7 +18,7 @@ export const getPollResult: Tool = {
   definition: {
     name: 'get_poll_result',
     description:
-      'Read the stored result of a finished poll by its id. Costs nothing; a result never changes. `verdict.text` is what to show to a person.',
+      'Read the stored result of a finished poll by its id. Costs nothing; a result never changes. Show `verdict.text` to people.',
     get inputSchema() {
       return inlined(input);
     },
