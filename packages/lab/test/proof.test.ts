@@ -110,7 +110,7 @@ t.test('runs since a fault was mended are judged by themselves, and those before
     sections: [{ title: 'All', rows: [row] }],
     ...{ runs, notes: new Map(), standingOf: null },
   });
-  t.match(page, '- Before 2026-11-20: 4 of 100 polls. Mended then: leases are renewed in time (0054)');
+  t.match(page, '- Before 2026-11-20: 4 of 100 polls. Then fixed: leases are renewed in time (0054)');
   const broken = [...runs, { ...after, seed: 'broken', counts: { polls: 10, lost: 1 } }];
   t.match(figureOf(row, broken), { text: '1 of 210 polls', isReached: false });
 });

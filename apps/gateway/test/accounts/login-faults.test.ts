@@ -289,8 +289,8 @@ t.test('[§4.5-callback-401] a browser gets an HTML page with the reason and a l
 
   t.match((await land(refuse('server_error'))).body, /did not confirm the login/);
   t.match((await land((query) => query.set('state', 'x'.repeat(43)))).body, /did not confirm the login/);
-  t.match((await land((query) => query.delete('code'))).body, /was used before or is late/);
-  t.match((await comeBack(browser(app, BASE), 'code=x&state=y')).body, /^\{.*was used before or is late/);
+  t.match((await land((query) => query.delete('code'))).body, /was used before or has expired/);
+  t.match((await comeBack(browser(app, BASE), 'code=x&state=y')).body, /^\{.*was used before or has expired/);
   for (const headers of [
     { accept: '*/*' },
     { ...asBrowser, 'x-machine-client': 'true' },

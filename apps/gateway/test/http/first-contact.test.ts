@@ -134,7 +134,7 @@ t.test('words: what is missing is called missing, by both of its names', async (
   await send(POLL.question);
   t.match((await send('Another question, but the same id?')).json(), {
     code: 'idempotency_key_reused',
-    error: /^This task id came/,
+    error: /^This task id was used before/,
   });
 });
 

@@ -84,7 +84,7 @@ t.test('[§A6-idempotency-422] another request with the same key is refused and 
     ['/api/quick-poll', { q: 'Is this question enough?', o: ['Yes', 'No'] }],
   ] as const) {
     const answer = await post(url, key, body);
-    const refusal = { code: 'idempotency_key_reused', error: /or another key/ };
+    const refusal = { code: 'idempotency_key_reused', error: /or use another key/ };
     t.match([answer.statusCode, answer.json()], [422, refusal], JSON.stringify(body));
     t.equal(answer.headers['idempotency-key'], key);
   }

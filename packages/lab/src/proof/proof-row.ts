@@ -52,7 +52,7 @@ export interface RowNeed {
 }
 
 /** What it takes where each run adds to those before. */
-export const LONGER = 'time: each run adds what it brings, by `--continue`';
+export const LONGER = 'more time: with `--continue`, each run adds to the figure';
 
 /** None of at least so many fails. */
 export const noneOf = (failure: string, atLeast: number, of: string): Pick<ProofRow, 'rate' | 'needs'> => ({

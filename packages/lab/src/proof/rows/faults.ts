@@ -3,19 +3,23 @@ import { PLANS } from '../../faults/plans.ts';
 import { LONGER, noneOf, type ProofRow } from '../proof-row.ts';
 import { ASKING, LEDGER, PROMISES, RUNNING, SERVICE, STREAMS } from './paths.ts';
 
-/** Each accepted poll has its end, and no rule of the campaign was broken. */
+/** Each accepted poll has ended, and no rule of the campaign was broken. */
 const NOTHING_LOST = {
   rate: { failures: ['polls lost', 'double captures'], of: 'polls' },
   none: ['violations'],
 } as const satisfies Partial<ProofRow>;
 
-/** What must survive processes, stores and links that fail. */
+const WORKERS =
+  '`npm run chaos -- --only workers --kills 1000 --stops 500 --workers 12 --in-flight 60 --continue docs/proofs/runs.jsonl`';
+const CLUSTER = '`npm run chaos -- --only cluster --minutes 8 --kills 1000 --continue docs/proofs/runs.jsonl`';
+
+/** What must survive failing processes, stores and connections. */
 export const FAULT_ROWS: readonly ProofRow[] = [
   {
     id: 'T2/T3',
     says: 'No accepted poll is lost, whatever dies',
     target:
-      '0 of 20,000 under 1,000 faults, 100 of them losses of all of Redis: processes, stores killed and emptied, links cut, disks full',
+      '0 of 20,000 under 1,000 faults, 100 of them complete losses of Redis. Faults: processes and stores killed, stores emptied, connections cut, disks full',
     command: '`npm run chaos -- --only service --minutes 8 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: SERVICE,
     experiments: ['chaos service'],
@@ -27,16 +31,15 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     ],
     mended: {
       at: '2026-11-22',
-      what: 'two processes that ended by themselves and a poll that was given up wrongly, found by five runs that were written down as one; the last two of these held in everything',
+      what: 'two processes that crashed and a poll that was wrongly given up, found by five runs that were recorded as one; the last two of the five broke no rule',
     },
     short: { tried: 'runs of one to eight minutes on two shared cores', takes: LONGER },
   },
   {
     id: 'T1/T4',
-    says: 'No vote is billed twice, no worker without its lease writes',
+    says: 'No vote is billed twice, and no worker writes without its lease',
     target: '0 over 1,000 kills and 500 stops of workers',
-    command:
-      '`npm run chaos -- --only workers --kills 1000 --stops 500 --workers 12 --in-flight 60 --continue docs/proofs/runs.jsonl`',
+    command: WORKERS,
     covers: RUNNING,
     experiments: ['chaos workers'],
     ...NOTHING_LOST,
@@ -49,7 +52,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'calls-twice',
     says: 'No model is asked again for a vote that has arrived',
     target: '0 over 1,000 kills and 500 stops of workers',
-    command: 'the same',
+    command: WORKERS,
     covers: RUNNING,
     experiments: ['chaos workers'],
     rate: { failures: ['calls made again'], of: 'calls of models' },
@@ -60,19 +63,19 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     ],
     mended: {
       at: '2026-11-22',
-      what: 'each was made by a worker that had just woken up; the operator paid it, no account. The lease is looked at in the turn of the event loop in which the call is made (0054)',
+      what: 'each call was made by a worker that had just woken up, and was paid by the operator, not by an account. The lease is now checked in the same turn of the event loop as the call (0054)',
     },
     short: {
       tried:
-        'runs of up to 14 minutes. One of 500 kills and 250 stops beside three other programs (load 22, not counted) made 10 of 43,555 calls again: a worker that had no connection to Redis when it took a poll over did not wait for the votes on record. It does now (0054)',
+        'runs of up to 14 minutes. One run of 500 kills and 250 stops beside three other programs (load 22, not counted) repeated 10 of 43,555 calls: a worker without a connection to Redis took a poll over and did not wait for the recorded votes. It does now (0054)',
       takes: LONGER,
     },
   },
   {
     id: 'T5',
-    says: "A killed worker's polls go on",
-    target: 'p99 15 s from the kill to the next claim: at most 1 % later',
-    command: 'the same',
+    says: 'Polls of a killed worker continue',
+    target: 'p99 of the time from the kill to the next claim at most 15 s: at most 1 % are later',
+    command: WORKERS,
     covers: RUNNING,
     experiments: ['chaos workers'],
     rate: {
@@ -83,8 +86,8 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   },
   {
     id: 'T5-stores',
-    says: 'The same while stores and links fail too',
-    target: 'p99 15 s: at most 1 % later',
+    says: 'Polls of a killed worker continue while stores and connections fail too',
+    target: 'p99 at most 15 s: at most 1 % are later',
     command: '`npm run chaos -- --only service --minutes 8 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: SERVICE,
     experiments: ['chaos service'],
@@ -95,15 +98,15 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     },
     short: {
       tried:
-        'a worker that nothing strikes; sweeps at the end of a lease, and when Postgres is back or a suspect has ended; jobs that are given back by who cannot claim (0054)',
+        'one worker without faults; sweeps when a lease ends, when Postgres is back and when a suspect has ended; workers that cannot claim return their jobs (0054)',
       takes: LONGER,
     },
   },
   {
     id: 'releases',
-    says: 'An upgrade, taking it back and doing it again lose nothing, and clients of the older release go on',
+    says: 'An upgrade, its rollback and a second upgrade lose nothing, and clients of the older release continue to work',
     target:
-      '0 of 5,000 polls lost while ten times all processes are replaced by those of the other release, under kills of workers; 500 polls accepted by one release and run by the other',
+      '0 of 5,000 polls lost while all processes are replaced ten times by those of the other release and workers are killed; 500 polls accepted by one release and run by the other',
     command: '`npm run chaos -- --only releases --from REVISION --minutes 12 --continue docs/proofs/runs.jsonl`',
     covers: RUNNING,
     experiments: ['chaos releases'],
@@ -124,9 +127,9 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   },
   {
     id: 'promises',
-    says: 'Webhooks, receipts, limits of keys, cancellations and deletions are exact, whatever dies',
+    says: 'Webhooks, receipts, key limits, cancellations and deletions are exact, whatever dies',
     target:
-      '0 violations over 1,000 polls under 200 faults: each end sent under one id and signed, each receipt true, no key beyond its limit, no model asked after a cancellation, no deleted text left',
+      '0 violations over 1,000 polls under 200 faults: each end is sent with one id and signed, each receipt is true, no key exceeds its limit, no model is asked after a cancellation, no deleted text is left',
     command: '`npm run chaos -- --only promises --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: PROMISES,
     experiments: ['chaos promises'],
@@ -138,7 +141,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   },
   {
     id: 'promises-cluster',
-    says: 'The same on a Redis cluster',
+    says: 'Webhooks, receipts, key limits, cancellations and deletions are exact on a Redis cluster',
     target: '0 violations over 1,000 polls under 100 faults',
     command: '`npm run chaos -- --only promises-cluster --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: PROMISES,
@@ -150,7 +153,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     ],
     mended: {
       at: '2026-11-23T12:00:00.000Z',
-      what: 'the record of a deleted run that a failover of Redis had brought back for ten minutes is deleted once more (0064); a gateway that dies leaves no revoked key in the cache (0047)',
+      what: 'a failover of Redis restored the record of a deleted run for ten minutes; it is now deleted again (0064). A gateway that died left a revoked key in the cache; it no longer does (0047)',
     },
     short: { tried: 'runs of five minutes', takes: LONGER },
   },
@@ -158,7 +161,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'spend',
     says: 'Providers never charge more than the ceiling, whatever dies',
     target:
-      'by what the simulated providers count themselves, calls included that no worker waited for: 0 violations over 1,000 calls',
+      '0 violations over 1,000 calls, as counted by the simulated providers, including calls that no worker waited for',
     command: '`npm run chaos -- --only spend --minutes 3 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: RUNNING,
     experiments: ['chaos spend'],
@@ -170,8 +173,8 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'T2-cluster',
     says: 'No accepted poll is lost on a Redis cluster',
     target:
-      '0 of 10,000 under 500 faults, 100 of them of masters: killed, emptied, stopped, cut off, full, while slots are moved',
-    command: '`npm run chaos -- --only cluster --minutes 8 --kills 1000 --continue docs/proofs/runs.jsonl`',
+      '0 of 10,000 under 500 faults, 100 of them of masters (killed, emptied, stopped, cut off, full), while slots are moved',
+    command: CLUSTER,
     covers: [...SERVICE, 'packages/services/src/redis-cluster.ts'],
     experiments: ['chaos cluster'],
     ...NOTHING_LOST,
@@ -188,10 +191,10 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   },
   {
     id: 'T5-cluster',
-    says: "A killed worker's polls go on, also while a master fails over",
+    says: 'Polls of a killed worker continue, also while a master fails over',
     target:
-      'at most 1 % later than 15 s, or than 30 s where a master was struck in the 15 s in which it might have been claimed; the time of other faults is no part of either',
-    command: 'the same',
+      'at most 1 % are claimed later than after 15 s, or after 30 s if a fault hit a master within the 15 s; the duration of other faults is not counted',
+    command: CLUSTER,
     covers: SERVICE,
     experiments: ['chaos cluster'],
     rate: {
@@ -201,27 +204,28 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     },
     short: {
       tried:
-        'until 2026-11-23 a wait in which anything else was struck was left out, and the longer it was the more likely: 0 of 361 were late, of 1,071 in all 18 took more than 15 s',
+        'until 2026-11-23, waits during which another fault happened were left out, which favoured short waits: 0 of 361 counted waits were late, but 18 of all 1,071 took more than 15 s',
       takes: LONGER,
     },
   },
   {
     id: 'failover',
-    says: 'A new primary of Postgres has all that was answered',
-    target: 'nothing of it lost, nothing charged twice; what was not answered is found by its Idempotency-Key',
+    says: 'After a failover, the new Postgres primary has everything that was answered',
+    target:
+      'nothing answered is lost, nothing is charged twice; unanswered requests are found by their Idempotency-Key',
     command: '`npm run chaos -- --only failover --continue docs/proofs/runs.jsonl`',
     covers: [...SERVICE, 'packages/services/src/postgres.ts'],
     experiments: ['chaos failover'],
     ...NOTHING_LOST,
     mended: {
       at: '2026-11-23T18:28:49.000Z',
-      what: 'on a busy machine a gateway that had just started took the old primary, which was back, for the new one, until it looked again: in two runs that were not kept it did not know 23 polls and batches, and answered three balances of before. A process that starts waits longer for all servers (0045)',
+      what: 'on a busy machine, a gateway that had just started took the old primary, which was back, for the new one until its next check. In two runs that were not kept, it did not find 23 polls and batches and returned three outdated balances. A starting process now waits longer for all servers (0045)',
     },
   },
   {
     id: 'pooler',
-    says: 'Nothing is lost behind a pooler that is killed',
-    target: 'polls lost 0; no more connections to Postgres than the pool has',
+    says: 'Nothing is lost when a connection pooler is killed',
+    target: '0 polls lost; no more connections to Postgres than the pool size',
     command: '`npm run chaos -- --only pooler --continue docs/proofs/runs.jsonl`',
     covers: SERVICE,
     experiments: ['chaos pooler'],
@@ -229,16 +233,16 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   },
   {
     id: 'cells',
-    says: 'An account moves between cells under load and keeps polls and money',
-    target: 'polls lost 0, drift 0, also where the command is killed at a step',
+    says: 'An account that moves between cells under load keeps its polls and money',
+    target: '0 polls lost, 0 drift, also if the command is killed at any step',
     command: '`npm run cells:try`; shorter: `packages/lab/test/cells.test.ts`',
     covers: ['packages/storage/src/cells', 'packages/storage/sql', 'packages/lab/src/cells'],
     rate: { failures: ['polls lost', 'micro-USD of drift'], of: 'polls' },
   },
   {
     id: 'T6',
-    says: 'Consumers find their Redis again',
-    target: '0 stuck of 200 outages',
+    says: 'Queue consumers recover when Redis is back',
+    target: '0 stuck after 200 outages',
     command: '`ATTACKS=full npm test -- --timeout=3600 packages/lab/test/redis-outages.test.ts`',
     covers: ['packages/bus/src'],
     ...noneOf('stuck', 200, 'outages'),
@@ -255,37 +259,38 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     mended: {
       at: '2026-11-23T12:00:00.000Z',
       of: ['chaos promises-cluster', 'chaos batches'],
-      what: 'two runs of promises-cluster and one of batches broke other rules than this one, as the rows promises-cluster and batch say; of runs since it is kept which',
+      what: 'two runs of promises-cluster and one of batches broke other rules (see the rows promises-cluster and batch); since then, runs record which rule was broken',
     },
   },
   {
     id: 'T13',
-    says: 'One key, one poll',
-    target: '1,000 keys with 100 requests at once each, while processes are killed',
+    says: 'One Idempotency-Key, one poll',
+    target: '1,000 keys, each with 100 simultaneous requests, while processes are killed',
     command:
       '`npm run chaos -- --only keys --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`; full, `packages/storage/test/accept-poll.test.ts`',
     covers: [...ASKING, ...LEDGER],
     experiments: ['chaos keys'],
     ...noneOf('violations', 1_000, 'keys'),
     short: {
-      tried: 'five minutes bring some 270 keys on two shared cores; 1,000 keys hold at the store, without kills',
+      tried:
+        'about 270 keys in five minutes on two shared cores; in the database alone, without kills, 1,000 keys hold',
       takes: LONGER,
     },
   },
   {
     id: 'T25',
-    says: 'Every stream has its last event, and its events in order',
+    says: 'Every stream delivers its last event, and its events in order',
     target: '0 of 10,000, with faults of Redis',
     command: '`npm run chaos -- --only streams --minutes 6 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: STREAMS,
     experiments: ['chaos streams'],
     ...noneOf('violations', 10_000, 'streams'),
-    short: { tried: 'six minutes bring 4,200 streams on two shared cores', takes: LONGER },
+    short: { tried: '4,200 streams in six minutes on two shared cores', takes: LONGER },
   },
   {
     id: 'T38',
     says: 'Rolling restarts go unnoticed',
-    target: '0 failed polls and no answer from 500 on, over 10 restarts of everything',
+    target: '0 failed polls and no 5xx answer, over 10 restarts of everything',
     command: '`npm run chaos -- --only rolling --continue docs/proofs/runs.jsonl`',
     covers: SERVICE,
     experiments: ['chaos rolling'],
@@ -293,8 +298,8 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   },
   {
     id: 'batch',
-    says: 'A batch of 100,000 rows loses none, and runs and bills none twice',
-    target: '20 kills of gateways and workers, memory of the gateways flat',
+    says: 'A batch of 100,000 rows loses no row, and runs and bills none twice',
+    target: 'under 20 kills of gateways and workers; memory of the gateways stays flat',
     command:
       '`npm run bench -- --only batch --rows 100000 --kills 20`; `npm run chaos -- --only batches --continue docs/proofs/runs.jsonl`; shorter: `packages/lab/test/chaos-batches.test.ts`',
     covers: [
@@ -317,24 +322,24 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     mended: {
       at: '2026-11-23T11:29:59.000Z',
       of: ['chaos batches'],
-      what: 'a poll was given up after 11 claims, among 49 kills of three workers in three minutes. The plan was mended: as in the other sieges there is one worker more, which no fault strikes (0054)',
+      what: 'a poll was given up after 11 claims, during 49 kills of three workers in three minutes. The plan of the experiment was fixed: as in the others, there is now one more worker, without faults (0054)',
     },
   },
   {
     id: 'batch-rate',
-    says: 'A batch gets through its rows',
+    says: 'A batch runs its rows fast enough',
     target: '400 rows per second on two cores',
     command: '`npm run bench -- --only batch --rows 20000`',
     covers: ['apps/gateway/src/batches', 'packages/storage/sql', 'apps/worker/src', 'packages/bus/src'],
     short: {
-      tried: 'rows written and polls made in groups',
-      takes: 'less CPU for each row: worker and Postgres take 7.5 ms of 9.1',
+      tried: 'rows are written and polls created in groups',
+      takes: 'less CPU per row: worker and Postgres use 7.5 of 9.1 ms',
     },
   },
   {
     id: 'batch-beside',
-    says: 'A person beside a batch waits little longer',
-    target: 'p95 of a synchronous poll at most 1.5 x of alone',
+    says: 'A batch hardly delays other callers',
+    target: 'p95 of a synchronous poll beside a batch at most 1.5 x that without one',
     command: '`npm run bench -- --only batch --rows 100000 --kills 20`',
     covers: ['apps/gateway/src/batches/run', 'packages/bus/src', 'apps/worker/src'],
   },

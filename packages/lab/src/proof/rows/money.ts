@@ -1,7 +1,7 @@
 import { LONGER, noneOf, type ProofRow } from '../proof-row.ts';
 import { LEDGER, RUNNING, VOTING } from './paths.ts';
 
-/** What is held, charged, and kept in the books. */
+/** Holds, charges and the ledger. */
 export const MONEY: readonly ProofRow[] = [
   {
     id: 'T7',
@@ -14,24 +14,24 @@ export const MONEY: readonly ProofRow[] = [
   {
     id: 'ledger-check',
     says: "The ledger's check keeps up with its growth",
-    target: 'one round at most 2 s at 10 million polls, and holds and captures beside it as fast as without',
+    target: 'one check takes at most 2 s at 10 million polls, and does not slow down holds and captures',
     command: '`npm run books -- --polls 10000000 --days 100 --thin`; shorter: `packages/lab/test/books.test.ts`',
     covers: LEDGER,
   },
   {
     id: 'T8',
-    says: 'Polls at once overspend nothing',
+    says: 'Simultaneous polls do not overspend',
     target: '0 of 10,000 races of 200 polls for one balance',
     command:
       '`npm run attack -- --only races --continue docs/proofs/runs.jsonl`; shorter: `packages/lab/test/balance-races.test.ts`',
     covers: LEDGER,
     experiments: ['attack races'],
     ...noneOf('races that overspent', 10_000, 'races'),
-    short: { tried: 'a thousand races in five minutes of two shared cores', takes: LONGER },
+    short: { tried: 'a thousand races in five minutes on two shared cores', takes: LONGER },
   },
   {
     id: 'T9',
-    says: 'Captured at most what is held, held at most `max_cost_usd`',
+    says: 'Captured is at most what is held, held is at most `max_cost_usd`',
     target: '0 of 1,000,000 polls',
     command: '`npm run simulate -- --polls 1000000 --continue docs/proofs/runs.jsonl`',
     covers: ['apps/worker/src', 'packages/polls/src', ...VOTING],
@@ -40,23 +40,23 @@ export const MONEY: readonly ProofRow[] = [
   },
   {
     id: 'T11/T12/T17/T18',
-    says: 'Once is once: payments, proofs, nonces, revoked keys',
+    says: 'Payments, payment proofs and nonces count only once; revoked keys never',
     target: '10,000 deliveries, 10,000 proofs, 10,000 uses, 1,000 nonces x 100',
     command: 'full, `attacks/repeated-use`, `payments/deposit-attacks`',
     covers: ['apps/gateway/src/payments', 'apps/gateway/src/accounts', ...LEDGER],
   },
   {
     id: 'T21',
-    says: 'Free polls cost at most their cap a day',
-    target: '0 above the cap, from 10,000 addresses',
+    says: 'Free polls cost at most their daily cap',
+    target: '0 above the cap, with requests from 10,000 addresses',
     command: '`ATTACKS=full npm test -- --timeout=3600 packages/lab/test/free-flood.test.ts`',
     covers: ['apps/gateway/src/polls', ...LEDGER],
   },
   {
     id: 'abuse',
-    says: 'A night of abuse costs what the settings say',
+    says: 'A night of abuse costs no more than the settings allow',
     target:
-      'provider cost minus billed never above the allowances and the ceiling, the alarm fires, every other poll unharmed',
+      'provider cost minus billed never exceeds the allowances and the ceiling, the alarm fires, and no other poll is affected',
     command:
       '`npm run attack -- --only abuse --continue docs/proofs/runs.jsonl`; shorter: `packages/lab/test/abuse.test.ts`',
     covers: [...RUNNING, 'apps/gateway/src/polls', 'packages/models/src'],
@@ -64,8 +64,8 @@ export const MONEY: readonly ProofRow[] = [
   },
   {
     id: 'receipts',
-    says: 'Receipts hold without us, and forged ones do not',
-    target: '10,000 verified offline, 1,000 forged ones refused, each by the part that is wrong',
+    says: 'Genuine receipts verify offline, and forged ones do not',
+    target: '10,000 verified offline; 1,000 forged ones refused, each because of the forged part',
     command:
       '`npm run receipts -- --seed 17`; shorter: `packages/lab/test/receipts.test.ts`; with a whole service: `packages/lab/test/receipts-of-service.test.ts`',
     covers: ['packages/receipts/src', 'packages/polls/src', 'packages/voting/src'],

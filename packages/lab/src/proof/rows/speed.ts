@@ -4,14 +4,14 @@ import { RUNNING, STREAMS } from './paths.ts';
 const BENCH = '`npm run bench`';
 const GATEWAY = ['apps/gateway/src', 'packages/bus/src'];
 
-/** Crosses Postgres or the queue, whose wake-ups the anchors have none of. */
+/** For paths through Postgres or the queue: their wake-ups are not in the reference measurements. */
 const shared = (tried: string) => ({
   tried,
-  takes: 'fewer round trips to Postgres and Redis for each poll, and a quiet machine to see it',
+  takes: 'fewer round trips to Postgres and Redis per poll, and a quiet machine to measure it',
 });
-const TRIED = 'what is kept, and what was tried without effect, stands at the end of this page';
+const TRIED = 'see the end of this page for what helped and what had no effect';
 
-/** Each beside its anchor in one run: H is a hello of Fastify (12 us of CPU), the others are named in `npm run bench`. */
+/** Each is measured beside its reference in one run: H is a "hello" of Fastify (12 us of CPU); `npm run bench` names the others. */
 export const SPEED: readonly ProofRow[] = [
   {
     id: 'status',
@@ -31,18 +31,18 @@ export const SPEED: readonly ProofRow[] = [
   {
     id: 'streams',
     says: '5,000 streams on one gateway',
-    target: 'nothing lost, 20 kB each',
+    target: 'no event lost, 20 kB each',
     command: BENCH,
     covers: STREAMS,
     short: {
       tried:
-        'one subscription for all streams of a poll. A stream keeps 8.7 kB alive (heap snapshots before and with 1,500 open); the rest of what the process grows by is a heap that was not collected',
-      takes: 'a smaller young generation, which costs a gateway with load 5 % of CPU for each poll: left out',
+        'one subscription for all streams of a poll. A stream keeps 8.7 kB alive (heap snapshots before and with 1,500 open streams); the rest of the growth is garbage that was not yet collected',
+      takes: 'a smaller young generation; not done, because it costs a loaded gateway 5 % more CPU per poll',
     },
   },
   {
     id: 'result-store',
-    says: 'Storing a result against a Kysely transaction',
+    says: 'Storing a result compared with a Kysely transaction',
     target: '1.5 x',
     command: BENCH,
     covers: RUNNING,
@@ -50,15 +50,15 @@ export const SPEED: readonly ProofRow[] = [
   },
   {
     id: 'idle-memory',
-    says: 'Memory of an idle gateway, of a worker with 50 polls',
+    says: 'Memory of an idle gateway, and of a worker with 50 polls',
     target: '120 MB, 170 MB',
     command: BENCH,
     covers: [...GATEWAY, 'apps/worker/src'],
     short: {
       tried:
-        'what a gateway loads when it is first asked (0061): objects alive after a collection fell from 25.3 to 21.6 MB, resident memory did not, because V8 doubles the young generation while routes are registered',
+        'a gateway loads some parts only at their first use (0061): live objects after a collection fell from 25.3 to 21.6 MB, but resident memory did not, because V8 doubles the young generation while routes are registered',
       takes:
-        'fewer routes. `--max-semi-space-size=8` gives 125 MB, and costs gateway and worker 5 % of CPU for each poll: left out',
+        'fewer routes. `--max-semi-space-size=8` gives 125 MB; not done, because it costs gateway and worker 5 % more CPU per poll',
     },
   },
   {
@@ -67,7 +67,7 @@ export const SPEED: readonly ProofRow[] = [
     target: '300 us',
     command: BENCH,
     covers: ['packages/bus/src'],
-    short: shared('a vote recorded in three commands, one write per turn of the event loop'),
+    short: shared('a vote is recorded with three commands; one write per turn of the event loop'),
   },
   {
     id: 'poll-cpu',
@@ -77,45 +77,45 @@ export const SPEED: readonly ProofRow[] = [
     covers: [...RUNNING, ...GATEWAY],
     short: {
       tried:
-        'a queue of our own, plans that are made once, fewer statements, fewer trips and writes, accepts, claims and ends together, short constraints (0042 to 0044, 0050 to 0052, 0058 to 0060)',
+        'own queue; query plans made once; fewer statements, round trips and writes; grouped accepts, claims and ends; short constraints (0042 to 0044, 0050 to 0052, 0058 to 0060)',
       takes:
-        'open polls in a table of their own, so that an end touches no index of lists; no claim: accept names an idle worker and the job carries the poll; accepts of several accounts together',
+        'open polls in their own table, so that the end of a poll updates no list index; no claims (accept selects an idle worker, and the job contains the poll); grouped accepts of several accounts',
     },
   },
   {
     id: 'peer-latency',
-    says: 'A poll of seven models, one at a time, against seven calls at once through Portkey',
-    target: 'half of its time',
+    says: 'Duration of a poll of seven models, one poll at a time, compared with seven parallel calls through Portkey',
+    target: 'half of the time',
     command: '`npm run bench -- --peer`',
     covers: [...RUNNING, ...GATEWAY],
     short: shared(
-      'jobs that are sent to an idle worker, and the work of the row above: nearly all of the time is CPU, one process after the other',
+      'jobs are sent to an idle worker, and the changes listed in poll-cpu; almost all of the time is CPU, one process after the other',
     ),
   },
   {
     id: 'peer-rate',
-    says: 'Polls per second, 32 at once and everything stored, against sets of seven calls through Portkey',
+    says: 'Polls per second, 32 at once and everything stored, compared with sets of seven calls through Portkey',
     target: '3 x',
     command: '`npm run bench -- --peer`',
     covers: [...RUNNING, ...GATEWAY],
-    short: shared('the same'),
+    short: shared('the same as for peer-latency'),
   },
   {
     id: 'cold-start',
     says: 'Cold start of a gateway',
-    target: '6 N, the start of an empty Node',
+    target: '6 N (N: the start of an empty Node process)',
     command: BENCH,
     covers: ['apps/gateway/src'],
     short: {
       tried:
-        "compiled bundles, Node's own modules without undici, everything that can wait is made when it is asked for (0061)",
-      takes: 'fewer routes, or routes that are registered when they are first asked for: a quarter of what is left',
+        "compiled bundles, Node's own modules without undici, and lazy creation of everything that is not needed at start (0061)",
+      takes: 'fewer routes, or routes that are registered at their first use: a quarter of the remaining time',
     },
   },
   {
     id: 'worker-core',
-    says: 'Polls per second of one core of a worker',
-    target: '.35 of seven bare model calls',
+    says: 'Polls per second of a worker on one core',
+    target: '.35 of the rate of seven bare model calls',
     command: BENCH,
     covers: RUNNING,
     short: shared(TRIED),
@@ -130,7 +130,7 @@ export const SPEED: readonly ProofRow[] = [
   },
   {
     id: 'poll-overhead',
-    says: 'A poll beyond its models; its first model call; first event of a stream',
+    says: 'Time of a poll without its models; time to its first model call; time to the first event of a stream',
     target: '1.2, .3, .4 ms',
     command: BENCH,
     covers: RUNNING,
@@ -138,7 +138,7 @@ export const SPEED: readonly ProofRow[] = [
   },
   {
     id: 'relay',
-    says: 'Relay of an event to a reader',
+    says: 'Relay of an event to a client',
     target: '2 P0',
     command: BENCH,
     covers: STREAMS,
@@ -146,7 +146,7 @@ export const SPEED: readonly ProofRow[] = [
   },
   {
     id: 'pages',
-    says: 'First paint at 1.6 Mbit/s, 150 ms and a CPU four times slower',
+    says: 'First paint at 1.6 Mbit/s, 150 ms latency and a four times slower CPU',
     target: 'under 1 s',
     command: '`npm test -- apps/gateway/test/pages/pages-look.test.ts` for the sizes',
     covers: ['apps/gateway/src/pages'],
@@ -154,7 +154,7 @@ export const SPEED: readonly ProofRow[] = [
   {
     id: 'soak',
     says: 'Twenty minutes at ten polls per second',
-    target: 'all answered, memory flat',
+    target: 'all polls answered, memory flat',
     command: '`npm run bench -- --only soak`',
     covers: RUNNING,
   },

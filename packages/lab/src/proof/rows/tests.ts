@@ -3,34 +3,34 @@ import { asPercent } from '../../terminal/table.ts';
 import { LONGER, type Mend, noneOf, type ProofRow } from '../proof-row.ts';
 import { VOTING } from './paths.ts';
 
-/** Tests that were written for what a part of the mutants had shown. */
+/** Tests that were added for mutants that had survived. */
 const TESTED_SINCE: Readonly<Record<string, Mend>> = {
   webhooks: {
     at: '2026-11-24T16:00:00.000Z',
-    what: 'tests of where a message may go, how places are shared, events taken up and delays counted were missing',
+    what: 'tests were missing for allowed addresses, sharing of slots, taking up of events and counting of delays',
   },
 };
 
 function mutantsOf({ name, files, functions = [], maxSurviving }: Area): ProofRow {
   return {
     id: `T35-${name}`,
-    says: `Tests notice small wrong changes: ${name}`,
-    target: `at most ${asPercent(maxSurviving, 0)} survive`,
+    says: `Tests detect small wrong changes: ${name}`,
+    target: `at most ${asPercent(maxSurviving, 0)} of the mutants survive`,
     command: `\`npm run mutate -- --area ${name} --continue docs/proofs/runs.jsonl\`; in parts: \`--part 1/8\``,
     covers: [...files, ...functions.map((sql) => `packages/storage/sql/${sql}.sql`)],
     experiments: [`mutate ${name}`],
     rate: { failures: ['survivors'], of: 'mutants', atMost: maxSurviving },
     ...(TESTED_SINCE[name] && { mended: TESTED_SINCE[name] }),
-    short: { tried: 'parts of all mutants, on two shared cores', takes: LONGER },
+    short: { tried: 'a part of the mutants, on two shared cores', takes: LONGER },
   };
 }
 
-/** Code that is run in every way there is, and tests that are tested. */
+/** Exhaustive and simulated runs, and tests of the tests. */
 export const TESTS: readonly ProofRow[] = [
   {
     id: 'T33',
-    says: 'Whole workers keep every promise in bad weather, in virtual time',
-    target: '0 violations in 10,000 worlds',
+    says: 'Complete workers in virtual time keep every promise under random faults',
+    target: '0 violations in 10,000 simulated worlds',
     command: '`npm run simulate -- --seeds 60000 --continue docs/proofs/runs.jsonl`',
     covers: ['apps/worker/src', 'packages/polls/src', ...VOTING, 'packages/lab/src/simulate'],
     experiments: ['simulate worlds'],
@@ -38,8 +38,8 @@ export const TESTS: readonly ProofRow[] = [
   },
   {
     id: 'T34',
-    says: 'A fault at each step of a poll of three models, and at every two',
-    target: 'all, 0 violations',
+    says: 'A fault at each step of a poll of three models, and at every pair of steps, breaks nothing',
+    target: 'all steps and pairs, 0 violations',
     command: '`npm run simulate -- --crash-points --continue docs/proofs/runs.jsonl`',
     covers: ['apps/worker/src', 'packages/polls/src', ...VOTING, 'packages/lab/src/simulate'],
     experiments: ['simulate crash points'],
@@ -47,7 +47,7 @@ export const TESTS: readonly ProofRow[] = [
   },
   {
     id: 'T32',
-    says: 'A lock is what no completion can undo',
+    says: 'A locked outcome cannot be changed by any remaining votes',
     target: 'all states of up to 8 models and 4 options',
     command: '`npm test -- packages/voting/test/mathematical-lock.test.ts`',
     covers: ['packages/voting/src'],
@@ -55,14 +55,14 @@ export const TESTS: readonly ProofRow[] = [
   ...AREAS.map(mutantsOf),
   {
     id: 'T36',
-    says: 'No grave advisory, no package younger than a week',
+    says: 'No serious security advisory, no package younger than a week',
     target: '0; 0',
     command: '`npm run check`',
     covers: ['pnpm-lock.yaml', 'pnpm-workspace.yaml'],
     short: {
       tried:
-        'the check asks the registry, which could be reached and serves no advisories; it says so and does not count that as none',
-      takes: 'a registry with advisories',
+        'the registry could be reached but serves no advisories; the check reports this and does not count it as none',
+      takes: 'a registry that serves advisories',
     },
   },
 ];
