@@ -74,7 +74,7 @@ class PollTerms(TypedDict, total=False):
     models: Sequence[str]
     """3 to 15 model ids, instead of a preset."""
     panel: str
-    """The name of a panel that the account saved, instead of a preset."""
+    """The name of a saved panel, instead of a preset."""
     confidence_threshold: float
     """0 to 1: how certain the outcome must be before the poll stops early. Default: 0.95."""
     max_cost_usd: float
@@ -241,7 +241,7 @@ class PollResponse(_PollResponse, total=False):
     min_cost_usd: float
     saved_panel: str
     expires_at: str
-    """When it will be deleted."""
+    """When the poll is deleted."""
 
 
 class _ResultDetail(TypedDict):
@@ -279,7 +279,7 @@ class ResultDetail(_ResultDetail, total=False):
     preset: str
     simulated: bool
     expires_at: str
-    """When it will be deleted."""
+    """When the poll is deleted."""
 
 
 class RecentResult(TypedDict):
@@ -300,7 +300,7 @@ class _HistoryResult(RecentResult):
 
 class HistoryResult(_HistoryResult, total=False):
     expiresAt: str | None
-    """When it will be deleted."""
+    """When the poll is deleted."""
 
 
 class Progress(TypedDict):
@@ -348,7 +348,7 @@ class ListedPoll(TypedDict):
     created_at: str
     ended_at: str | None
     expires_at: str | None
-    """When it will be deleted."""
+    """When the poll is deleted."""
 
 
 class PollList(TypedDict):
@@ -383,7 +383,7 @@ class BatchRow(_BatchRow, total=False):
     custom_id: str
     """Your own id for the row, unique in the batch. Default: its line number."""
     gold: str
-    """The right answer, if known: the text of one of the options."""
+    """The right answer, if you know it: the text of one of the options."""
 
 
 class BatchTerms(TypedDict, total=False):
@@ -516,7 +516,7 @@ class BatchRecommendation(TypedDict):
     preset: PanelName | None
     confidence_threshold: float | None
     cost_saved: float | None
-    """As a share of the cost of this preset's polls as they were run."""
+    """The saving as a share of what the polls of this preset cost as they were asked."""
     sentences: list[str]
 
 
@@ -536,7 +536,7 @@ class BatchModel(TypedDict):
     asked: int
     accuracy: MeasuredShare
     panel_accuracy: MeasuredShare
-    """The accuracy of the panel in the same polls."""
+    """The accuracy of the panel on the same polls."""
     difference: PairedDifference
     agreement: MeasuredShare
     cost_usd: float
@@ -573,7 +573,7 @@ class _BatchThreshold(TypedDict):
     wrong_stops: WrongStops | None
     panel_agreement: MeasuredShare | None
     difference: PairedDifference | None
-    """Compared with the same polls as they were run."""
+    """Compared with the same polls as they were asked."""
 
 
 class BatchThreshold(_BatchThreshold, total=False):
@@ -618,7 +618,7 @@ CalibrationBand = TypedDict(
 
 
 class BatchCalibration(TypedDict):
-    """The stated confidence about the full panel, compared with what the full panel then elected."""
+    """Stated confidence compared with how often the full panel elected the same winner."""
 
     polls: int
     unknown: int
@@ -672,7 +672,7 @@ class WebhookEndpoint(TypedDict):
     description: str
     status: Literal["enabled", "disabled"]
     disabled_reason: Literal["owner", "gone", "failing"] | None
-    """`owner`: you disabled it; `gone`: it answered 410; `failing`: no delivery succeeded for three days."""
+    """`owner`: you disabled it; `gone`: it answered 410; `failing`: all deliveries failed for three days."""
     disabled_at: str | None
     failing_since: str | None
     pending: int
@@ -690,7 +690,7 @@ class WebhookSecret(TypedDict):
     endpoint_id: str
     secret: str
     previous_secret_until: str | None
-    """Until then, messages are signed with the previous secret too."""
+    """Until then, messages are also signed with the previous secret."""
 
 
 AttemptError = Literal["name_not_resolved", "address_refused", "connection_failed", "tls_failed", "timed_out", "bad_answer"]
@@ -700,7 +700,7 @@ class WebhookAttempt(TypedDict):
     at: str
     http_status: int | None
     error: AttemptError | None
-    """Why there was no answer."""
+    """Why there was no response."""
     took_ms: int
 
 
@@ -742,7 +742,7 @@ class WebhookEvent(TypedDict):
 class SessionStatuses(TypedDict):
     polls: list[SessionStatus]
     not_found: list[str]
-    """Ids of which the account has no poll."""
+    """Ids of polls that the account does not have."""
 
 
 class _QuickResult(TypedDict):
@@ -864,7 +864,7 @@ class _KeyTerms(TypedDict):
     label: str
     expires_at: str | None
     read_only: bool
-    """The key can only read, not run polls or change anything."""
+    """Whether the key can only read, and neither run polls nor change anything."""
     limit_usd: float | None
     """The maximum that its polls may be charged per period. None: no limit."""
     limit_reset: LimitReset
@@ -901,7 +901,7 @@ class KeyChange(TypedDict, total=False):
 
 class UsageFigures(TypedDict):
     polls: int
-    """Number of ended polls, whatever their outcome."""
+    """Polls that ended, with any status."""
     completed: int
     failed: int
     canceled: int
@@ -950,7 +950,7 @@ class KeyBalance(TypedDict):
     spent_usd: float
     held_usd: float
     left_usd: float
-    """The maximum cost of its next poll."""
+    """The maximum that the next poll of the key may cost."""
     resets_at: str | None
 
 
@@ -1157,7 +1157,7 @@ class EloquentPollError(Exception):
         """In seconds."""
         self.recovery = tuple(recovery)
         self.issues = tuple(issues)
-        """The invalid fields, each with a JSON pointer into the request."""
+        """The wrong fields, each with a JSON pointer into the request."""
         self.rows = tuple(rows)
         """With `batch_invalid`: the first invalid rows."""
         self.row_count = len(self.rows) if row_count is None else row_count

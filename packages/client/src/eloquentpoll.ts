@@ -39,7 +39,7 @@ export interface PollRequest {
   preset?: Preset;
   /** 3 to 15 model ids, instead of a preset. */
   models?: string[];
-  /** The name of a panel that the account saved, instead of a preset. */
+  /** The name of a saved panel, instead of a preset. */
   panel?: string;
   /** 0 to 1: how certain the outcome must be before the poll stops early. Default: 0.95. */
   confidence_threshold?: number;
@@ -63,7 +63,7 @@ export interface ResultReceipt {
   payload: string;
   protected: string;
   signature: string;
-  /** Null until the UTC day of the poll is over and sealed. */
+  /** Null until the UTC day of the poll is sealed. */
   proof: ReceiptProof | null;
   /** Only for the poll's owner, in micro-USD. */
   price?: {
@@ -133,9 +133,12 @@ export interface Verdict {
   headline: string;
   /** How clear the result is, by the number of votes that would have to switch to change the winner. */
   agreement: 'unanimous' | 'broad' | 'clear' | 'split' | 'tied' | null;
-  /** Probability that the winner stays the same if all models are asked. Null if it is final or unknown. */
+  /**
+   * Probability that the winner stays the same if all models are asked; null if the winner is final or the probability
+   * unknown.
+   */
   likely_to_stay: number | null;
-  /** The headline, the text below it, and what it means. */
+  /** The headline with its details and their meaning. */
   text: string;
 }
 
@@ -185,7 +188,7 @@ export interface PollResponse {
   costs: { total_estimated_cost: number; failed_calls_cost?: number };
   /** Missing if a provider did not count its tokens. */
   usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
-  /** Probability that the full panel elects this winner. Null on a tie and without votes. */
+  /** Probability that the full panel elects this winner; null for a tie and without votes. */
   confidence: number | null;
   /** The probability that each of `options` wins. The last one is that of a tie. */
   chances?: number[];
@@ -201,10 +204,10 @@ export interface PollResponse {
   min_cost_usd?: number;
   /** `custom` if the caller named the models. */
   preset: PanelName;
-  /** The name of the saved panel, if one was used. */
+  /** The name of the saved panel, if the poll used one. */
   saved_panel?: string;
   simulated: boolean;
-  /** When it will be deleted. */
+  /** When the poll is deleted. */
   expires_at?: string;
 }
 
@@ -238,7 +241,7 @@ export interface ResultDetail {
   reading?: Reading;
   preset?: string;
   simulated?: boolean;
-  /** When it will be deleted. */
+  /** When the poll is deleted. */
   expires_at?: string;
 }
 
@@ -257,7 +260,7 @@ export interface HistoryResult extends RecentResult {
   /** In US dollars, as a decimal. */
   totalCostUsd: string;
   totalMs: number | null;
-  /** When it will be deleted. */
+  /** When the poll is deleted. */
   expiresAt?: string | null;
 }
 
@@ -288,7 +291,7 @@ export interface ListedPoll {
   preset: PanelName;
   service_tier: 'standard' | 'flex';
   metadata: Record<string, string>;
-  /** The id of the API key that was used. Null for a login. */
+  /** The API key that submitted the poll; null for a login. */
   key_id: string | null;
   winning_option: string | null;
   is_tie: boolean;
@@ -297,7 +300,7 @@ export interface ListedPoll {
   cost_usd: number | null;
   created_at: string;
   ended_at: string | null;
-  /** When it will be deleted. */
+  /** When the poll is deleted. */
   expires_at: string | null;
 }
 
@@ -334,7 +337,7 @@ export interface PollListQuery {
 
 export interface SessionStatuses {
   polls: SessionStatus[];
-  /** Ids of which the account has no poll. */
+  /** Ids of polls that the account does not have. */
   not_found: string[];
 }
 
@@ -344,7 +347,7 @@ export interface SessionStatuses {
 export interface BatchRow extends PollRequest {
   /** Your own id for the row, unique in the batch. Default: its line number. */
   custom_id?: string;
-  /** The right answer, if known: the text of one of the options. */
+  /** The right answer, if you know it: the text of one of the options. */
   gold?: string;
 }
 
@@ -375,7 +378,7 @@ export interface BatchRowError {
   /** Line number in the file, or number of the row. Both start at 1. */
   line: number;
   custom_id: string | null;
-  /** Such as `options[1]`. Null if the row as a whole is invalid. */
+  /** Such as `options[1]`; null if the row as a whole is wrong. */
   field: string | null;
   message: string;
 }
@@ -385,12 +388,12 @@ export interface Batch {
   status: BatchStatus;
   service_tier: 'flex';
   counts: { total: number; waiting: number; running: number } & Record<BatchOutcome, number>;
-  /** Why rows were not run. Null if all were, and until the batch has ended. */
+  /** Why rows were not run. Null if all rows were run, and until the batch has ended. */
   not_run_reason: NotRunReason | null;
   skipped: { count: number; first: BatchRowError[] };
-  /** Whether any row has a right answer. */
+  /** Whether any row contains its right answer. */
   has_gold: boolean;
-  /** The cost of its polls so far. */
+  /** What the polls of the batch have cost so far. */
   cost_usd: number;
   /** The amount set aside for waiting rows. Running polls have holds in addition. */
   reserved_usd: number;
@@ -410,7 +413,7 @@ export interface BatchResult {
   custom_id: string;
   line: number;
   status: BatchOutcome;
-  /** Why the row was not run. Null if it was. */
+  /** Why the row was not run; null if it was. */
   not_run_reason: NotRunReason | null;
   session_id: string | null;
   result: PollResponse | null;
@@ -429,7 +432,7 @@ export interface MeasuredShare {
   high: number | null;
 }
 
-/** A mean with its 95% interval. Null if there are too few rows for one. */
+/** A mean and its 95% interval; null if there are too few rows. */
 export interface MeasuredMean {
   mean: number | null;
   low: number | null;
@@ -458,7 +461,7 @@ export interface PublishedBand {
 
 /** How often a panel was right, and its cost. */
 export interface PanelFigures {
-  /** Number of rows whose poll ended with a result. A tie or no vote is not right. */
+  /** Rows whose poll ended with a result. A tie, or a poll without a valid vote, counts as wrong. */
   polls: number;
   accuracy: MeasuredShare;
   no_answer: number;
@@ -473,7 +476,7 @@ export interface PanelFigures {
   by_agreement: ReportBand[];
 }
 
-/** The stated confidence about the full panel, compared with what the full panel then elected. */
+/** Stated confidence compared with how often the full panel elected the same winner. */
 export interface BatchCalibration {
   polls: number;
   unknown: number;
@@ -494,7 +497,7 @@ export interface PairedDifference {
 
 /** The results of another threshold, replayed from the votes. Null if votes that were not asked would be needed. */
 export interface BatchThreshold {
-  /** Null: the polls as they were run. */
+  /** Null means as the polls were asked. */
   confidence_threshold: number | null;
   unknown: number;
   accuracy: MeasuredShare | null;
@@ -512,9 +515,9 @@ export interface BatchThreshold {
     high: number | null;
   } | null;
   panel_agreement: MeasuredShare | null;
-  /** Compared with the same polls as they were run. */
+  /** Compared with the same polls as they were asked. */
   difference: PairedDifference | null;
-  /** These polls as they were run. Present if those of `order_unknown` are left out. */
+  /** These polls as they were asked; present if polls of `order_unknown` are left out. */
   as_asked?: { accuracy: MeasuredShare; cost_usd: number };
 }
 
@@ -524,7 +527,7 @@ export interface BatchModel {
   polls: number;
   asked: number;
   accuracy: MeasuredShare;
-  /** The accuracy of the panel in the same polls. */
+  /** The accuracy of the panel on the same polls. */
   panel_accuracy: MeasuredShare;
   difference: PairedDifference;
   agreement: MeasuredShare;
@@ -557,7 +560,7 @@ export interface BatchReport extends PanelFigures {
     kind: 'change' | 'keep' | 'more_rows';
     preset: PanelName | null;
     confidence_threshold: number | null;
-    /** As a share of the cost of this preset's polls as they were run. */
+    /** The saving as a share of what the polls of this preset cost as they were asked. */
     cost_saved: number | null;
     /** The recommendation in words, with the figures behind it. */
     sentences: string[];
@@ -612,11 +615,11 @@ export interface QuickResult {
   reasoning: string;
   cost: number;
   theme?: string;
-  /** `partial`: models that gave no vote could have changed the outcome. */
+  /** `partial`: missing votes could have changed the outcome. */
   status?: ResultStatus;
   poll_id?: string;
   result_url?: string;
-  /** The page of the result, for people. */
+  /** The result as a page for people. */
   page_url?: string;
   panel?: PanelStanding;
   options_source?: 'caller' | 'server';
@@ -642,15 +645,15 @@ export interface DryRun {
   valid: boolean;
   /** The reasons why a poll with this body would be refused. */
   errors: string[];
-  /** The same, each with a JSON pointer to its field. */
+  /** The same reasons, each with a JSON pointer to its field. */
   issues: { pointer: string; detail: string }[];
-  /** Possible mistakes that are no errors, such as options that look alike. */
+  /** Possible mistakes that are not errors, such as options that look alike. */
   warnings: string[];
   estimates: Partial<
     Estimate & {
       max_cost_usd: number;
       within_budget: boolean;
-      /** The smallest `max_cost_usd` that pays for one vote. */
+      /** The lowest `max_cost_usd` that covers one vote. */
       min_cost_usd: number;
       balance_sufficient: boolean;
       estimated_cost_usd: number;
@@ -691,9 +694,9 @@ export interface ApiKey {
   key_prefix: string;
   label: string;
   expires_at: string | null;
-  /** The key can only read, not run polls or change anything. */
+  /** Whether the key can only read, and neither run polls nor change anything. */
   read_only: boolean;
-  /** The maximum that its polls may be charged per period. Null: no limit. */
+  /** The maximum that polls of the key may be charged per period; null if there is no limit. */
   limit_usd: number | null;
   limit_reset: 'never' | 'daily' | 'monthly';
   /** Charged in the limit's current period, and set aside for running polls. */
@@ -714,9 +717,9 @@ export interface NewApiKey {
   key_prefix: string;
   label: string;
   expires_at: string | null;
-  /** The key can only read, not run polls or change anything. */
+  /** Whether the key can only read, and neither run polls nor change anything. */
   read_only: boolean;
-  /** The maximum that its polls may be charged per period. Null: no limit. */
+  /** The maximum that polls of the key may be charged per period; null if there is no limit. */
   limit_usd: number | null;
   limit_reset: 'never' | 'daily' | 'monthly';
   /** Charged in the limit's current period, and set aside for running polls. */
@@ -731,9 +734,9 @@ export interface NewApiKey {
 export interface KeyTerms {
   label?: string;
   expires_at?: string;
-  /** The key can only read, not run polls or change anything. */
+  /** Whether the key can only read, and neither run polls nor change anything. */
   read_only?: boolean;
-  /** The maximum that its polls may be charged per period. */
+  /** The maximum that polls of the key may be charged per period. */
   limit_usd?: number;
   /** Resets at midnight UTC, daily or on the first day of a month. */
   limit_reset?: 'never' | 'daily' | 'monthly';
@@ -745,7 +748,7 @@ export interface KeyChange extends Omit<KeyTerms, 'expires_at' | 'limit_usd'> {
 }
 
 export interface UsageFigures {
-  /** Number of ended polls, whatever their outcome. */
+  /** Polls that ended, with any status. */
   polls: number;
   completed: number;
   failed: number;
@@ -770,7 +773,7 @@ export interface UsageReport {
   /** The last day, inclusive. */
   to: string;
   group_by: string;
-  /** Days in order. Other groups by cost, the largest first. */
+  /** Days in order of time; other groups by cost, the highest first. */
   groups: UsageGroup[];
   total: UsageFigures;
   /** The same for the same number of days before. */
@@ -806,7 +809,7 @@ export interface UsageBalance {
     limit_reset: 'never' | 'daily' | 'monthly';
     spent_usd: number;
     held_usd: number;
-    /** The maximum cost of its next poll. */
+    /** The maximum that the next poll of the key may cost. */
     left_usd: number;
     resets_at: string | null;
   } | null;
@@ -832,24 +835,24 @@ export type WebhookEventType =
 export interface WebhookEndpointRequest {
   /** An https address on port 443 or 8443. */
   url: string;
-  /** Default: all types. */
+  /** Default: all event types. */
   event_types?: WebhookEventType[];
   description?: string;
 }
 
 export interface WebhookEndpointChange extends Partial<WebhookEndpointRequest> {
-  /** `disabled` drops waiting deliveries. `enabled` starts again with new events. */
+  /** `disabled` drops waiting deliveries; `enabled` sends new events again. */
   status?: 'enabled' | 'disabled';
 }
 
 export interface WebhookEndpoint {
   endpoint_id: string;
-  /** Null for the endpoint that represents each `webhook_url`. */
+  /** Null for the endpoint that represents every `webhook_url`. */
   url: string | null;
   event_types: WebhookEventType[];
   description: string;
   status: 'enabled' | 'disabled';
-  /** `owner`: you disabled it; `gone`: it answered 410; `failing`: no delivery succeeded for three days. */
+  /** `owner`: you disabled it; `gone`: it answered 410; `failing`: all deliveries failed for three days. */
   disabled_reason: 'owner' | 'gone' | 'failing' | null;
   disabled_at: string | null;
   failing_since: string | null;
@@ -867,7 +870,7 @@ export interface NewWebhookEndpoint extends WebhookEndpoint {
 export interface WebhookSecret {
   endpoint_id: string;
   secret: string;
-  /** Until then, messages are signed with the previous secret too. */
+  /** Until then, messages are also signed with the previous secret. */
   previous_secret_until: string | null;
 }
 
@@ -1001,7 +1004,7 @@ export class EloquentPollError extends Error {
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | null;
   readonly recovery: readonly Recovery[];
-  /** The invalid fields, each with a JSON pointer into the request. */
+  /** The wrong fields, each with a JSON pointer into the request. */
   readonly issues: readonly { pointer: string; detail: string }[];
   /** With `batch_invalid`: the first invalid rows. */
   readonly rows: readonly BatchRowError[];
@@ -1009,7 +1012,7 @@ export class EloquentPollError extends Error {
   readonly rowCount: number;
   /** Identifies the request for the service's operator. */
   readonly requestId: string | null;
-  /** With `budget_too_small`: the smallest `max_cost_usd` that pays for a vote. */
+  /** With `budget_too_small`: the lowest `max_cost_usd` that covers one vote. */
   readonly minCostUsd: number | null;
   /** With `insufficient_balance` of a batch: the balance that would be enough. */
   readonly requiredUsd: number | null;
@@ -1318,7 +1321,7 @@ export class EloquentPoll {
     return this.#service.body<UsageBalance>({ path: '/api/usage/balance', ...options });
   }
 
-  /** Sets the amount below which the balance counts as low. Null: never. */
+  /** The balance counts as low if it is below this amount; null: never. */
   async setLowBalance(usd: number | null, options: CallOptions = {}): Promise<UsageBalance> {
     const call: Call = { method: 'PUT', path: '/api/usage/low-balance', body: { low_balance_usd: usd }, ...options };
     return this.#service.body<UsageBalance>(call);

@@ -92,13 +92,13 @@ t.test('keys are made and changed with limits, and listed with what they spent',
 
 t.test('an invalid command line says what would be right', async (t) => {
   for (const [argv, says] of [
-    [['usage', '--by', 'dya'], /--by is day, key, preset, surface or metadata\.NAME; it was dya\. Did you mean day/],
-    [['usage', '--from', 'yesterday'], /--from is a day such as 2026-11-20/],
+    [['usage', '--by', 'dya'], /--by must be day, key, preset, surface or metadata\.NAME, not dya\. Did you mean day/],
+    [['usage', '--from', 'yesterday'], /--from must be a day such as 2026-11-20/],
     [['usage', '--limit', '5'], /usage has no option --limit; it takes --by, --from, --to, --preset/],
-    [['keys', 'create', '--limit-usd', 'none'], /no limit to take away/],
+    [['keys', 'create', '--limit-usd', 'none'], /no limit to remove/],
     [['keys', 'change', 'x'], /needs --limit-usd, --reset, --until, --read-only or --label/],
     [['keys', 'change', 'x', '--reset', 'weekly'], /Unknown reset weekly: never, daily or monthly/],
-    [['keys', 'change', 'x', '--until', 'soon'], /--until is a day such as 2027-01-31, a time, or never/],
+    [['keys', 'change', 'x', '--until', 'soon'], /--until must be a day such as 2027-01-31, a time, or never/],
     [['keys', 'revoke', 'x', '--limit-usd', '5'], /keys revoke has no option --limit-usd; it takes none/],
   ] as const) {
     const { exit, err, asked } = await used(t, [...argv], () => ({}));

@@ -100,7 +100,7 @@ t.test('rows that are invalid are listed by line and field, and nothing was run'
   line 2 (b): options[1]: must not be empty
   line 3: question is required
   and 5 more
-  Nothing was run. To leave these rows out: --skip-invalid
+  Nothing was run. To skip these rows: --skip-invalid
 `,
   );
   const poor = await used(t, ['batch', file], (_asked, response) => {
@@ -108,7 +108,7 @@ t.test('rows that are invalid are listed by line and field, and nothing was run'
     return { error: 'Insufficient balance', code: 'insufficient_balance', required_usd: 12.5 };
   });
   t.equal(poor.exit, EXIT.refused);
-  t.match(poor.err, 'A balance of $12.5 would do');
+  t.match(poor.err, 'A balance of $12.5 is needed');
 });
 
 t.test('standard input, standard output, CSV, and a batch by its id', async (t) => {
@@ -154,7 +154,7 @@ t.test('watch follows a batch to its end', async (t) => {
 
   const counts = { total: 3, waiting: 0, running: 0, success: 1, partial: 0, failed: 0, canceled: 0, not_run: 2 };
   const short = await used(t, ['watch', 'pb_1'], () => batch(3, 3, { counts, not_run_reason: 'uncovered' }));
-  t.match(short.out, '1 of 3 rows answered, 2 not run, because what was left of its limit or of the balance did not');
+  t.match(short.out, '1 of 3 rows answered, 2 not run, because the rest of its limit or of the balance did not');
   t.match(await used(t, ['watch', 'pb_1', 'ps_1']), {
     exit: EXIT.usage,
     err: /one batch \(pb_…\) at a time/,
@@ -178,11 +178,11 @@ t.test('what cannot be done is said before anything is sent', async (t) => {
     [['batch', file], /has other results\. Name another file with --out/],
     [['batch', join(t.testdirName, 'empty.csv')], /is empty/],
     [['batch', join(t.testdirName, 'none.csv')], /is not a file/],
-    [['batch', 'rows.txt'], /jsonl or csv is not known: add --format/],
+    [['batch', 'rows.txt'], /is not known: add --format/],
     [['batch'], /takes one file of rows/],
     [['batch', 'pb_1', '--skip-invalid'], /pb_… has no option --skip-invalid; it takes --out, --detach/],
     [['batch', file, '--free'], /has no option --free/],
-    [['eval', file, '--out', '-', '--yes'], /no right answers to judge by: add a field "gold"/],
+    [['eval', file, '--out', '-', '--yes'], /no right answers: add a field "gold"/],
     [['batchs'], /Did you mean batch/],
   ] as const) {
     const { exit, err, asked } = await used(t, [...argv]);
@@ -253,7 +253,7 @@ t.test('two commands on the same rows write each result once, and say how many t
     const noting = {
       write(text: string) {
         err.write(text);
-        if (text.includes('waiting for its end')) both.resolve();
+        if (text.includes('waiting until it ends')) both.resolve();
       },
     };
     const exit = await run(['batch', file], terminal({ out, err: noting, env: { EP_URL: url, EP_KEY: 'ep_k_x' } }));
@@ -288,7 +288,7 @@ t.test('rows that were written twice are kept once, and the lock of a dead proce
 });
 
 t.test('whatever ends the wait, the way to go on is said, except of a batch that is not there', async (t) => {
-  const hint = 'The batch goes on, and its answers are charged. To go on with it:\n';
+  const hint = 'The batch continues, and its answers are charged. To resume this command:\n';
   const failing = (status: number, code: string): Answering => {
     return (_asked, response, nth) => {
       if (nth === 1 && status !== 404) return batch(1, 3);

@@ -133,7 +133,11 @@ t.test('eval asks about each batch that would be new, whatever an earlier one wa
   const file = rowsIn(t, 'rows.jsonl', GOLD);
   t.match(await evaluated(file, '--detach', '--yes'), { exit: EXIT.winner, out: 'pb_1\n' });
   t.equal(uploads(), 1);
-  t.match(await evaluated(file, '--detach'), { exit: EXIT.winner, err: /are pb_1 already/ }, 'the same is not asked');
+  t.match(
+    await evaluated(file, '--detach'),
+    { exit: EXIT.winner, err: /were already submitted as pb_1/ },
+    'the same is not asked',
+  );
   t.equal(labels.length, 0);
   t.equal((await evaluated(file, '--preset', 'fast')).exit, EXIT.usage, 'other terms');
   t.equal((await evaluated(file, '--again')).exit, EXIT.usage, 'once more');
@@ -141,7 +145,7 @@ t.test('eval asks about each batch that would be new, whatever an earlier one wa
   t.equal((await evaluated(file)).exit, EXIT.usage, 'other rows');
   t.equal(labels.length, 3);
   writeFileSync(file, GOLD.replaceAll('"gold"', '"other"'));
-  t.match(await evaluated(file, '--yes'), { exit: EXIT.usage, err: /no right answers to judge by/ });
+  t.match(await evaluated(file, '--yes'), { exit: EXIT.usage, err: /no right answers/ });
   t.equal(uploads(), 1, 'nothing more was handed over');
 });
 
@@ -157,7 +161,7 @@ t.test('eval looks for right answers on standard input too, and says what it wou
 t.test('eval of a batch that runs without right answers is not waited for', async (t) => {
   const { exit, err, asked } = await used(t, ['eval', 'pb_1'], () => batch(1, 3));
   t.equal(exit, EXIT.usage);
-  t.equal(err, 'eloquentpoll: pb_1 has no right answers: give its rows the field gold.\n');
+  t.equal(err, 'eloquentpoll: pb_1 has no right answers: add the field gold to its rows.\n');
   t.equal(asked.length, 1);
 });
 
@@ -180,9 +184,9 @@ Accuracy 80.0% (16 of 20 right, 70.0% to 90.0% with 95% confidence)
 No answer: 1
 1 row without a result
 Agreement 80.0% · cost $0.5000 at the flex price, $0.0300 per right answer · calls saved 20.0%
-Simulated models: not a real measure.
+Simulated models: not real figures.
 
-By confidence: what was said (┊) and how often it was right (█)
+By confidence: stated confidence (┊) and how often the answer was right (█)
 
 Models alone
   model  accuracy     asked  panel on the same  per right answer
@@ -192,9 +196,9 @@ Thresholds, replayed from the votes
   threshold  accuracy     cost  calls saved  wrong stops  against as asked
   as asked      80.0%  $0.5000        20.0%       1 of 8                 -
   0.99              -        -            -            -                 -
-  but for the first without 2 polls: the order of the votes is not known
+  all but the first without 2 polls, for which the order of the votes is not known
 
-Calibration: what was said (┊) of the whole panel and how often it came true (█)
+Calibration: stated confidence (┊) and how often it came true (█)
   error 3.1%, Brier 0.120, over 20 polls
 
 Keep it.
@@ -202,7 +206,7 @@ Keep it.
   );
   t.match(JSON.parse((await used(t, ['eval', 'pb_1', '--json'], judged())).out), { batch_id: 'pb_1', complete: true });
   const none = await used(t, ['eval', 'pb_1'], () => batch(3, 3));
-  t.match(none, { exit: EXIT.usage, err: /pb_1 has no right answers: give its rows the field gold/ });
+  t.match(none, { exit: EXIT.usage, err: /pb_1 has no right answers: add the field gold to its rows/ });
 });
 
 t.test('rows without right answers are refused before they cost', async (t) => {

@@ -38,7 +38,7 @@ t.test('an export that broke off goes on after its last cursor', async (t) => {
   const completed = await used(t, ['export', '--out', out], (asked, response) => breaking(asked, response, 3));
   t.equal(completed.err, `${out} is complete: 5 lines added.\n`);
   t.equal(readFileSync(out, 'utf8'), jsonLines(lines));
-  t.match(await used(t, ['export', '--out', out]), { err: `${out} was complete already.\n`, asked: [] });
+  t.match(await used(t, ['export', '--out', out]), { err: `${out} was already complete.\n`, asked: [] });
 });
 
 t.test('two commands that export into one file write it once', async (t) => {
@@ -62,7 +62,7 @@ t.test('two commands that export into one file write it once', async (t) => {
     [EXIT.winner, EXIT.winner],
   );
   t.equal(readFileSync(out, 'utf8'), jsonLines(lines));
-  t.match(said.map(({ err }) => err).join(''), /waiting for its end.*was complete already/s);
+  t.match(said.map(({ err }) => err).join(''), /waiting until it ends.*was already complete/s);
   t.same(readdirSync(folder), ['export.jsonl']);
 });
 
@@ -70,7 +70,7 @@ t.test('a file that is no export stays as it is', async (t) => {
   const out = join(t.testdir(), 'notes.jsonl');
   for (const text of ['{"type":"poll","id":1}\n', 'Notes\n', 'Notes', '\n', '[1]\n{"type":"account"}\n']) {
     writeFileSync(out, text);
-    t.match(await used(t, ['export', '--out', out]), { exit: EXIT.usage, err: /has something else/, asked: [] }, text);
+    t.match(await used(t, ['export', '--out', out]), { exit: EXIT.usage, err: /has other content/, asked: [] }, text);
     t.equal(readFileSync(out, 'utf8'), text);
   }
 });
@@ -106,5 +106,5 @@ t.test('delete asks first, and does not where it is said to', async (t) => {
     t.equal(out, `Deleted ${argv[1]}.\n`);
     t.match(asked, [{ method: 'DELETE', path }]);
   }
-  t.match(await used(t, ['delete', 'PB-1']), { exit: EXIT.usage, err: /PB-1 is none/ });
+  t.match(await used(t, ['delete', 'PB-1']), { exit: EXIT.usage, err: /not PB-1/ });
 });

@@ -123,7 +123,7 @@ t.test('each outcome has its exit code', async (t) => {
     [
       { ...said(none, 'No answer: no model could be asked'), code: 'budget_too_small', min_cost_usd: 0.001342 },
       EXIT.usage,
-      /^The smallest limit that pays for a vote: --max-cost 0\.001342$/m,
+      /^The lowest limit that covers one vote: --max-cost 0\.001342$/m,
     ],
   ] as const) {
     const { url } = await serve(t, streaming(complete(1, result)));
@@ -202,7 +202,7 @@ t.test('an error is printed with its hint, or as JSON', async (t) => {
   const unknown = await serve(t, refusing(503, 'service_unavailable', { session_id: 'ps_1' }));
   const made = [pipes(), pipes()] as const;
   await run(ASK, at(unknown.url, made[0]));
-  t.match(made[0].texts.err, '\n  The poll was made: eloquentpoll watch ps_1\n');
+  t.match(made[0].texts.err, '\n  The poll was created: eloquentpoll watch ps_1\n');
   await run([...ASK, '--json'], at(unknown.url, made[1]));
   t.match(JSON.parse(made[1].texts.err), { code: 'service_unavailable', session_id: 'ps_1' });
 });
@@ -218,7 +218,7 @@ t.test('a connection that is lost names the poll that goes on, and does not say 
   const people = pipes();
   t.equal(await run(ASK, at(url, people)), EXIT.unavailable);
   t.match(people.texts.err, `eloquentpoll: The connection to ${url} was lost: `);
-  const hint = '  The poll was made: eloquentpoll watch ps_1\n  To stop it: eloquentpoll cancel ps_1\n';
+  const hint = '  The poll was created: eloquentpoll watch ps_1\n  To stop it: eloquentpoll cancel ps_1\n';
   t.equal(people.texts.err.slice(-hint.length), hint);
   const programs = pipes();
   const again = await serve(t, losing(true));
@@ -231,7 +231,7 @@ t.test('a connection that is lost names the poll that goes on, and does not say 
   t.equal(await run(ASK, at(unknown.url, outputs)), EXIT.unavailable);
   t.match(
     texts.err,
-    /may have been made, and is charged then.*\n {2}eloquentpoll polls\neloquentpoll: The connection to/,
+    /may have been created and charged.*\n {2}eloquentpoll polls\neloquentpoll: The connection to/,
   );
 });
 
@@ -380,7 +380,7 @@ t.test('on a terminal a person is asked for what is missing, until it can be use
   );
   const end = pipes();
   t.equal(await run(['ask'], at(url, { ...end, ask })), EXIT.usage, 'the input has ended');
-  t.match(end.texts.err, 'Put the question behind ask');
+  t.match(end.texts.err, 'Put the question after ask');
 });
 
 t.test('watch follows a running poll, and open shows its page', async (t) => {
@@ -438,7 +438,7 @@ t.test('balance with a key is read by the tool that takes one', async (t) => {
   );
   const { texts, ...outputs } = pipes();
   t.equal(await run(['balance'], at(url, outputs)), EXIT.winner);
-  t.match(texts.out, '$12.34 to spend, $0.66 spent\n$5.00 of it until a card payment has settled\nAdd funds: ');
+  t.match(texts.out, '$12.34 to spend, $0.66 spent\n$5.00 held back until a card payment has settled\nAdd funds: ');
   t.match(asked[0], { path: '/api/mcp', body: { params: { name: 'get_balance' } } });
   await run(['balance', '--json'], terminal({ env: { EP_URL: url, EP_SESSION: 's' } }));
   t.equal(asked[1]?.path, '/api/balance');
@@ -479,7 +479,7 @@ t.test('keys are listed, created and revoked', async (t) => {
   }
   const none = pipes();
   t.equal(await run(['keys', 'revoke', 'ep_k_other'], at(url, none)), EXIT.usage);
-  t.match(none.texts.err, 'No active key of yours begins like this.');
+  t.match(none.texts.err, 'None of your active keys begins with this.');
 });
 
 t.test('the key of the service that runs here goes to no other service', async (t) => {
@@ -525,7 +525,7 @@ t.test('cancel stops a running poll, and says what that came to', async (t) => {
   const { url, asked } = await serve(t, () => session);
   const { out, err, texts } = pipes();
   t.equal(await run(['cancel', 'ps_1'], at(url, { out, err })), EXIT.winner);
-  t.match(texts.out, /^The poll has ended with the votes that were given/);
+  t.match(texts.out, /^The poll has ended with the votes received so far/);
   t.match(asked, [{ method: 'POST', path: '/api/polls/ps_1/cancel' }]);
   t.equal(await run(['cancel'], at(url, { out, err })), EXIT.usage);
 });

@@ -69,7 +69,7 @@ t.test('a terminal shows how far each is, and then what is left is the results',
 t.test('an unknown poll is said by its id', async (t) => {
   const { exit, err } = await watched(t, ['ps_none', 'ps_1']);
   t.equal(exit, EXIT.usage);
-  t.equal(err, 'eloquentpoll: ps_none is no poll of yours.\n');
+  t.equal(err, 'eloquentpoll: ps_none is not one of your polls.\n');
 });
 
 t.test('a service that fails while several polls are followed leaves the way to go on', async (t) => {

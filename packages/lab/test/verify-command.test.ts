@@ -46,7 +46,7 @@ t.test('a receipt in a file is verified without any service', async (t) => {
   const { out, err, code } = await verify([file('receipt.json', receipt), ...offline]);
   t.equal(err, '');
   t.equal(code, 0);
-  t.match(out, /^Everything that could be checked holds\.\nEP-2026-11-20-\w{16}\n/);
+  t.match(out, /^Everything that could be checked is valid\.\nEP-2026-11-20-\w{16}\n/);
   for (const part of ['signature', 'panel', 'tally', 'odds', 'decision', 'price', 'inclusion'])
     t.match(out, new RegExp(`^  ${part} +ok `, 'm'));
   t.match(out, / {2}result +unchecked {2}The published result is not at hand\./);
@@ -58,7 +58,7 @@ t.test('a proof is nothing without the published seal of its day, since anyone c
   const { out, code } = await verify([alone, ...offline.slice(0, 2)]);
   t.equal(code, 0, out);
   t.match(out, /^ {2}inclusion +unchecked {2}The proof is of 2026-11-20, whose published seal is not at hand/m);
-  t.match(await verify([alone, ...offline]), { code: 6, out: /^This receipt does not hold: inclusion\./ });
+  t.match(await verify([alone, ...offline]), { code: 6, out: /^This receipt is not valid: inclusion\./ });
 });
 
 t.test('days that were sealed anew are noticed, because a seal follows from the one before', async (t) => {
@@ -82,7 +82,7 @@ t.test('one that was changed names the part that fails, for people and for progr
   const changed = file('changed.json', other);
   const shown = await verify([changed, ...offline]);
   t.equal(shown.code, 6);
-  t.match(shown.out, /^This receipt does not hold: inclusion\./);
+  t.match(shown.out, /^This receipt is not valid: inclusion\./);
   const { good, parts } = JSON.parse((await verify([changed, ...offline, '--json'])).out);
   t.equal(good, false);
   t.match(
@@ -109,7 +109,7 @@ t.test('by its id everything is fetched, and compared with the published result'
   t.teardown(() => server.close());
   const { out, code } = await verify([response.poll_id], `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   t.equal(code, 0);
-  t.match(out, /^Everything holds\./);
+  t.match(out, /^Everything is valid\./);
   t.ok(asked.includes(`/api/receipts/days?day=2026-11-20&result_id=${response.poll_id}`));
 });
 
@@ -122,5 +122,5 @@ t.test('what cannot be read is said', async (t) => {
   const noKey = await verify([file('receipt.json', receipt), '--keys', file('null.json', { keys: [null] })]);
   t.match(noKey, { code: 2, err: /is not JSON with a list of keys/ });
   const junk = await verify([file('junk.json', 'not a receipt'), ...offline]);
-  t.match(junk, { code: 6, out: /does not hold: form/ });
+  t.match(junk, { code: 6, out: /is not valid: form/ });
 });

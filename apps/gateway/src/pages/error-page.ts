@@ -35,24 +35,26 @@ function adviceOn({ code, status, retryable }: ErrorEntry): string[] {
     ];
   if (code === 'deposit_in_progress')
     return [
-      'Send the same request with the same payment again: it is credited once. Sign no other payment, and send no Idempotency-Key: a deposit refuses any.',
+      'Send the same request with the same payment again; it is credited only once. Do not sign another payment, and do not send an Idempotency-Key, because deposits refuse it.',
     ];
   if (retryable)
     return [
-      'Send the same request again, with the same Idempotency-Key where the operation takes one: no second poll is made, and nothing is charged twice.',
+      'Send the same request again, with the same Idempotency-Key if the operation supports it: no second poll is created, and nothing is charged twice.',
     ];
   if (status === 400)
     return [
-      'Read “error” in the answer: it names each field and what would be right. As application/problem+json each field is in “errors”, with a pointer.',
-      'Check a poll without running it: POST /api/poll/dry-run says what is wrong with it.',
+      'Read “error” in the response: it names each wrong field and what would be right. As application/problem+json, “errors” lists each field with a pointer.',
+      'To check a poll without running it, use POST /api/poll/dry-run.',
     ];
   if (code === 'payment_already_used')
-    return ['The balance has what the payment credited. Sign another only to pay once more.'];
+    return ['The payment was already credited to the balance. Sign another one only to pay again.'];
   if (code.startsWith('payment_'))
-    return ['Read “accepts” in the answer: sign a payment of exactly these terms, and send it with the same request.'];
-  if (status === 402) return ['Ask for less: a lower max_cost_usd, fewer options or the fast panel reserves less.'];
+    return [
+      'Read “accepts” in the response: sign a payment with exactly these terms, and send it with the same request.',
+    ];
+  if (status === 402) return ['Lower the maximum cost: a lower max_cost_usd, fewer options or the fast panel.'];
   if (status === 404)
-    return ['Check that the id is whole: ids are long, and the end is lost easily when they are copied.'];
+    return ['Check that the id is complete: ids are long, and the end is easily lost when they are copied.'];
   return [];
 }
 

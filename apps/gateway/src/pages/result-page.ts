@@ -131,7 +131,7 @@ function readingLine({ reading, is_tie: isTie }: ResultDetail): Html {
 function voicesText({ heard, vendors_heard, effective_votes }: PanelStanding): string {
   const vendors = vendors_heard === 1 ? '1 vendor' : `${vendors_heard} vendors`;
   const alike =
-    effective_votes === null ? '' : `, which agree so often that they count like ${effective_votes} independent votes`;
+    effective_votes === null ? '' : `, which agree so often that they are worth ${effective_votes} independent votes`;
   return heard === 0
     ? 'No model was heard.'
     : `Heard: ${heard === 1 ? '1 model' : `${heard} models`} of ${vendors}${alike}.`;

@@ -16,7 +16,7 @@ export interface SurfacesFilter {
 
 const CATEGORIES: readonly { name: Surface['category']; title: string; what: string; tone: Tone }[] = [
   { name: 'standard', title: 'Standards', what: 'Published standards in wide use.', tone: 'good' },
-  { name: 'emerging', title: 'Emerging', what: 'Specified or agreed upon, and spoken by some.', tone: 'accent' },
+  { name: 'emerging', title: 'Emerging', what: 'Specified or agreed upon, and supported by some.', tone: 'accent' },
   { name: 'speculative', title: 'Speculative', what: 'No standard yet.', tone: 'warn' },
 ];
 
@@ -37,7 +37,7 @@ export function surfacesPage(facts: Facts, filter: SurfacesFilter): string {
     baseUrl: facts.baseUrl,
     path: '/surfaces',
     title: 'All integrations · EloquentPoll',
-    description: `${all.length} ways in which people, coding agents and browser agents find and use this service, and how a program can detect each.`,
+    description: `${all.length} ways for people, coding agents and browser agents to find and use this service, and how a program can detect each.`,
     offersFreePolls: runsFreePolls(facts),
     styles: ['catalog'],
     main: html`<h1 id="all">All integrations</h1>

@@ -7,7 +7,7 @@ const { question, options } = FreePollRequest.properties;
 const tool = () => ({
   name: 'quick_poll',
   description:
-    'Ask several open-weight AI models a multiple-choice question. Free. Without options the service derives them from the question. The result is public by its id.',
+    'Ask several open-weight AI models a multiple-choice question. Free. Without options the service derives them from the question. Anyone with its id can read the result.',
   inputSchema: inlined(Type.Object({ ...Type.Required(Type.Object({ question })).properties, options })),
   annotations: { readOnlyHint: false },
 });

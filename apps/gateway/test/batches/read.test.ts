@@ -102,7 +102,7 @@ t.test('rows that the limit does not cover say so, in the batch, and in its resu
   const table = (await get(`/api/batches/${id}/results?format=csv`)).body.trimEnd().split('\r\n');
   t.match([table[0], table.at(-1)], [/,not_run_reason$/, /,uncovered$/]);
   const page = await get(`/dashboard/batches/${id}`, cookie);
-  t.match(page.body, `${left} rows were not run: what was left of its limit`);
+  t.match(page.body, `${left} rows were not run: the rest of its limit`);
 });
 
 t.test('a batch that runs: no line for what has not ended, cancel, and only then delete', async (t) => {

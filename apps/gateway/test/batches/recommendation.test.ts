@@ -98,8 +98,8 @@ t.test('where cheaper ones may be right less often, the threshold is kept, and t
 
 t.test('what had stopped before is not replayed, and how to learn it is said', async (t) => {
   const { text } = await recommendationOf(['broad', 200, poll('0000000', 0.9)]);
-  t.match(text, /Nothing is known of broad with a threshold of \S+ or more: 200 polls had stopped before/);
-  t.match(text, /Ask the same rows with a threshold of 1/);
+  t.match(text, /Nothing is known about broad with a threshold of \S+ or more: 200 polls had stopped before/);
+  t.match(text, /Run the same rows with a threshold of 1/);
 });
 
 t.test('a poll without arrivals has no order of its votes, whatever its panel', async (t) => {
@@ -135,7 +135,10 @@ t.test('polls whose votes have no known order: a few are left out, and each comp
   const [without, withFew] = [await recommendationOf(...ordered), await recommendationOf(...few)];
   t.match(withFew, { kind: 'change', confidence_threshold: 0.6, cost_saved: without.cost_saved });
   t.equal(withFew.text.split('\n')[0], without.text.split('\n')[0], 'with the same figures');
-  t.match(withFew.text, /Other thresholds are compared without these polls: 5 polls changed their worker on the way/);
+  t.match(
+    withFew.text,
+    /The comparison of other thresholds leaves out some polls: 5 polls moved to another worker while running/,
+  );
   const [panel] = (await reportOf(few)).panels;
   const [plain] = (await reportOf(ordered)).panels;
   t.match(panel, { polls: 505, order_unknown: 5 });
@@ -162,11 +165,11 @@ t.test(
     t.equal(asAsked!.accuracy!.of, 203);
     t.ok(replayed.every(({ unknown, accuracy, as_asked }) => unknown === 0 && accuracy === null && !as_asked));
     const text = report.recommendation.sentences.join('\n');
-    t.match(text, /Nothing is known of broad with other thresholds: 3 polls changed their worker on the way/);
+    t.match(text, /Nothing is known about broad with other thresholds: 3 polls moved to another worker while running/);
     t.notMatch(text, /stopped before/);
     const page = String(panelSections([panel!]));
-    t.match(page, /Not known: the order of the votes is not known of 3 of 203 polls\./);
-    t.match(page, /Not known: 3 polls changed their worker on the way/);
+    t.match(page, /Not known: the order of the votes of 3 of 203 polls is not known\./);
+    t.match(page, /Not known: 3 polls moved to another worker while running/);
     t.notMatch(page, /stopped before/);
   },
 );
@@ -182,8 +185,8 @@ t.test('presets: the cheapest of those that may be as right as the best', async 
   ];
   const chosen = await recommendationOf(...rows);
   t.match(chosen, { kind: 'change', preset: 'broad' });
-  t.match(chosen.text, /^Right were .*strong in 97\.5% .* for \$0\.\d+ a poll/);
-  t.match(chosen.text, /broad is the cheapest of those whose interval reaches the best figure/);
+  t.match(chosen.text, /^Right answers: .*strong in 97\.5% .* for \$0\.\d+ a poll/);
+  t.match(chosen.text, /broad is the cheapest preset whose interval includes the best figure/);
 });
 
 t.test('presets: where nothing cheaper was as right, what was asked is kept', async (t) => {
@@ -202,7 +205,7 @@ t.test('presets: where nothing cheaper was as right, what was asked is kept', as
     ['strong', 200, poll('0000000', 0.6, 90_000)],
     ['fast', 200, poll('0000000', 0.6, 1_000)],
   );
-  t.match(cheapIsAsRight, { kind: 'change', preset: 'fast', text: /\nTake fast with its threshold of 0\.6: / });
+  t.match(cheapIsAsRight, { kind: 'change', preset: 'fast', text: /\nUse fast with its threshold of 0\.6: / });
   t.match(cheapIsWrong.text, /strong was right most often\.\nKeep strong with its threshold of 0\.6/);
 });
 

@@ -29,9 +29,9 @@ t.test('without audits every figure is null or empty, and the page says what is 
   t.same(said, { source: 'feedback', days: 30, judged: 0, right: 0, share: null, low: null, high: null });
   t.ok(Date.now() - Date.parse(since) >= 30 * 86_400_000);
   const { body: page } = await app.inject({ url: '/trust' });
-  t.match(page, 'No audits yet: confidence is the exact calculation alone.');
-  t.match(page, 'No caller has said yet whether an outcome');
-  t.match(page, 'Where audits are switched on, some polls are drawn', 'it makes none, and does not say that it does');
+  t.match(page, 'No audits yet: confidence comes from the exact calculation alone.');
+  t.match(page, 'No caller has reported yet whether an outcome');
+  t.match(page, 'If audits are switched on, some polls are drawn', 'it makes none, and does not say that it does');
   t.notMatch(page, /NaN|undefined|null%/);
   const model = (await app.inject({ url: '/models/no-such-model', headers: { accept: 'application/json' } })).json();
   t.equal(model.code, 'not_found');
@@ -84,7 +84,10 @@ t.test('figures are sums of audited polls, by panel, month and version, with evi
   t.ok(lines.some((line) => line.startsWith('preset,fast,true,stops,,,,100,')));
 
   const { body: page } = await app.inject({ url: '/trust' });
-  t.match(page, 'they said 97% on average. The whole panel then agreed in 94% of 400 audited polls.');
+  t.match(
+    page,
+    'their confidence was 97% on average. The full panel elected the same winner in 94% of 400 audited polls.',
+  );
   t.match(page, `broad: ${broad.length} models that count like`);
   t.match(page, 'These models are simulated');
 
@@ -132,7 +135,7 @@ t.test('where more polls were run than are looked at, figures say since when', a
   t.match(calibration.accuracy, [{ since: from.toISOString(), judged: 3 }]);
   const since = 'since 2026-11-20 10:20 UTC';
   const facts = { ...context, baseUrl: context.config.baseUrl, figures: await pollFigures(context) };
-  t.match(trustPage(facts, calibration, window), `of 3 outcomes ${since} whether they were right`);
+  t.match(trustPage(facts, calibration, window), `for 3 outcomes ${since} whether they were right`);
   t.match(modelsPage(facts, { rows, window }, new Map(), {}), `its record in polls ${since}.`);
   for (const path of ['/trust', '/models', `/models/${encodeURIComponent(record.modelId)}`])
     t.match((await app.inject({ url: path })).body, 'of the last 30 days', path);

@@ -32,10 +32,11 @@ t.test('the page of an error advises what its operation does', async (t) => {
   t.match(open, 'the same payment again');
   t.notMatch(open, 'the same Idempotency-Key');
   for (const code of ['payment_required', 'payment_amount_mismatch', 'payment_expired'])
-    t.match(await pageOf(code), /sign a payment of exactly these terms/, code);
-  for (const code of ['payment_required', 'payment_already_used']) t.notMatch(await pageOf(code), 'Ask for less', code);
-  t.match(await pageOf('insufficient_balance'), 'Ask for less');
-  t.match(await pageOf('service_unavailable'), 'with the same Idempotency-Key where the operation takes one');
+    t.match(await pageOf(code), /sign a payment with exactly these terms/, code);
+  for (const code of ['payment_required', 'payment_already_used'])
+    t.notMatch(await pageOf(code), 'Lower the maximum cost', code);
+  t.match(await pageOf('insufficient_balance'), 'Lower the maximum cost');
+  t.match(await pageOf('service_unavailable'), 'with the same Idempotency-Key if the operation supports it');
 });
 
 t.test(

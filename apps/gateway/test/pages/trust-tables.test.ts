@@ -36,9 +36,9 @@ t.test(
       [ALARM, OPEN],
       [OPEN, ALARM],
     ] as const)
-      t.match(textOf(few, many), /^, alarm: .* shuffled and only a proof stops it$/);
+      t.match(textOf(few, many), /^, alarm: .* shuffled and only a final outcome stops polls early$/);
     for (const few of [null, NONE, { ...OPEN, audits: 299 }, { ...NONE, audits: 900 }])
-      t.equal(textOf(few, few), ', wants its cheapest models first, not certified yet');
+      t.equal(textOf(few, few), ', not yet certified to ask its cheapest models first');
     t.equal(textOf(ALARM, ALARM, 'shuffled'), '');
     t.end();
   },

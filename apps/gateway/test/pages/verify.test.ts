@@ -31,10 +31,10 @@ async function verify(page: Page): Promise<Record<string, string>> {
 t.test('a reader presses Verify, and the browser works out every part', async (t) => {
   const page = await site.open(`/result/${await polled(site)}`);
   t.same(await verify(page), HOLDING);
-  t.equal(await page.locator('[data-parts] .notice').textContent(), 'Everything that can be checked holds.');
+  t.equal(await page.locator('[data-parts] .notice').textContent(), 'Everything that can be checked is valid.');
   t.match(
     await page.locator('[data-part=signature]').textContent(),
-    /HoldsSignatureEd25519: the statement is as it was signed\./,
+    /ValidSignatureEd25519: the statement is as it was signed\./,
   );
 });
 
@@ -48,7 +48,7 @@ t.test('a page or a receipt that says something else names the part', async (t) 
   t.same(await verify(page), { ...HOLDING, result: 'fails' });
   t.match(
     await page.locator('[data-part=result]').textContent(),
-    /Does not holdThis pageThe published outcome is another\./,
+    /Not validThis pageThe published outcome is another\./,
   );
 
   await page.unroute(`**/api/results/${id}`);
@@ -63,7 +63,7 @@ t.test('a page or a receipt that says something else names the part', async (t) 
     });
   });
   t.same(await verify(page), { ...HOLDING, signature: 'fails', tally: 'fails', result: 'fails' });
-  t.equal(await page.locator('[data-parts] .notice').textContent(), 'This receipt does not hold.');
+  t.equal(await page.locator('[data-parts] .notice').textContent(), 'This receipt is not valid.');
 });
 
 t.test('a result from before receipts offers none, and a service that is away is said', async (t) => {

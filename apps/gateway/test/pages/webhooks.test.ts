@@ -153,7 +153,7 @@ t.test('without scripts an endpoint is added, tested, disabled, given a new secr
   const secret = await page.getByRole('region', { name: 'The signing secret' }).textContent();
   await page.getByText('Replace it').click();
   await page.getByRole('button', { name: 'Make a new secret' }).click();
-  await page.getByText('The secret before it signs too').waitFor();
+  await page.getByText('messages are also signed with the previous secret').waitFor();
   await page.getByText('Show the secret').click();
   t.not(await page.getByRole('region', { name: 'The signing secret' }).textContent(), secret);
   await page.getByRole('button', { name: 'Disable' }).click();

@@ -54,14 +54,14 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
     case 'open':
       return { name: first, id: only(words, `${first} takes one id: ${first} EP-…`) };
     case 'cancel':
-      return { name: first, id: only(words, 'cancel takes one id: cancel ps_…, or pb_… of a batch') };
+      return { name: first, id: only(words, 'cancel takes one id: ps_… of a poll or pb_… of a batch') };
     case 'batch':
     case 'eval':
       return readBatch(first, words, values);
     case 'batches':
       return readBatches(words, values);
     case 'export':
-      none(words, 'export takes no words; --out FILE says where to.');
+      none(words, 'export takes no further words; --out FILE names the file.');
       allowOnly('export', values, ['out']);
       return { name: 'export', out: values.out ?? '-' };
     case 'delete':
@@ -75,10 +75,13 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
         days: values.days,
       };
     case 'polls':
-      none(words, 'polls takes no words; --status, --close, --metadata, --preset, --limit and --after say which.');
+      none(
+        words,
+        'polls takes no further words; choose polls with --status, --close, --metadata, --preset, --limit and --after.',
+      );
       return { name: 'polls', query: readPollQuery(values) };
     case 'history':
-      none(words, 'history takes no words; --limit and --offset say which part.');
+      none(words, 'history takes no further words; choose a part with --limit and --offset.');
       return {
         name: 'history',
         limit: whole('--limit', values.limit, {
@@ -93,7 +96,7 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
     case 'usage':
       return readUsage(words, values);
     case 'login':
-      none(words, 'login takes no words.');
+      none(words, 'login takes no further words.');
       return { name: 'login', browser: values['no-browser'] !== true };
     case 'completion': {
       const shell = oneOf('shell', only(words, 'completion takes one shell: bash, zsh or fish'), SHELLS);
@@ -102,21 +105,21 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
     case 'balance':
     case 'logout':
     case 'help':
-      none(words, `${first} takes no words.`);
+      none(words, `${first} takes no further words.`);
       return { name: first };
   }
 }
 
 function readDeletable(words: readonly string[]): string {
   const id = only(words, 'delete takes one id: EP-… or ps_… of a poll, pb_… of a batch');
-  if (!/^(EP-|ps_|pb_)/.test(id)) throw new UsageError(`delete takes EP-…, ps_… or pb_…; ${id} is none.`);
+  if (!/^(EP-|ps_|pb_)/.test(id)) throw new UsageError(`delete takes EP-…, ps_… or pb_…, not ${id}.`);
   return id;
 }
 
 /** Removes duplicates. */
 function readIds(words: readonly string[]): string[] {
   const unknown = words.find((word) => !/^(ps_|pb_|EP-)/.test(word));
-  if (unknown !== undefined) throw new UsageError(`watch takes ids (ps_…, or one pb_…); ${unknown} is none.`);
+  if (unknown !== undefined) throw new UsageError(`watch takes ids (ps_…, or one pb_…), not ${unknown}.`);
   if (words.length > 1 && words.some((word) => word.startsWith('pb_'))) {
     throw new UsageError('watch follows one batch (pb_…) at a time.');
   }

@@ -16,7 +16,7 @@ export async function askCommand(invocation: Invocation, request: PollRequest): 
   } catch (error) {
     const { terminal, json } = invocation;
     if (!json && isUnknown(error, invocation)) {
-      print(terminal.err, 'The poll may have been made, and is charged then. Before you ask again, look for it:');
+      print(terminal.err, 'The poll may have been created and charged. Before you ask again, look for it:');
       print(terminal.err, `  ${programOf(terminal)} polls`);
     }
     throw error;

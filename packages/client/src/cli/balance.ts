@@ -10,7 +10,7 @@ export async function balanceCommand({ polls, terminal, json, siteUrl }: Invocat
   else {
     const { balance, usage_cents, held_back_cents = 0 } = found;
     print(out, `${plain(balance)} to spend, ${cents(usage_cents)} spent`);
-    if (held_back_cents > 0) print(out, `${cents(held_back_cents)} of it until a card payment has settled`);
+    if (held_back_cents > 0) print(out, `${cents(held_back_cents)} held back until a card payment has settled`);
     print(out, `Add funds: ${siteUrl}/dashboard#funds`);
   }
   return EXIT.winner;

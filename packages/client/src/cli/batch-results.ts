@@ -17,7 +17,8 @@ export async function writeResults(run: BatchRun, out: string, signal: AbortSign
   const known = new Set<number>();
   let isRepeated = false;
   await cutToWholeLines(out, ({ line }) => {
-    if (typeof line !== 'number') throw new UsageError(`${out} has other lines than results. Name another with --out.`);
+    if (typeof line !== 'number')
+      throw new UsageError(`${out} has lines that are not results. Name another file with --out.`);
     isRepeated ||= known.has(line);
     known.add(line);
     return true;

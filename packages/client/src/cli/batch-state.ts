@@ -30,7 +30,9 @@ export function readState(out: string): BatchState | null {
   } catch {
     // Invalid JSON is treated like JSON of another shape.
   }
-  throw new UsageError(`${file} is damaged. Remove it to begin again, or go on with: batch pb_… (see batches).`);
+  throw new UsageError(
+    `${file} is damaged. Remove it to start again, or continue with: batch pb_… (the command batches lists ids).`,
+  );
 }
 
 /** Replaces the whole file, so that an interrupted write keeps the old one. */

@@ -76,7 +76,8 @@ export async function beginBatch(
       .digest('hex');
     const begun = state?.service === service && state.content === content ? state : null;
     if (begun?.batch_id && !again) {
-      if (!invocation.json) print(terminal.err, `These rows are ${begun.batch_id} already. To ask them anew: --again`);
+      if (!invocation.json)
+        print(terminal.err, `These rows were already submitted as ${begun.batch_id}. To run them again: --again`);
       return polls.batchRun(begun.batch_id);
     }
     if (!begun || begun.batch_id) refuseToMix(out);
@@ -116,7 +117,7 @@ export async function followBatch(
     view.end();
     if (goesOn(error, invocation)) {
       const program = programOf(terminal);
-      print(terminal.err, 'The batch goes on, and its answers are charged. To go on with it:');
+      print(terminal.err, 'The batch continues, and its answers are charged. To resume this command:');
       print(terminal.err, `  ${program} ${name} ${run.id}`, `To stop it: ${program} cancel ${run.id}`);
     }
     throw error;
@@ -165,8 +166,8 @@ async function writeOut(invocation: Invocation, run: BatchRun, out: string): Pro
 
 const WHY_NOT_RUN: Record<NotRunReason, string> = {
   canceled: 'it was canceled',
-  expired: 'its 24 hours were over',
-  uncovered: 'what was left of its limit or of the balance did not cover the next one',
+  expired: 'the 24 hours were over',
+  uncovered: 'the rest of its limit or of the balance did not cover the next row',
 };
 
 export function summaryOf({ terminal }: Invocation, batch: Batch, out: string, lines: number): string[] {

@@ -16,7 +16,7 @@ export async function batchesCommand({ polls, terminal, json }: Invocation, quer
   }
   if (page.batches.length === 0) print(out, 'No batches.');
   print(out, ...page.batches.map(lineOf));
-  if (page.after !== null) print(err, `Older ones: ${programOf(terminal)} batches --after ${page.after}`);
+  if (page.after !== null) print(err, `Older batches: ${programOf(terminal)} batches --after ${page.after}`);
   return EXIT.winner;
 }
 

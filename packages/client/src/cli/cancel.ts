@@ -19,11 +19,11 @@ export async function cancelCommand({ polls, terminal, json }: Invocation, id: s
 
 const SENTENCES = {
   running: 'Canceled; the poll ends within seconds.',
-  completed: 'The poll has ended with the votes that were given, and they are charged.',
+  completed: 'The poll has ended with the votes received so far, which are charged.',
   failed: 'The poll has ended without a vote.',
 } as const;
 
 const batchSentence = ({ status, counts }: Batch): string =>
   status === 'running' || status === 'canceling'
-    ? `No further row is begun; ${counts.running} that run are ended with the votes that they have.`
-    : `The batch had ended: ${status}.`;
+    ? `No further row is started; ${counts.running} running polls end with the votes received so far.`
+    : `The batch had already ended: ${status}.`;

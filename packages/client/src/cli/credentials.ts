@@ -27,7 +27,7 @@ export function readStoredKey(env: NodeJS.ProcessEnv, siteUrl: string): StoredKe
 
 export function storeKey(env: NodeJS.ProcessEnv, siteUrl: string, stored: StoredKey): string {
   const file = credentialsFile(env);
-  if (file === null) throw new UsageError('There is no place to keep a key: set HOME or XDG_CONFIG_HOME.');
+  if (file === null) throw new UsageError('There is no folder for the key: set HOME or XDG_CONFIG_HOME.');
   write(file, { ...readServices(file), [siteUrl]: stored });
   return file;
 }

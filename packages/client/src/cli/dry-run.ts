@@ -20,8 +20,8 @@ export async function dryRunCommand({ polls, terminal, json }: Invocation, reque
       print(out, `  models   ${models.expected_calls.toFixed(1)} of ${models.roster_size} expected`);
       print(out, `  time     ${elapsedText(latency_ms.p50)} median, ${elapsedText(latency_ms.p95)} p95`);
     }
-    if (within_budget === false) print(out, '  limit    does not pay for every model of the panel');
-    if (balance_sufficient === false) print(out, '  balance  does not cover the worst case');
+    if (within_budget === false) print(out, '  limit    does not cover every model of the panel');
+    if (balance_sufficient === false) print(out, '  balance  does not cover the maximum cost');
   }
   return valid ? EXIT.winner : EXIT.usage;
 }

@@ -24,10 +24,10 @@ export function reportLines(report: BatchReport, columns: number, ink: TextStyle
     ...(rows.not_judged > 0 ? [`${plural(rows.not_judged, 'row')} without a result`] : []),
     ...(rows.without_gold > 0 ? [`${plural(rows.without_gold, 'row')} without a right answer`] : []),
     `Agreement ${percent(agreement.mean)} · cost ${costText(cost_usd)} at the flex price, ${usd(cost_per_right_usd)} per right answer · calls saved ${percent(calls_saved)}`,
-    ...(report.complete ? [] : ['The rows are still being counted: these are the first ones.']),
-    ...(simulated ? ['Simulated models: not a real measure.'] : []),
+    ...(report.complete ? [] : ['Rows are still being counted; these figures cover the first ones.']),
+    ...(simulated ? ['Simulated models: not real figures.'] : []),
     ...section(
-      'By confidence: what was said (┊) and how often it was right (█)',
+      'By confidence: stated confidence (┊) and how often the answer was right (█)',
       bars(ofAnswers(report.by_confidence), columns),
       ink,
     ),
@@ -46,9 +46,9 @@ function panelLines(panel: BatchReportPanel, isNamed: boolean, columns: number, 
     ...section(`Thresholds${of}, replayed from the votes`, thresholdTable(thresholds, columns), ink),
     ...(unordered === 0
       ? []
-      : [`  but for the first without ${plural(unordered, 'poll')}: the order of the votes is not known`]),
+      : [`  all but the first without ${plural(unordered, 'poll')}, for which the order of the votes is not known`]),
     ...section(
-      `Calibration${of}: what was said (┊) of the whole panel and how often it came true (█)`,
+      `Calibration${of}: stated confidence (┊) and how often it came true (█)`,
       bars(ofCalibration(calibration), columns),
       ink,
     ),

@@ -21,7 +21,7 @@ export async function evalCommand(invocation: Invocation, command: MakingCommand
     return EXIT.winner;
   }
   const batch = await followBatch(invocation, run, command.name, ({ has_gold }) => {
-    if (!has_gold) throw new UsageError(`${run.id} has no right answers: give its rows the field gold.`);
+    if (!has_gold) throw new UsageError(`${run.id} has no right answers: add the field gold to its rows.`);
   });
   // Standard output is for the report.
   const lines = out === '-' ? 0 : await saveResults(invocation, run, out);
@@ -47,7 +47,7 @@ async function isWanted(invocation: Invocation, command: MakingCommand, { rows }
   if (!overview.hasGold) {
     const name = file === '-' ? 'Standard input' : file;
     const where = format === 'csv' ? 'a column gold' : 'a field "gold" in its rows';
-    throw new UsageError(`${name} has no right answers to judge by: add ${where}, or run it with batch.`);
+    throw new UsageError(`${name} has no right answers: add ${where}, or run it with batch.`);
   }
   if (!json) print(terminal.err, await costLine(invocation, command, overview));
   // If the rows come from standard input, it cannot be used for an answer.

@@ -45,7 +45,7 @@ async function complete({ polls, terminal }: Invocation, out: string): Promise<E
   }
   print(
     terminal.err,
-    isComplete ? `${out} was complete already.` : `${out} is complete: ${plural(lines, 'line')} added.`,
+    isComplete ? `${out} was already complete.` : `${out} is complete: ${plural(lines, 'line')} added.`,
   );
   return EXIT.winner;
 }

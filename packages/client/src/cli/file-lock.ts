@@ -29,7 +29,10 @@ export function writeAlone<T>({ terminal, json }: Invocation, out: string, write
   const { err, signal } = terminal;
   const onWait = (lock: string, pid: string) => {
     if (!json)
-      print(err, `Process ${pid} writes ${out}: waiting for its end. If it is no command of yours, remove ${lock}.`);
+      print(
+        err,
+        `Process ${pid} is writing ${out}; waiting until it ends. If it is not one of your commands, remove ${lock}.`,
+      );
   };
   return withFileLock(out, { signal, onWait }, write);
 }

@@ -34,7 +34,7 @@ export async function followEvents(
     if (terminal.signal.aborted && session) {
       print(
         terminal.err,
-        'The poll goes on, and its votes are charged. To follow it:',
+        'The poll continues, and its votes are charged. To follow it:',
         `  ${programOf(terminal)} watch ${session}`,
         ...(page === undefined ? [] : [`  ${linkOf(terminal, plain(page))}`]),
         `To stop it: ${programOf(terminal)} cancel ${session}`,

@@ -72,6 +72,6 @@ async function idOf({ polls, terminal }: Invocation, text: string): Promise<stri
   const [key] = active;
   if (active.length === 1 && key) return key.id;
   throw new UsageError(
-    key ? 'Several keys begin like this; give the id from keys list.' : 'No active key of yours begins like this.',
+    key ? 'Several keys begin with this; use the id from keys list.' : 'None of your active keys begins with this.',
   );
 }

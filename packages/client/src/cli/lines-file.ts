@@ -25,7 +25,7 @@ export async function cutToWholeLines(
     // An incomplete first line is removed too.
     const isCut = value === null && !line.hasEnd && line.text?.startsWith('{');
     if (!isAny && isFirst && !isCut && (value === null || !isFirst(value)))
-      throw new UsageError(`${path} has something else. Name another file with --out, or remove it.`);
+      throw new UsageError(`${path} has other content. Name another file with --out, or remove it.`);
     isAny = true;
     if (value === null) break;
     if (isKept(value)) kept = line;

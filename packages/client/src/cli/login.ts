@@ -46,7 +46,7 @@ async function askInBrowser(
     const query = new URLSearchParams({ port: String(loopback.port), state, challenge, name });
     const url = `${siteUrl}/dashboard/grant?${query}`;
     const shown = confirmationOf(challenge);
-    print(terminal.err, `Allow it in the browser if the page shows the code ${shown}:`, linkOf(terminal, url));
+    print(terminal.err, `Allow the login in the browser if the page shows the code ${shown}:`, linkOf(terminal, url));
     if (browser) await terminal.openBrowser?.(url);
     return await within(TIMEOUT_MS, loopback.answer, terminal.signal);
   } finally {

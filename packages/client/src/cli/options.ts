@@ -40,7 +40,8 @@ export function readSettings(values: Values, env: NodeJS.ProcessEnv): CliSetting
     throw new UsageError('--url (or EP_URL) must be an address such as https://polls.example.com.');
   }
   for (const secret of [settings.key, settings.session]) {
-    if (secret && !/^[\x21-\x7e]+$/.test(secret)) throw new UsageError('The key has characters that no key has.');
+    if (secret && !/^[\x21-\x7e]+$/.test(secret))
+      throw new UsageError('The key contains characters that API keys never have.');
   }
   return settings;
 }

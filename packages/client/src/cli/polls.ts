@@ -14,7 +14,7 @@ export async function pollsCommand({ polls, terminal, json }: Invocation, query:
   }
   if (page.polls.length === 0 && !page.has_more) print(out, 'No polls.');
   print(out, ...page.polls.map(lineOf));
-  if (page.after !== null) print(err, `Older ones: ${programOf(terminal)} polls --after ${page.after}`);
+  if (page.after !== null) print(err, `Older polls: ${programOf(terminal)} polls --after ${page.after}`);
   return EXIT.winner;
 }
 

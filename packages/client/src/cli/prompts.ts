@@ -16,14 +16,14 @@ export async function completePoll(
 /** The question of a free poll. The service can supply the options. */
 export const questionFor = async (poll: PollText | null, terminal: Terminal): Promise<PollText> =>
   poll ??
-  until(terminal, 'Question: ', (line) => readPollText(line, undefined), 'Put the question behind ask, in quotes.');
+  until(terminal, 'Question: ', (line) => readPollText(line, undefined), 'Put the question after ask, in quotes.');
 
 const optionsFor = (terminal: Terminal): Promise<string[]> =>
   until(
     terminal,
     'Options, separated by commas: ',
     readOptions,
-    'Put the options behind the question: "Which is larger? [The Sun, The Moon]".',
+    'Put the options after the question: "Which is larger? [The Sun, The Moon]".',
   );
 
 /** Asks until the answer is usable. */

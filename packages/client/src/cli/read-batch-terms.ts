@@ -52,7 +52,9 @@ function formatOf(file: string, named: string | undefined): 'jsonl' | 'csv' {
   if (named !== undefined) return oneOf('format', named, ['jsonl', 'csv']);
   if (/\.(jsonl|ndjson)$/i.test(file)) return 'jsonl';
   if (/\.csv$/i.test(file)) return 'csv';
-  throw new UsageError(`Whether ${file === '-' ? 'the input' : file} is jsonl or csv is not known: add --format.`);
+  throw new UsageError(
+    `The format of ${file === '-' ? 'the input' : file} is not known: add --format jsonl or --format csv.`,
+  );
 }
 
 const readTerms = (values: Values): BatchTerms => ({
@@ -65,7 +67,7 @@ const readTerms = (values: Values): BatchTerms => ({
 });
 
 export function readBatches(words: readonly string[], values: Values): BatchCommand {
-  none(words, 'batches takes no words; --status, --limit and --after say which.');
+  none(words, 'batches takes no further words; choose batches with --status, --limit and --after.');
   allowOnly('batches', values, ['status', 'limit', 'after']);
   const { default: otherwise, max: most } = LIMITS.batch.list;
   const query: BatchListQuery = {

@@ -16,14 +16,14 @@ const LIMITING = ['limit-usd', 'reset', 'until', 'read-only'] as const;
 export function readKeys([action = 'list', ...words]: readonly string[], values: Values): KeysCommand {
   switch (oneOf('action of keys', action, KEY_ACTIONS)) {
     case 'list':
-      none(words, 'keys list takes no words.');
+      none(words, 'keys list takes no further words.');
       allowOnly('keys list', values, []);
       return { name: 'keys', action: 'list' };
     case 'create': {
       allowOnly('keys create', values, LIMITING);
       if (words.length > 1) throw new UsageError('keys create takes one label: keys create "build server".');
       const { limit_usd, expires_at, ...others } = readTerms(values);
-      if (limit_usd === null || expires_at === null) throw new UsageError('A new key has no limit to take away.');
+      if (limit_usd === null || expires_at === null) throw new UsageError('A new key has no limit to remove.');
       const [label] = words;
       const limits = { ...(limit_usd !== undefined && { limit_usd }), ...(expires_at !== undefined && { expires_at }) };
       return { name: 'keys', action: 'create', terms: { ...(label !== undefined && { label }), ...limits, ...others } };
@@ -55,6 +55,7 @@ const readLimit = (text: string): number | null => (text === 'none' ? null : amo
 function readEnd(text: string): string | null {
   if (text === 'never') return null;
   const at = /^\d{4}-\d\d-\d\d([T ].*)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) throw new UsageError(`--until is a day such as 2027-01-31, a time, or never; it was ${text}.`);
+  if (Number.isNaN(at))
+    throw new UsageError(`--until must be a day such as 2027-01-31, a time, or never, not ${text}.`);
   return new Date(at).toISOString();
 }

@@ -6,13 +6,13 @@ export function threshold(text: string): number {
   const value = decimal('--threshold', text);
   if (value <= 1) return value;
   const meant = value <= 100 ? ` Did you mean ${value / 100}?` : '';
-  throw new UsageError(`--threshold is 0 to 1.${meant}`);
+  throw new UsageError(`--threshold must be 0 to 1.${meant}`);
 }
 
 export function dollars(text: string, most: number): number {
   const value = decimal('--max-cost', text.replace(/^\$/, ''));
   if (value > 0 && value <= most) return value;
-  throw new UsageError(`--max-cost is more than 0 and at most ${most} dollars.`);
+  throw new UsageError(`--max-cost must be more than 0 and at most ${most} dollars.`);
 }
 
 export function amount(name: string, text: string): number {
@@ -21,7 +21,7 @@ export function amount(name: string, text: string): number {
 
 function decimal(name: string, text: string): number {
   const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value)) throw new UsageError(`${name} is a number such as 0.5.`);
+  if (!Number.isFinite(value)) throw new UsageError(`${name} must be a number such as 0.5.`);
   return value;
 }
 
@@ -34,6 +34,7 @@ interface Range {
 export function whole(name: string, text: string | undefined, { least, most, otherwise }: Range): number {
   if (text === undefined) return otherwise;
   const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) throw new UsageError(`${name} is a whole number from ${least} to ${most}.`);
+  if (!(value >= least && value <= most))
+    throw new UsageError(`${name} must be a whole number from ${least} to ${most}.`);
   return value;
 }

@@ -22,11 +22,11 @@ export function readAsk(words: readonly string[], values: Values): AskCommand {
     const extra = (
       ['preset', 'models', 'panel', 'threshold', 'max-cost', 'dry-run', 'reasons', 'metadata'] as const
     ).find((name) => values[name]);
-    if (extra) throw new UsageError(`--free and --${extra} do not go together: a free poll has terms of its own.`);
+    if (extra) throw new UsageError(`--free and --${extra} cannot be combined: a free poll has fixed terms.`);
     return { name: 'ask', how: 'free', poll };
   }
   const panels = (['preset', 'models', 'panel'] as const).filter((name) => values[name] !== undefined);
-  if (panels.length > 1) throw new UsageError(`--${panels[0]} and --${panels[1]} both name a panel: give one of them.`);
+  if (panels.length > 1) throw new UsageError(`--${panels[0]} and --${panels[1]} both name a panel; use one of them.`);
   const terms: PollTerms = {
     ...(values.preset !== undefined && { preset: oneOf('preset', values.preset, PRESETS) }),
     ...(values.models !== undefined && { models: modelIds(values.models) }),
@@ -61,10 +61,10 @@ export function readPollQuery(values: Values): PollListQuery {
 export function pairs(texts: readonly string[]): Record<string, string> {
   const found = texts.map((text) => {
     const at = text.indexOf('=');
-    if (at < 1) throw new UsageError(`--metadata takes KEY=VALUE, such as customer=42; it was ${text}.`);
+    if (at < 1) throw new UsageError(`--metadata must be KEY=VALUE, such as customer=42, not ${text}.`);
     return [text.slice(0, at), text.slice(at + 1)] as const;
   });
   const twice = found.find(([key], i) => found.findIndex(([other]) => other === key) < i);
-  if (twice) throw new UsageError(`--metadata has the key ${twice[0]} twice.`);
+  if (twice) throw new UsageError(`--metadata contains the key ${twice[0]} twice.`);
   return Object.fromEntries(found);
 }

@@ -13,12 +13,12 @@ export interface UsageCommand {
 const GROUPS = ['day', 'key', 'preset', 'surface'];
 
 export function readUsage(words: readonly string[], values: Values): UsageCommand {
-  none(words, 'usage takes no words; --by, --from, --to and --preset say what of.');
+  none(words, 'usage takes no further words; choose with --by, --from, --to and --preset.');
   allowOnly('usage', values, ['by', 'from', 'to', 'preset']);
   const { by, from, to, preset } = values;
   if (by !== undefined && !GROUPS.includes(by) && !/^metadata\../.test(by)) {
     const meant = didYouMean(by, [...GROUPS, 'metadata.']);
-    throw new UsageError(`--by is ${GROUPS.join(', ')} or metadata.NAME; it was ${by}.${meant}`);
+    throw new UsageError(`--by must be ${GROUPS.join(', ')} or metadata.NAME, not ${by}.${meant}`);
   }
   const query: UsageQuery = {
     ...(by !== undefined && { group_by: by }),
@@ -31,5 +31,5 @@ export function readUsage(words: readonly string[], values: Values): UsageComman
 
 function day(name: string, text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw new UsageError(`${name} is a day such as 2026-11-20; it was ${text}.`);
+  throw new UsageError(`${name} must be a day such as 2026-11-20, not ${text}.`);
 }

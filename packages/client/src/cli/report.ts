@@ -43,10 +43,10 @@ export function report(
     if (code === 'invalid_api_key') print(err, `  Check EP_KEY, or get a new one: ${programOf(terminal)} login`);
     print(err, ...rows.map(rowLine));
     if (rowCount > rows.length) print(err, `  and ${rowCount - rows.length} more`);
-    if (rows.length > 0) print(err, '  Nothing was run. To leave these rows out: --skip-invalid');
-    if (requiredUsd !== null) print(err, `  A balance of $${limitText(requiredUsd)} would do, or a lower --max-cost.`);
+    if (rows.length > 0) print(err, '  Nothing was run. To skip these rows: --skip-invalid');
+    if (requiredUsd !== null) print(err, `  A balance of $${limitText(requiredUsd)} is needed, or a lower --max-cost.`);
     if (minCostUsd !== null) print(err, `  Try --max-cost ${limitText(minCostUsd)}`);
-    if (sessionId !== null) print(err, `  The poll was made: ${programOf(terminal)} watch ${plain(sessionId)}`);
+    if (sessionId !== null) print(err, `  The poll was created: ${programOf(terminal)} watch ${plain(sessionId)}`);
     if (sessionId !== null && mayRun(error))
       print(err, `  To stop it: ${programOf(terminal)} cancel ${plain(sessionId)}`);
     for (const { action, description, url } of recovery) {

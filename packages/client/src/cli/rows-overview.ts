@@ -39,7 +39,9 @@ function rowOf(text: string | null, line: number): { gold?: unknown; options?: u
   } catch {
     // Reported below.
   }
-  throw new UsageError(`Line ${line} is not a JSON object. Each line is one: {"question": "…", "options": ["…", "…"]}`);
+  throw new UsageError(
+    `Line ${line} is not a JSON object. Each line must be one, such as {"question": "…", "options": ["…", "…"]}`,
+  );
 }
 
 /** Counts CSV records, whose quoted cells may span several lines. The first record is the header. */

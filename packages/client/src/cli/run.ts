@@ -90,14 +90,14 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
         const { question, options } = await questionFor(command.poll, terminal);
         return freeCommand(invocation, { question, ...(options && { options }) });
       }
-      requireKey('A poll needs an API key (--free asks without one)');
+      requireKey('A poll needs an API key (with --free it does not)');
       const request = { ...(await completePoll(command.poll, terminal)), ...command.terms };
       return command.how === 'dry-run' ? dryRunCommand(invocation, request) : askCommand(invocation, request);
     }
     case 'result':
       return showOutcome(await resultOf(polls, command.id, terminal.signal), invocation);
     case 'watch':
-      if (command.ids.length === 0) requireKey('What runs is listed with an API key; name an id, or');
+      if (command.ids.length === 0) requireKey('To list running polls, an API key is needed. Name an id, or');
       return watchCommand(invocation, command.ids);
     case 'cancel':
       requireKey('Cancelling needs an API key');
@@ -132,7 +132,7 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
       if (session === undefined) requireKey('The usage needs an API key');
       return usageCommand(invocation, command);
     case 'keys':
-      if (session === undefined) requireKey('Keys are managed with an API key');
+      if (session === undefined) requireKey('Managing keys needs an API key');
       return keysCommand(invocation, command);
     case 'login':
       return loginCommand(invocation, command);

@@ -6,7 +6,7 @@ import { plain } from './plain-text.ts';
 export type ShownOutcome = PollResponse | ResultDetail;
 
 const WHY = {
-  mathematical_lock: 'no vote left could change it',
+  mathematical_lock: 'remaining votes could not change it',
   confidence: 'threshold reached',
   budget: 'cost limit reached',
   roster_exhausted: 'all models were asked',
@@ -47,7 +47,7 @@ export const reasons = ({ votes }: ShownOutcome): string[] =>
 export function remarks(outcome: ShownOutcome): string[] {
   const least = 'min_cost_usd' in outcome ? outcome.min_cost_usd : undefined;
   return [
-    ...(least === undefined ? [] : [`The smallest limit that pays for a vote: --max-cost ${limitText(least)}`]),
+    ...(least === undefined ? [] : [`The lowest limit that covers one vote: --max-cost ${limitText(least)}`]),
     ...(outcome.simulated ? ['Simulated models: not a real answer.'] : []),
   ];
 }

@@ -84,9 +84,9 @@ function lines({ terminal }: Invocation, { statement, parts, isGood }: Verified)
   const ink = styleOf(terminal);
   const failing = parts.filter(({ state }) => state === 'fails').map(({ name }) => name);
   const open = parts.some(({ state }) => state === 'unchecked');
-  const good = open ? 'Everything that could be checked holds.' : 'Everything holds.';
+  const good = open ? 'Everything that could be checked is valid.' : 'Everything is valid.';
   return [
-    ink.bold(isGood ? good : `This receipt does not hold: ${failing.join(', ') || 'its signature was not checked'}.`),
+    ink.bold(isGood ? good : `This receipt is not valid: ${failing.join(', ') || 'its signature was not checked'}.`),
     ...(statement === null ? [] : [plain(statement.result_id)]),
     ...parts.map(({ name, state, says }) => `  ${pad(name, 10)} ${pad(MARK[state], 10)} ${plain(says)}`),
   ];

@@ -57,7 +57,7 @@ async function statusesOf({ polls, terminal }: Invocation, ids: readonly string[
     const page = await polls.statuses(ids.slice(from, from + MAX_IDS), { signal: terminal.signal });
     const [missing] = page.not_found;
     if (missing !== undefined) {
-      throw new EloquentPollError(`${missing} is no poll of yours.`, { code: 'session_not_found', status: 404 });
+      throw new EloquentPollError(`${missing} is not one of your polls.`, { code: 'session_not_found', status: 404 });
     }
     found.push(...page.polls);
   }

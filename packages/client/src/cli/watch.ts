@@ -16,7 +16,7 @@ export async function watchCommand(invocation: Invocation, ids: readonly string[
   const watched = ids.length > 0 ? ids : await runningPolls(polls, terminal.signal);
   const [id] = watched;
   if (id === undefined) {
-    if (!json) print(terminal.err, 'No poll of yours runs.');
+    if (!json) print(terminal.err, 'None of your polls is running.');
     return EXIT.winner;
   }
   if (id.startsWith('pb_')) return watchBatch(invocation, id);

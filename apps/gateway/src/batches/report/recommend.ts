@@ -64,10 +64,10 @@ function bestPanel(panels: readonly BatchReportPanel[]): Compared {
     best,
     isCheaper: alike.some((panel) => costPerPoll(best) < costPerPoll(panel)),
     compared: [
-      `Right were ${each}.`,
+      `Right answers: ${each}.`,
       alike.length === 1
         ? `${best.preset} was right most often.`
-        : `${best.preset} is the cheapest of those whose interval reaches the best figure.`,
+        : `${best.preset} is the cheapest preset whose interval includes the best figure.`,
     ],
   };
 }
@@ -98,7 +98,7 @@ const changeText = (panel: BatchReportPanel, choice: Choice): string =>
 function wrongStopText({ wrong_stops: stops }: BatchThreshold): string {
   if (!stops?.wrong) return '';
   const atLeast = stops.share === null ? 'at least ' : '';
-  return ` Of its ${count(stops.of, 'early stop')}, ${atLeast}${stops.wrong.toLocaleString('en-US')} were on another answer than the whole panel's.`;
+  return ` Of its ${count(stops.of, 'early stop')}, ${atLeast}${stops.wrong.toLocaleString('en-US')} had another answer than that of the full panel.`;
 }
 
 /** The threshold that was significantly more often right than the polls as asked, unless it is the one recommended. */
@@ -109,7 +109,7 @@ function moreAccurateText({ thresholds }: BatchReportPanel, chosen: BatchThresho
   if (better === undefined || better === chosen) return [];
   const { mean, low, high } = better.difference!;
   return [
-    `Right most often was a threshold of ${better.confidence_threshold}, for ${dollars(better.cost_usd! / better.accuracy!.of)} a poll: ${points(mean!)} more than as asked, 95% interval ${rangeOf(low!, high!, points)}.`,
+    `A threshold of ${better.confidence_threshold} was right most often, for ${dollars(better.cost_usd! / better.accuracy!.of)} a poll: ${points(mean!)} more than as asked, 95% interval ${rangeOf(low!, high!, points)}.`,
   ];
 }
 
@@ -137,7 +137,7 @@ function keepText(panel: BatchReportPanel, isCheaper: boolean): string {
   const why = open
     ? ` A threshold of ${open.confidence_threshold} would have cost ${percentText(1 - open.cost_usd! / asAskedUsd(open), 0)} less, but may be right up to ${points(-open.difference!.low!)} less often, as far as these rows show.`
     : '';
-  return `${isCheaper ? 'Take' : 'Keep'} ${panel.preset} ${asAsked}: it was right in ${sharePercent(panel.accuracy)}.${why}`;
+  return `${isCheaper ? 'Use' : 'Keep'} ${panel.preset} ${asAsked}: it was right in ${sharePercent(panel.accuracy)}.${why}`;
 }
 
 function unknownText(panel: BatchReportPanel): string[] {
@@ -146,16 +146,16 @@ function unknownText(panel: BatchReportPanel): string[] {
   if (first === undefined) return orderText(panel);
   return [
     ...orderText(panel),
-    `Nothing is known of ${preset} with a threshold of ${first.confidence_threshold} or more: ${count(first.unknown, 'poll')} had stopped before, and votes that were not asked cannot be replayed. Ask the same rows with a threshold of 1 to compare all of them.`,
+    `Nothing is known about ${preset} with a threshold of ${first.confidence_threshold} or more: ${count(first.unknown, 'poll')} had stopped before, and votes that were not asked for cannot be replayed. Run the same rows with a threshold of 1 to compare all thresholds.`,
   ];
 }
 
 function orderText({ preset, order_unknown: polls = 0, thresholds }: BatchReportPanel): string[] {
   if (polls === 0) return [];
-  const of = `${count(polls, 'poll')} changed ${polls === 1 ? 'its' : 'their'} worker on the way, so that the order of the votes is not known`;
+  const of = `${count(polls, 'poll')} moved to another worker while running, so that the order of the votes is not known`;
   return thresholds.some(({ unknown, accuracy }) => unknown === 0 && accuracy === null)
-    ? [`Nothing is known of ${preset} with other thresholds: ${of}. Ask the same rows again to compare thresholds.`]
-    : [`Other thresholds are compared without these polls: ${of}.`];
+    ? [`Nothing is known about ${preset} with other thresholds: ${of}. Run the same rows again to compare thresholds.`]
+    : [`The comparison of other thresholds leaves out some polls: ${of}.`];
 }
 
 /** The single model that was significantly more often right than the panel, on polls in which both answered. */

@@ -60,19 +60,19 @@ const LABELS: Readonly<Record<PartName, string>> = {
   inclusion: 'Sealed day',
 };
 const STATES = {
-  holds: ['good', 'Holds'],
-  fails: ['bad', 'Does not hold'],
+  holds: ['good', 'Valid'],
+  fails: ['bad', 'Not valid'],
   unchecked: ['', 'Not checked'],
 } as const;
 
 function shown({ parts, isGood }: Verified): Node[] {
   const open = parts.some(({ state }) => state === 'unchecked');
-  const good = open ? 'Everything that can be checked holds.' : 'Everything holds.';
+  const good = open ? 'Everything that can be checked is valid.' : 'Everything is valid.';
   return [
     element(
       'p',
       { class: 'notice', 'data-tone': isGood ? 'good' : 'bad' },
-      isGood ? good : 'This receipt does not hold.',
+      isGood ? good : 'This receipt is not valid.',
     ),
     element(
       'ul',

@@ -26,7 +26,7 @@ ${ownKey()}
 ${hosts(facts)}
 <div id="test-connection" data-question="${EXAMPLE.question}" data-options="${JSON.stringify(EXAMPLE.options)}" hidden>
 <h2 id="test">Test it now</h2>
-<p>${runsFreePolls(facts) ? 'The first button asks a free poll, without a key. The second' : 'The button'} opens an MCP session with the key above; nothing is asked and nothing costs.</p>
+<p>${runsFreePolls(facts) ? 'The first button asks a free poll, without a key. The second' : 'The button'} opens an MCP session with the key above; it runs no poll and costs nothing.</p>
 <p class="row">${runsFreePolls(facts) ? askFreePoll : ''}<button class="button secondary" type="button" id="test-mcp">Test MCP</button></p>
 <div id="test-outcome" role="status"></div>
 </div>

@@ -72,7 +72,7 @@ ${code(`[mcp_servers.${NAME}]\nurl = "${url}"\nbearer_token_env_var = "EP_KEY"`,
     {
       id: 'connect-openai',
       title: 'OpenAI client',
-      content: html`<p>Code that classifies with a client of the OpenAI API changes base URL and model. The options are an enum of the response format or of a tool, or end the text:</p>
+      content: html`<p>Code that classifies with a client of the OpenAI API only needs another base URL and model. The options are an enum in the response format or in a tool, or in brackets at the end of the text:</p>
 ${code(
   `const client = new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: '${PLACEHOLDER}' });
 const { choices } = await client.chat.completions.create({
@@ -113,4 +113,4 @@ const bySettings = (host: 'Claude' | 'ChatGPT', url: string): Html => html`${
     : html`<p>Turn on <strong>Settings → Connectors → Advanced → Developer mode</strong>, then choose <strong>Create</strong> and paste this address:</p>`
 }
 ${code(url, `Address for ${host}`)}
-<p class="muted small">${host} connects from its own servers, so the address must be public and https. It signs you in through this service’s sign-in, if that lets apps register.</p>`;
+<p class="muted small">${host} connects from its own servers, so the address must be public and https. You sign in with the identity provider of this service, if it lets apps register.</p>`;

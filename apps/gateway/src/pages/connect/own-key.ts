@@ -7,5 +7,5 @@ export const PLACEHOLDER = 'YOUR_API_KEY';
 export const ownKey = (): Html => html`<div id="own-key" class="card stack" hidden>
 <p class="field"><label for="own-key-field">Your API key, for the samples on this page</label>
 <input id="own-key-field" class="mono" type="password" autocomplete="off" spellcheck="false" placeholder="ep_k_…" aria-describedby="own-key-note"></p>
-<p id="own-key-note" class="muted small" role="status">It stays in this page and is gone when you leave. Keys are on the <a href="/dashboard/keys">dashboard</a>.</p>
+<p id="own-key-note" class="muted small" role="status">It is not stored, and is forgotten when you leave the page. Keys are on the <a href="/dashboard/keys">dashboard</a>.</p>
 </div>`;

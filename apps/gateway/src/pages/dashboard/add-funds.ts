@@ -19,7 +19,7 @@ ${tabs('Ways to pay', [
 </section>
 `;
 
-const off = (what: string): Html => html`<p class="muted">${what} are not set up on this installation.</p>`;
+const off = (what: string): Html => html`<p class="muted">${what} are not configured on this service.</p>`;
 
 const amountField = (
   id: string,
@@ -38,12 +38,12 @@ ${amountField('card-amount', LIMITS.checkout_cents.min / 100, LIMITS.checkout_ce
 
 function usdcForm({ wallets }: AccountView, chain: NonNullable<Funding['chain']>): Html {
   if (wallets.length === 0)
-    return html`<p>USDC goes to the wallet that pays, and this account has no wallet. To pay in USDC, sign out and
-<a href="/dashboard#wallet">sign in with the wallet</a>: it has a balance of its own.</p>
+    return html`<p>USDC is credited to the account of the paying wallet, and this account has no wallet. To pay in USDC, sign out and
+<a href="/dashboard#wallet">sign in with the wallet</a>; it has its own balance.</p>
 ${terms(chain)}`;
   return html`<form class="stack" data-usdc data-chain="${chain.id}" data-wallets="${wallets.join(' ')}">
 ${amountField('usdc-amount', LIMITS.deposit_usd.min, LIMITS.deposit_usd.max)}
-<p class="muted small">Your wallet signs a payment of exactly this amount. We hand it to the chain and pay its fee; the balance grows
+<p class="muted small">Your wallet signs a payment of exactly this amount. We submit it to the chain and pay the fee; it is credited
 once the chain shows the transfer.</p>
 <p><button class="button" data-needs-script disabled>Pay with wallet</button></p>
 <p role="status" data-said hidden></p>
@@ -59,6 +59,6 @@ const terms = ({ name, id, asset, payTo }: NonNullable<Funding['chain']>): Html 
 <dt>Paid to</dt><dd class="mono">${payTo}</dd>
 <dt>For programs</dt><dd><code>POST /api/deposit</code>, x402 in versions 1 and 2</dd>
 </dl>
-<p><strong>Do not send tokens to this address.</strong> A plain transfer does not say whose it is and cannot be credited. Pay with
+<p><strong>Do not send tokens to this address.</strong> A plain transfer cannot be assigned to an account and is not credited. Pay with
 the button, or with an x402 client.</p>
 </details>`;

@@ -16,7 +16,7 @@ export function deletePollsPage(baseUrl: string, rows: readonly HistoryRow[]): s
     heading: rows.length === 0 ? 'Delete polls' : ended.length === 1 ? 'Delete this poll?' : 'Delete these polls?',
     scripts: ['local-time'],
     main: html`${rows.length === 0 ? html`<p class="lead">Check the polls to delete in the history first.</p>` : ''}
-${ended.length < rows.length ? html`<p>Polls that still run are not deleted: cancel them first.</p>` : ''}
+${ended.length < rows.length ? html`<p>Running polls are not deleted; cancel them first.</p>` : ''}
 ${ended.length === 0 ? html`<p><a class="button secondary" href="${POLLS_PATH}">To the history</a></p>` : question(ended)}`,
   });
 }
@@ -24,7 +24,7 @@ ${ended.length === 0 ? html`<p><a class="button secondary" href="${POLLS_PATH}">
 const question = (
   rows: readonly HistoryRow[],
 ): Html => html`<p class="lead">${rows.length === 1 ? 'Its question, options, votes, metadata, feedback and receipt are' : `Questions, options, votes, metadata, feedback and receipts of ${rows.length} polls are`} deleted at once. Links to ${rows.length === 1 ? 'its result' : 'their results'} stop working. This cannot be undone.</p>
-<p class="muted">What was paid stays on the books, as an amount.</p>
+<p class="muted">The amount that was charged stays in the ledger.</p>
 <form class="stack" method="post" action="${DELETE_PATH}">
 <ul class="plain">
 ${rows.map(({ pollId, question, createdAt }) => html`<li><input type="hidden" name="id" value="${pollId}"><strong dir="auto">${beginning(question)}</strong> <span class="muted small">${localTime(createdAt.toISOString(), 'short')}</span></li>\n`)}</ul>

@@ -34,7 +34,7 @@ ${ended.length === 0 ? '' : html`<details class="small"><summary>${ended.length}
 <form method="post" action="${KEYS_PATH}" accept-charset="utf-8" class="stack">
 ${oneTimeId()}${keyFields(refused?.fields ?? NO_TERMS)}
 ${refused ? html`<p class="field-error" role="alert">${refused.problem}</p>` : ''}
-<p class="hint">A key with a limit, an expiry or for reading only cannot manage keys. Without any of them it can. Deleting the account, paying by card, <code>GET /api/balance</code>, <code>GET /api/results</code> and <code>/api/results/recent</code> are for you alone, signed in.</p>
+<p class="hint">A key that has a limit, expires or is read-only cannot manage keys; other keys can. Deleting the account, paying by card, <code>GET /api/balance</code>, <code>GET /api/results</code> and <code>/api/results/recent</code> are for you alone, signed in.</p>
 <p><button class="button">Create key</button></p>
 </form>
 </section>

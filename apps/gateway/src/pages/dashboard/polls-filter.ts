@@ -22,16 +22,16 @@ export const SORTED = [
 export const POLLS_QUERY = {
   q: 'Text in the question.',
   show: '`close`, `ties` or `failed`.',
-  preset: 'Panel that was asked.',
-  key: 'Id of the API key that asked.',
+  preset: 'Panel of the polls.',
+  key: 'Id of the API key that submitted the polls.',
   from: 'First day, in UTC.',
   to: 'Last day, in UTC.',
-  label: 'A pair of the metadata, `key=value`.',
+  label: 'A metadata pair, `key=value`.',
   sort: '`oldest` for oldest first.',
 };
 
 /** Which page of the list. */
-export const POLLS_CURSORS = { after: 'Session id to go on after.', before: 'Session id to go back from.' };
+export const POLLS_CURSORS = { after: 'Session id; shows older polls.', before: 'Session id; shows newer polls.' };
 
 export interface PollsFilter {
   /** What the form shows, and links repeat: nothing that is empty or unknown. */

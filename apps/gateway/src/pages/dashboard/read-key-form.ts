@@ -51,7 +51,7 @@ export function readKeyTyped(fields: KeyFields, now = Date.now()): KeyTyped | { 
   const amount = limit.replace(/^\$/, '');
   if (amount !== '' && (!/^\d{1,9}(\.\d{1,6})?$/.test(amount) || Number(amount) > LIMITS.key_limit_usd))
     return {
-      problem: `The limit is an amount in dollars, at most ${LIMITS.key_limit_usd.toLocaleString('en-US')}, or nothing.`,
+      problem: `The limit is an amount in dollars, at most ${LIMITS.key_limit_usd.toLocaleString('en-US')}, or an empty field.`,
     };
   const days = EXPIRIES.find(({ value }) => value === expires);
   return {

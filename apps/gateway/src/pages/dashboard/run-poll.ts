@@ -49,7 +49,7 @@ export function runPollCard(
 ${select('preset', 'Panel', choices, chosen)}
 <p class="field"><label for="threshold">Confidence threshold</label>
 <input id="threshold" name="confidence_threshold" type="number" min="0" max="1" step="0.01" value="${threshold}" required aria-describedby="threshold-hint">
-<span class="hint" id="threshold-hint">0 to 1: stop once the leader is that likely to stay; 1 waits until it is final.</span></p>
+<span class="hint" id="threshold-hint">0 to 1: the poll stops once the leader is this likely to stay; with 1, once it is final.</span></p>
 <p class="field"><label for="most">Cost limit ($)</label>
 <input id="most" name="max_cost_usd" type="number" min="0.0001" max="${LIMITS.max_cost_usd.max}" step="any" value="${limitUsd}" required aria-describedby="most-hint">
 <span class="hint" id="most-hint">The poll never costs more.</span></p>
@@ -59,7 +59,7 @@ ${extraBoxes(filled ?? EMPTY)}<p class="hint"><a href="/models#panels">Compare p
 <p><button class="button" data-needs-script disabled>Run poll</button></p>
 </form>
 <div class="live-poll" data-progress tabindex="-1" hidden></div>
-${panels.simulated ? html`<p class="muted small">These models are simulated and their prices made up; your balance is charged as if they were real.</p>` : ''}
+${panels.simulated ? html`<p class="muted small">These models are simulated and their prices invented; your balance is charged as if they were real.</p>` : ''}
 </section>
 `;
 }

@@ -24,7 +24,7 @@ ${table(
 `,
   ),
 )}
-<p class="hint">Canceling asks no further model. Votes that were given are charged, and count.</p>
+<p class="hint">After a cancellation, no further model is asked. Votes received by then count and are charged.</p>
 </section>`
   }</div>`;
 

@@ -11,10 +11,10 @@ export type Grouping = (typeof GROUPINGS)[number];
 /** Parameters of the address with their descriptions. */
 export const USAGE_QUERY = {
   days: '7, 30 or 90, up to today.',
-  by: 'What bars and table are split by: `key`, `preset` or `surface`.',
+  by: 'How chart and table are grouped: `key`, `preset` or `surface`.',
   key: `Id of a key, or \`${NO_KEY}\` for polls of a login.`,
-  preset: 'Panel that was asked.',
-  surface: 'Way in, such as `rest` or `mcp`.',
+  preset: 'Panel of the polls.',
+  surface: 'Surface, such as `rest` or `mcp`.',
 };
 
 export interface UsageAsked {

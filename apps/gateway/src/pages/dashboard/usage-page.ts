@@ -129,7 +129,7 @@ ${groupTable(view, named)}
 <p class="row small export"><span class="muted">Everything on this page:</span>
 <a class="button secondary small" href="${usageAddress(`${USAGE_PATH}/export`, asked, { format: 'csv' })}">CSV</a>
 <a class="button secondary small" href="${usageAddress(`${USAGE_PATH}/export`, asked, { format: 'json' })}">JSON</a></p>
-<p class="muted small">Days are UTC days, by when polls ended. What was saved is an estimate: what the models that were not asked would usually have cost. Medians are of completed polls, within 5%.</p>
+<p class="muted small">Days are UTC days on which polls ended. The saving is an estimate: the usual cost of the models that were not asked. Medians are of completed polls, exact to 5%.</p>
 </section>
 `;
 }

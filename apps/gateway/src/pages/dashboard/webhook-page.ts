@@ -30,9 +30,9 @@ ${endpoint.url === null ? html`<p class="lead">What is sent to the <code>webhook
 <section class="card stack" aria-labelledby="secret-title">
 <h2 id="secret-title">Signing secret</h2>
 <details><summary>Show the secret</summary>${code(secret, 'The signing secret')}</details>
-${endpoint.previousUntil ? html`<p class="small muted">The secret before it signs too until ${localTime(endpoint.previousUntil.toISOString(), 'short')}.</p>` : ''}
+${endpoint.previousUntil ? html`<p class="small muted">Until ${localTime(endpoint.previousUntil.toISOString(), 'short')}, messages are also signed with the previous secret.</p>` : ''}
 <details><summary>Replace it</summary>
-<form class="stack" method="post" action="${path}/rotate"><input type="hidden" name="replaces" value="${nameOfSecret(endpoint)}"><p>For a day messages carry the signatures of both, so that your server can change over without a gap.${endpoint.previousUntil ? ' The secret before this one stops signing at once: a server that still has it fails.' : ''}</p>
+<form class="stack" method="post" action="${path}/rotate"><input type="hidden" name="replaces" value="${nameOfSecret(endpoint)}"><p>For a day, messages carry the signatures of both secrets, so that your server can switch without a gap.${endpoint.previousUntil ? ' The secret before this one stops signing at once: a server that still has it fails.' : ''}</p>
 <p><button class="button">Make a new secret</button></p></form>
 </details>
 </section>
@@ -51,10 +51,10 @@ ${endpoint.description ? html`<p class="muted break-anywhere" dir="auto">${endpo
 <dt>State</dt><dd>${stateOf(endpoint)}</dd>
 <dt>Events</dt><dd>${endpoint.eventTypes.join(', ')}</dd>
 <dt>Waiting</dt><dd>${endpoint.pending}</dd>
-${endpoint.skipped > 0 ? html`<dt>Not sent</dt><dd>${endpoint.skipped}, because too many waited</dd>\n` : ''}</dl>
+${endpoint.skipped > 0 ? html`<dt>Not sent</dt><dd>${endpoint.skipped}, because too many were waiting</dd>\n` : ''}</dl>
 ${
   endpoint.disabledAt
-    ? html`${notice(html`<p>Nothing is sent to it. Once it works again, enable it; what failed can be resent below.</p>`, 'warn')}
+    ? html`${notice(html`<p>Nothing is sent to this endpoint. Enable it once it works again; failed deliveries can be resent below.</p>`, 'warn')}
 <form method="post" action="${path}/enable"><button class="button">Enable</button></form>`
     : html`<form method="post" action="${path}/test"><button class="button">Send a test event</button></form>`
 }
@@ -108,11 +108,11 @@ const subjectOf = (data: Record<string, unknown>): string | null => {
 
 const ERRORS: Record<NonNullable<WebhookAttempt['error']>, string> = {
   name_not_resolved: 'the name was not found',
-  address_refused: 'the name leads to an address that is not public',
+  address_refused: 'the name resolves to an address that is not public',
   connection_failed: 'no connection',
   tls_failed: 'no valid certificate',
-  timed_out: 'no answer in time',
-  bad_answer: 'not an HTTP answer',
+  timed_out: 'no response in time',
+  bad_answer: 'not an HTTP response',
 };
 
 function lastAttempt(attempt: WebhookAttempt | undefined): string {

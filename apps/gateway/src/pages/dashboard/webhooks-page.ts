@@ -30,7 +30,7 @@ export const webhooksPage = (
     baseUrl,
     path: WEBHOOKS_PATH,
     heading: 'Webhooks',
-    main: html`<p class="lead">A server of yours hears when polls and batches end. <a href="/guides/webhooks">How to receive and verify</a></p>
+    main: html`<p class="lead">Your server is notified when polls and batches end. <a href="/guides/webhooks">How to receive and verify</a></p>
 <div class="webhook-cards">
 <section class="card stack" aria-labelledby="endpoints-title">
 <h2 id="endpoints-title">Endpoints</h2>
@@ -45,7 +45,7 @@ export const webhooksOffPage = (baseUrl: string): string =>
     baseUrl,
     path: WEBHOOKS_PATH,
     heading: 'Webhooks',
-    main: html`<p class="muted">Webhooks are not set up on this installation.</p>`,
+    main: html`<p class="muted">Webhooks are not configured on this service.</p>`,
   });
 
 const endpointTable = (endpoints: readonly StoredWebhookEndpoint[]): Html =>

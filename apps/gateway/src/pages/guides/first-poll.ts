@@ -21,8 +21,8 @@ ${shell(
   'full poll',
 )}
 <p>The question has at least 10 characters; there are 2 to 10 options, all different. The poll never costs more than <code>max_cost_usd</code>,
-and stops as soon as its outcome is final or likely enough to stay (<code>confidence_threshold</code>, 0.95 without it).</p>
-<p>What would it cost? <code>POST /api/poll/dry-run</code> takes the same body, runs nothing, and says what is wrong with it.</p>
+and stops as soon as its outcome is final or likely enough to stay (<code>confidence_threshold</code>, by default 0.95).</p>
+<p>What would it cost? <code>POST /api/poll/dry-run</code> takes the same body, runs nothing, and reports errors and the expected cost.</p>
 <p>Next: <a href="/guides/reading-results">Reading a result</a></p>`,
 });
 
@@ -33,5 +33,5 @@ ${shell(
   -d '{"poll": "Which city is farthest north? [Vancouver, Paris, London]"}'`,
   'free poll',
 )}
-<p>At most 5 options of 50 characters. <code>answer</code> is the winner, or null where there is none; <code>page_url</code> is the result for people.</p>
+<p>At most 5 options of 50 characters. <code>answer</code> is the winner, or null if there is none; <code>page_url</code> is the result for people.</p>
 `;

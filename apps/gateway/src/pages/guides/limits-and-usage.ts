@@ -5,8 +5,7 @@ import { type Guide, shell } from './guide.ts';
 export const limitsAndUsage: Guide = {
   name: 'limits-and-usage',
   title: 'Limits and usage',
-  description:
-    'Give each key the amount that it may spend, and see what was spent, by whom, and what stopping early saved.',
+  description: 'Limit what each key can spend, and see what was spent, by which key, and what stopping early saved.',
   content: (baseUrl) => html`${shell(
     `curl -sS --fail-with-body ${baseUrl}/api/usage/balance -H 'Authorization: Bearer ${PLACEHOLDER}'
 curl -sS --fail-with-body '${baseUrl}/api/usage?group_by=key' -H 'Authorization: Bearer ${PLACEHOLDER}'
@@ -16,7 +15,7 @@ curl -sS --fail-with-body '${baseUrl}/api/usage?group_by=day&format=csv' -H 'Aut
 <h2>Limits</h2>
 <ul>
 <li><code>POST /api/keys</code> with <code>{"label": "nightly", "limit_usd": 25, "limit_reset": "monthly"}</code>: its polls are charged at most $25 per month. <code>daily</code> starts again at midnight UTC, <code>never</code> does not.</li>
-<li>What running polls and batches have set aside counts until they end, so polls in parallel do not overspend.</li>
+<li>Holds of running polls and batches count until these end, so parallel polls cannot overspend.</li>
 <li>Beyond the limit a poll is refused: 402 <code>key_budget_reached</code>, with <code>resets_at</code>. The webhook event <code>key.limit_reached</code> is sent once per period.</li>
 <li><code>PATCH /api/keys/{id}</code> changes <code>limit_usd</code>, <code>limit_reset</code>, <code>expires_at</code>, <code>read_only</code> and <code>label</code>, at once.</li>
 <li>A <code>read_only</code> key reads results and usage, and neither asks nor changes anything.</li>

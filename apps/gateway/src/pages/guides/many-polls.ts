@@ -26,10 +26,10 @@ curl -sS --fail-with-body "${baseUrl}/api/polls/$ID/result" -H "Authorization: B
 <li>Retry 429, 502, 503, 504 and broken connections: after <code>Retry-After</code> seconds where it is sent, else with a growing, random wait. With <code>Accept: application/problem+json</code> an error says so too, in <code>retryable</code>.</li>
 <li>Slow down before that, by <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code>; the clients for <a href="/eloquentpoll.ts">TypeScript</a> and <a href="/eloquentpoll.py">Python</a> do.</li>
 </ul>
-<h2>A file of them</h2>
-<p>Thousands whose answers may be late are one request: send JSON lines or CSV to <code>POST ${baseUrl}/api/batches</code>, with
-<code>custom_id</code>, <code>question</code> and <code>options</code> in each row. Every row is checked before any runs. They cost less and run when no other poll waits, within 24 hours. <code>GET /api/batches/{id}/results</code> has the answers so far.</p>
+<h2>A file of polls</h2>
+<p>For polls that are not urgent, one request is enough: send JSON lines or CSV to <code>POST ${baseUrl}/api/batches</code>, with
+<code>custom_id</code>, <code>question</code> and <code>options</code> in each row. Every row is checked before any runs. They cost less, run when no standard poll waits, and end within 24 hours. <code>GET /api/batches/{id}/results</code> has the answers so far.</p>
 <h2>Cost</h2>
 <p>A poll reserves what its whole panel can cost (<code>cost_usd.max</code> of the estimate), at most <code>max_cost_usd</code>. A limit near the <a href="/pricing">expected price</a> ends polls early.
-A balance that is too small is a 402 and nothing has run. <a href="/guides/own-data">Your own data</a> say which preset and threshold are worth it.</p>`,
+Too small a balance is a 402, and nothing runs. <a href="/guides/own-data">Your own data</a> show the best preset and threshold.</p>`,
 };

@@ -13,9 +13,9 @@ curl -sS --fail-with-body ${baseUrl}/api/keys -H 'Authorization: Bearer ${PLACEH
   )}
 <h2>Errors</h2>
 <ul>
-<li>Decide by <code>code</code>, which is stable: <a href="/api/errors/catalog">all of them</a>. Each has a page, <code>/errors/{code}</code>, with what to do.</li>
+<li>Use <code>code</code> in programs; it is stable. <a href="/api/errors/catalog">All codes</a>. Each has a page, <code>/errors/{code}</code>, with what to do.</li>
 <li>Log <code>X-Request-Id</code>; it finds the request in our logs.</li>
-<li>400 and 402 are yours to repair, 429 is pace, 5xx passes. A poll that ran and found no votes is a result with <code>status: failed</code>.</li>
+<li>Correct the request after 400 and 402, slow down after 429, retry later after 5xx. A poll that ran and found no votes is a result with <code>status: failed</code>.</li>
 </ul>
 <h2>Keys</h2>
 <ul>

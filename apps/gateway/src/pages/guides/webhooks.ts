@@ -50,7 +50,7 @@ ThreadingHTTPServer(("", 3000), Receiver).serve_forever()`;
 export const receivingWebhooks: Guide = {
   name: 'webhooks',
   title: 'Webhooks',
-  description: 'Have a server of yours hear when polls and batches end, instead of asking.',
+  description: 'Notify your server when polls and batches end.',
   content: (baseUrl) => html`${shell(
     `KEY=${PLACEHOLDER}
 curl -sS --fail-with-body ${baseUrl}/api/webhook-endpoints \\
@@ -58,7 +58,7 @@ curl -sS --fail-with-body ${baseUrl}/api/webhook-endpoints \\
   -d '{"url": "https://app.example.com/hooks", "event_types": ["poll.completed", "poll.failed", "batch.completed"]}'`,
     'an endpoint',
   )}
-<p>The answer has the signing secret. Or send <code>webhook_url</code> with a session, a stream or a batch: its end goes there, signed with the secret of
+<p>The answer has the signing secret. Or send <code>webhook_url</code> with a session, a stream or a batch: its end is sent there, signed with the secret of
 <code>GET /api/webhook-endpoints/account/secret</code>. Both are on the <a href="/dashboard/webhooks">dashboard</a> too, with a log, a test event and a button to send again.</p>
 <h2>Verify</h2>
 <p>Messages are <a href="https://www.standardwebhooks.com">Standard Webhooks</a>; its libraries verify them, and so do our clients.</p>
@@ -66,12 +66,12 @@ curl -sS --fail-with-body ${baseUrl}/api/webhook-endpoints \\
 <details><summary>A receiver in Python</summary>${code(python(baseUrl), 'Python: a receiver')}</details>
 <h2>What to know</h2>
 <ul>
-<li>Answer 2xx within 15 seconds, and work afterwards. Anything else is tried again after 5 s, 1 min, 5 min and so on for three days; <code>Retry-After</code> is heeded up to an hour.</li>
-<li>A message comes at least once, in no order. <code>webhook-id</code> is the same in every attempt: keep those you have dealt with.</li>
-<li>410 disables the endpoint at once, three days without a success do too; the account’s other endpoints hear of it by <code>endpoint.disabled</code>. What waited is in the log and can be sent again.</li>
+<li>Answer 2xx within 15 seconds, and work afterwards. Otherwise the message is sent again after 5 s, 1 min, 5 min and so on for three days; <code>Retry-After</code> is respected up to an hour.</li>
+<li>Messages are sent at least once, in any order. <code>webhook-id</code> is the same in every attempt: store processed ids.</li>
+<li>410 disables the endpoint at once; so do three days without a success. Other endpoints receive <code>endpoint.disabled</code>. Waiting messages stay in the log and can be sent again.</li>
 <li>The body has ids, figures, links and your <code>metadata</code>; never the question or the answer. Read the result by its link, with your key.</li>
-<li>Endpoints get one <code>batch.completed</code> for a batch, nothing for each of its polls. A row’s own <code>webhook_url</code> gets its poll.</li>
-<li>Addresses are https on port 443 or 8443, and public; redirects are not followed. With more than ${LIMITS.webhooks.pending} messages waiting, an endpoint gets no new ones and counts what it missed.</li>
-<li>For a day after a secret is replaced, both sign.</li>
+<li>Endpoints receive one <code>batch.completed</code> per batch and nothing for its polls. A row’s own <code>webhook_url</code> is notified of its poll.</li>
+<li>Addresses are https on port 443 or 8443, and public; redirects are not followed. With more than ${LIMITS.webhooks.pending} messages waiting, an endpoint gets no new ones; missed ones are counted.</li>
+<li>For a day after a secret was replaced, messages are signed with both secrets.</li>
 </ul>`,
 };

@@ -95,7 +95,7 @@ export async function dashboardBatchRoutes(
     path: BATCHES_PATH,
     operationId: 'getDashboardBatches',
     summary: 'Batches page of the dashboard',
-    query: { after: 'Batch id to go on after.', before: 'Batch id to go back from.' },
+    query: { after: 'Batch id; shows older batches.', before: 'Batch id; shows newer batches.' },
     render: (accountId, query) => listPage(accountId, query),
   });
 
@@ -161,7 +161,7 @@ export async function dashboardBatchRoutes(
 
   app.post(
     `${BATCHES_PATH}/check`,
-    form('checkBatchForm', 'Check of a batch by form', {}, { 200: PAGE }),
+    form('checkBatchForm', 'Batch check form', {}, { 200: PAGE }),
     async (request, reply) => {
       if (!request.principal) return refuseStranger(request, reply);
       const { accountId } = request.principal;
@@ -181,7 +181,7 @@ export async function dashboardBatchRoutes(
 
   app.post<{ Querystring: { form?: string } }>(
     BATCHES_PATH,
-    form('sendBatch', 'New batch form', {}, { 303: redirect('The batch.') }),
+    form('sendBatch', 'New batch form', {}, { 303: redirect('Redirects to the batch.') }),
     async (request, reply) => {
       if (!request.principal) return refuseStranger(request, reply);
       const { accountId, loginId } = request.principal;
@@ -210,7 +210,7 @@ export async function dashboardBatchRoutes(
         querystring: Type.Object({
           line: Type.Optional(Type.String({ description: 'Rows after this line.', maxLength: 10 })),
         }),
-        response: { 200: PAGE, 303: redirect('Back to the batches.'), ...errors('account_frozen') },
+        response: { 200: PAGE, 303: redirect('Redirects to the batches.'), ...errors('account_frozen') },
       },
     },
     async ({ principal, params: { batchId }, query: { line = '' }, url }, reply) => {
@@ -230,7 +230,7 @@ export async function dashboardBatchRoutes(
       summary,
       security: access.sessionOptional,
       params: BatchPath,
-      response: { 303: redirect('Back to the batch.'), ...FORM_ERRORS, ...refusals },
+      response: { 303: redirect('Redirects to the batch.'), ...FORM_ERRORS, ...refusals },
     },
   });
 

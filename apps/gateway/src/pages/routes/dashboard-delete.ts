@@ -53,7 +53,7 @@ export async function dashboardDeleteRoutes(
         summary: 'Poll deletion form',
         security: access.sessionOptional,
         response: {
-          303: redirect('Back to the polls.'),
+          303: redirect('Redirects to the polls.'),
           ...orPage(
             errors('authentication_required', 'forbidden_origin', 'payload_too_large', 'unsupported_media_type'),
           ),

@@ -20,8 +20,8 @@ import { serveAccountPage } from './serve-account-page.ts';
 const FORM_ERRORS = orPage(
   errors('authentication_required', 'forbidden_origin', 'payload_too_large', 'unsupported_media_type'),
 );
-const BACK = redirect('Back to the keys.');
-const KEY_SHOWN = textAnswer('The page that shows the key, once.', 'text/html');
+const BACK = redirect('Redirects to the keys.');
+const KEY_SHOWN = textAnswer('The page that shows the key; it is shown only once.', 'text/html');
 const SHOWN = { 200: textAnswer('The page.', 'text/html'), 303: BACK };
 const KEY_PATH = `${KEYS_PATH}/:keyId` as const;
 

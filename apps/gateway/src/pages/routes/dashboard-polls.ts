@@ -54,13 +54,13 @@ export async function dashboardPollsRoutes(
       schema: {
         operationId: 'exportDashboardPolls',
         tags: ['System'],
-        summary: 'Polls of the history as a file',
+        summary: 'Export of polls as a file',
         security: access.session,
         querystring: Type.Object({
           ...describedTexts(POLLS_QUERY),
           format: Type.Union([Type.Literal('csv'), Type.Literal('jsonl')]),
           id: chosenIds(
-            `Session ids. Without any, up to ${MAX_EXPORTED} polls that match, among ${MAX_LOOKED_THROUGH}; the file is called ${CUT_NAME} where there may be more.`,
+            `Session ids. Without ids, up to ${MAX_EXPORTED} matching polls among ${MAX_LOOKED_THROUGH}; the file is named ${CUT_NAME} if there may be more.`,
           ),
         }),
         response: {
@@ -94,7 +94,7 @@ export async function dashboardPollsRoutes(
         security: access.sessionOptional,
         params: RunPath,
         response: {
-          303: redirect('Back to the polls.'),
+          303: redirect('Redirects to the polls.'),
           ...orPage(
             errors('authentication_required', 'forbidden_origin', 'payload_too_large', 'unsupported_media_type'),
           ),

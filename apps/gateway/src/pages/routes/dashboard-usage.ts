@@ -54,7 +54,7 @@ export async function dashboardUsageRoutes(
       schema: {
         operationId: 'exportDashboardUsage',
         tags: ['System'],
-        summary: 'What the usage page shows, as a file',
+        summary: 'Usage as a file',
         security: access.session,
         querystring: Type.Object({
           ...describedTexts(USAGE_QUERY),
@@ -89,7 +89,7 @@ export async function dashboardUsageRoutes(
         summary: 'Low balance form',
         security: access.sessionOptional,
         response: {
-          303: redirect('Back to the usage.'),
+          303: redirect('Redirects to the usage page.'),
           ...orPage(
             errors('authentication_required', 'forbidden_origin', 'payload_too_large', 'unsupported_media_type'),
           ),
@@ -111,7 +111,7 @@ export async function dashboardUsageRoutes(
   );
 }
 
-const WRONG = `Enter an amount in dollars, at most ${LIMITS.low_balance_usd.toLocaleString('en-US')}, or nothing.`;
+const WRONG = `Enter an amount in dollars, at most ${LIMITS.low_balance_usd.toLocaleString('en-US')}, or leave the field empty.`;
 
 /** Micro-USD; null for an empty field, undefined for what is no amount. */
 function amountOf(text: string): bigint | null | undefined {

@@ -111,7 +111,7 @@ export async function dashboardWebhookRoutes(
         security: access.sessionOptional,
         response: {
           303: redirect('To the endpoint.'),
-          400: textAnswer('The form, with what is wrong.', 'text/html'),
+          400: textAnswer('The form with its errors.', 'text/html'),
           ...orPage(errors(...FORM_ERRORS)),
         },
       },
@@ -144,7 +144,7 @@ export async function dashboardWebhookRoutes(
         security: access.sessionOptional,
         params: EndpointParams,
         querystring: Type.Object({
-          after: Type.Optional(Type.String({ description: 'The last delivery of the page before.', maxLength: 200 })),
+          after: Type.Optional(Type.String({ description: 'The last delivery of the previous page.', maxLength: 200 })),
         }),
         response: {
           200: textAnswer('The page.', 'text/html'),

@@ -16,11 +16,11 @@ export function dashboardRoute(app: FastifyInstance, context: PagesContext, fact
     operationId: 'getDashboard',
     summary: 'Dashboard page',
     query: {
-      checkout: '`success` or `cancelled`: back from paying.',
-      looks: 'How often the page has looked for the payment.',
-      again: 'Id of a result, or of a session of the account: fills the form with that poll.',
-      wording: '`new`: without its question.',
-      next: 'The page of ours that a login leads to.',
+      checkout: '`success` or `cancelled`, after a card payment.',
+      looks: 'How often the page has checked the payment.',
+      again: 'Id of a result, or of a session of the account; fills the form with that poll.',
+      wording: '`new`: leaves the question empty.',
+      next: 'The page to open after the login.',
     },
     // The fields of a poll are kept by the page itself.
     afterLogin: ({ next = '/dashboard' }) => next,

@@ -39,7 +39,7 @@ export function docsRoute(app: FastifyInstance, facts: SiteFacts): void {
         operationId: 'getDocs',
         tags: ['System'],
         summary: 'Get the API reference',
-        description: 'Every operation with a sample that works. `/api/docs/try` sends requests from the browser.',
+        description: 'All operations with working samples. `/api/docs/try` sends requests from the browser.',
         security: access.none,
         response: { 200: textAnswer('A page.', 'text/html'), ...NOT_MODIFIED, ...errors() },
       },

@@ -62,5 +62,5 @@ export function errorCatalogRoutes(app: FastifyInstance, facts: SiteFacts, endpo
   );
 }
 
-const { description, content } = jsonAnswer('The entry; for a browser a page.', ErrorEntry);
+const { description, content } = jsonAnswer('The entry; browsers get a page.', ErrorEntry);
 const ENTRY = { description, content: { ...content, ...textAnswer('', 'text/html').content } };

@@ -34,13 +34,13 @@ export async function grantRoutes(
         summary: 'Command-line login page',
         security: access.sessionOptional,
         querystring: Type.Object({
-          port: field('Where the program listens on 127.0.0.1.'),
-          state: field('Comes back with the code.'),
+          port: field('The port on 127.0.0.1 on which the program listens.'),
+          state: field('A value that is returned with the code.'),
           challenge: field('SHA-256 of the verifier, as base64url.'),
-          name: field('Of the computer, for the label of the key.'),
+          name: field('The name of the computer, for the label of the key.'),
         }),
         response: {
-          200: textAnswer('The question, or the page to sign in with.', 'text/html'),
+          200: textAnswer('The page that asks for permission, or the sign-in page.', 'text/html'),
           ...orPage(errors('validation_error')),
         },
       },
@@ -64,7 +64,7 @@ export async function grantRoutes(
         summary: 'Command-line login form',
         security: access.sessionOptional,
         response: {
-          303: redirect('To the program, with a code or an error.'),
+          303: redirect('Redirects to the program, with a code or an error.'),
           ...orPage(
             errors('authentication_required', 'forbidden_origin', 'payload_too_large', 'unsupported_media_type'),
           ),

@@ -31,12 +31,12 @@ export function homeRoute(app: FastifyInstance, facts: Facts): void {
         operationId: 'getHome',
         tags: ['System'],
         summary: 'Homepage',
-        description: 'Answers markdown to an Accept header that names it and does not prefer HTML.',
+        description: 'Returns markdown if the Accept header allows it and does not prefer HTML.',
         security: access.none,
         querystring: Type.Object({
           view: Type.Optional(
             Type.Union([Type.String(), Type.Array(Type.String())], {
-              description: '`human`; anything else is the view for agents.',
+              description: '`human` for the page for people; otherwise the page for agents.',
             }),
           ),
         }),

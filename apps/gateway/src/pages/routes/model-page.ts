@@ -18,7 +18,7 @@ import { listModels } from '../models-filter.ts';
 import { modelPage } from '../trust/model-page.ts';
 
 const Params = Type.Object({
-  model: Type.String({ maxLength: 200, description: 'The id of a model; `-` may stand for a slash in it.' }),
+  model: Type.String({ maxLength: 200, description: 'The id of a model; `-` can replace the slash.' }),
 });
 
 interface Read {

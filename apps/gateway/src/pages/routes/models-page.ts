@@ -18,10 +18,10 @@ export function modelsPageRoute(
     operationId: 'getModelsPage',
     summary: 'Models page',
     query: {
-      family: 'Models of this family only.',
-      preset: 'Models of this panel only.',
-      capability: 'Models that can do this only.',
-      sort: 'Name of a column, such as `cost`; with `-` before it the other way round.',
+      family: 'Only models of this family.',
+      preset: 'Only models of this panel.',
+      capability: 'Only models with this capability.',
+      sort: 'Name of a column, such as `cost`; a leading `-` reverses the order.',
     },
     render: async (filter) => modelsPage(facts, (await reputations()).value, await modelsOut.now(), filter),
   });

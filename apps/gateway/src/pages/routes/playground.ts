@@ -65,14 +65,14 @@ export async function playgroundRoutes(
         summary: 'Playground page',
         security: access.none,
         querystring: Type.Object({
-          question: Type.Optional(Type.String({ description: 'Filled in, not asked.' })),
+          question: Type.Optional(Type.String({ description: 'Question to fill in; it is not run.' })),
           option: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
           again: Type.Optional(
-            Type.String({ description: 'Id of a result: fills the form with its poll.', maxLength: 200 }),
+            Type.String({ description: 'Id of a result; fills the form with its poll.', maxLength: 200 }),
           ),
-          wording: Type.Optional(Type.String({ description: '`new`: without its question.', maxLength: 200 })),
+          wording: Type.Optional(Type.String({ description: '`new`: leaves the question empty.', maxLength: 200 })),
           search: Type.Optional(Type.String({ description: '`true`: the models search the web.', maxLength: 200 })),
-          reasons: Type.Optional(Type.String({ description: '`true`: each gives its reason.', maxLength: 200 })),
+          reasons: Type.Optional(Type.String({ description: '`true`: each model gives its reason.', maxLength: 200 })),
         }),
         response: { 200: PAGE, ...errors() },
       },
@@ -95,7 +95,7 @@ export async function playgroundRoutes(
         summary: 'Playground form',
         security: access.none,
         response: {
-          303: redirect('To the page of the result.'),
+          303: redirect('Redirects to the result page.'),
           ...orPage(errors('forbidden_origin', 'payload_too_large', 'unsupported_media_type', 'poll_execution_failed')),
         },
       },
@@ -127,7 +127,7 @@ function budgetOf(request: FastifyRequest): BudgetName {
 /** Before anything is counted: a page of another site must not spend the free polls of its visitors. */
 async function refuseForeignForm({ headers }: FastifyRequest): Promise<void> {
   if (headers['sec-fetch-site'] === 'cross-site')
-    throw new ApiError('forbidden_origin', { detail: 'This form is sent from its own page only.' });
+    throw new ApiError('forbidden_origin', { detail: 'This form can only be sent from its own page.' });
 }
 
 function pollOf(body: FormBody): FreePoll {

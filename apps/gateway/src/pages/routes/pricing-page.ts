@@ -28,9 +28,9 @@ export function pricingPageRoute(app: FastifyInstance, context: PagesContext, fa
     operationId: 'getPricingPage',
     summary: 'Pricing page',
     query: {
-      preset: 'The preset to work out.',
-      options: 'With this many options.',
-      confidence_threshold: `At this threshold, rounded to a multiple of ${1 / THRESHOLD_STEPS}.`,
+      preset: 'The preset of the calculation.',
+      options: 'The number of options.',
+      confidence_threshold: `The threshold, rounded to a multiple of ${1 / THRESHOLD_STEPS}.`,
     },
     operation: 'compute',
     render: async (query) => (await pages(JSON.stringify(questionOf(query)))).value,

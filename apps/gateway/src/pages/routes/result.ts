@@ -95,7 +95,7 @@ export async function resultPageRoutes(
         operationId: 'getResultPage',
         tags: ['Results'],
         summary: 'Result page',
-        description: 'For anyone who holds its id: the result, or how the poll stands while it runs.',
+        description: 'For anyone who knows the id: the result, or the progress of the running poll.',
         security: access.sessionOptional,
         params: Params,
         querystring: Type.Object({
@@ -166,7 +166,7 @@ export async function resultPageRoutes(
         security: access.sessionOptional,
         params: Params,
         response: {
-          303: redirect('Back to the page.'),
+          303: redirect('Redirects to the result page.'),
           ...orPage(
             errors(
               'account_frozen',

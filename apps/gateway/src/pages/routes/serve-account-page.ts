@@ -39,7 +39,7 @@ export function serveAccountPage(
         security: access.sessionOptional,
         querystring: Type.Object(describedTexts(query)),
         response: {
-          200: textAnswer('The page, or the one to sign in with.', 'text/html'),
+          200: textAnswer('The page, or the sign-in page.', 'text/html'),
           ...errors('account_frozen', ...('preset' in query ? (['invalid_preset'] as const) : [])),
         },
       },

@@ -10,7 +10,7 @@ export function surfacesPageRoute(app: FastifyInstance, facts: Facts): void {
     path: '/surfaces',
     operationId: 'getSurfacesPage',
     summary: 'Integrations page',
-    query: { user: 'Ways for this kind of user only.', category: 'Ways that are this settled only.' },
+    query: { user: 'Only integrations for this kind of user.', category: 'Only integrations of this maturity.' },
     render: (filter) => surfacesPage(facts, filter),
   });
 }

@@ -10,7 +10,7 @@ export function trustPageRoute(app: FastifyInstance, facts: Facts, calibrations:
     baseUrl: facts.baseUrl,
     path: '/trust',
     operationId: 'getTrustPage',
-    summary: 'How often confidence came true, as a page',
+    summary: 'Calibration page',
     query: {},
     render: async () => {
       const { calibration, window } = (await calibrations()).value;

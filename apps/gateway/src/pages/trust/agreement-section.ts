@@ -10,14 +10,14 @@ import { panelTitle } from '../panels.ts';
 
 export function agreementSection(agreement: CalibrationAgreement | null, { panels }: Facts): Html {
   if (agreement === null || agreement.panels.every(({ effective_votes }) => effective_votes === null))
-    return html`<p>Not known yet: every two models of a panel must have been heard together in 100 audited polls.</p>`;
-  return html`<p>Models that always agree are one voice. Agreement beyond chance: 0% as often as by guessing, 100% always. From ${whole(agreement.audits)} audited polls, ${agreement.learned_on}.</p>
+    return html`<p>Not known yet: each pair of models of a panel must have voted together in 100 audited polls.</p>`;
+  return html`<p>Models that always agree are worth only one vote. Agreement is corrected for chance: 0% is as often as by guessing, 100% is always. From ${whole(agreement.audits)} audited polls, ${agreement.learned_on}.</p>
 ${ROSTER_PANELS.map((name) => {
   const ids = panels.panel(name).models.map(({ id }) => id);
   const votes = agreement.panels.find(({ preset }) => preset === name)?.effective_votes ?? null;
   const title = `${panelTitle(name)}: ${ids.length} models`;
   return votes === null
-    ? html`<p><strong>${title}</strong>, not heard together often enough yet.</p>
+    ? html`<p><strong>${title}</strong>: its models have not voted together often enough yet.</p>
 `
     : html`<details class="alike"${name === 'broad' ? html` open` : ''}><summary><strong>${title} that count like ${votes}</strong></summary>
 ${matrix(title, ids, agreement)}</details>

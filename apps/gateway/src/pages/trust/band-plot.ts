@@ -18,10 +18,10 @@ interface Words {
 }
 
 const CALIBRATION: Words = {
-  label: 'What confidence said against how often it came true; the table below has the figures',
+  label: 'Stated confidence compared with how often it came true; the table below has the figures',
   verb: 'came true',
   caption:
-    'Across: what polls said. Up: how often it came true, with its 95% interval. On the dashed line they are the same; above it, polls kept more than they said.',
+    'Horizontal: stated confidence. Vertical: how often it came true, with its 95% interval. On the dashed line the two are equal; above it, confidence was too low.',
 };
 
 export function bandPlot(bands: readonly PublishedBand[], words = CALIBRATION): Html {

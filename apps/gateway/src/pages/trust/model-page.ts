@@ -39,7 +39,7 @@ export function modelPage(facts: Facts, shown: ShownModel): string {
     styles: ['catalog', 'trust'],
     main: html`<p class="eyebrow"><a href="/models">Models</a></p>
 <h1>${model.id}</h1>
-<p class="lead">${model.family}. ${panels.length === 0 ? 'In no panel, but callers may choose it.' : `In the ${panels.length === 1 ? 'panel' : 'panels'} ${panels.map(panelTitle).join(', ')}.`} ${shown.capabilities.map(({ label }) => label).join(', ')}</p>
+<p class="lead">${model.family}. ${panels.length === 0 ? 'In no panel, but callers can choose it.' : `In the ${panels.length === 1 ? 'panel' : 'panels'} ${panels.map(panelTitle).join(', ')}.`} ${shown.capabilities.map(({ label }) => label).join(', ')}</p>
 ${facts.panels.simulated ? notice(html`<p>This model and its record are simulated.</p>`, 'warn') : ''}
 ${standing?.failed ? notice(html`<p>Not asked at present: ${FAILED_TESTS[standing.failed.kind]}.</p>`, 'bad') : ''}
 <h2 id="record">Record</h2>
@@ -47,7 +47,7 @@ ${recordCards(model.price, record)}
 ${plot === null ? '' : html`<h2 id="plot">Price against agreement</h2>\n${plot}`}
 <h2 id="tests">Test questions</h2>
 ${testsSection(standing)}
-<h2 id="alike">Who votes like it</h2>
+<h2 id="alike">Models that vote alike</h2>
 ${alikeSection(shown)}
 <p class="muted small">Votes of polls ${windowText(shown.window)}. API: <a href="/api/reputation/models">/api/reputation/models</a>, <a href="/api/calibration">/api/calibration</a>. <a href="/trust">How we know</a></p>`,
   });
@@ -70,7 +70,7 @@ const trials = (rate: number | null, count: number): string =>
 
 const TESTS: Record<TestKind, string> = {
   known: 'Simple questions with a known answer',
-  injection: 'Texts in a question that ask for a vote',
+  injection: 'Questions with text that asks for a vote',
   place: 'The same options in another order',
   label: 'The same options with other labels',
 };
@@ -99,17 +99,17 @@ function alikeSection({ model, agreement, reliability }: ShownModel): Html {
   const right =
     reliability === null
       ? ''
-      : html`<p>Estimated to vote for the right option in ${percent(reliability.right)} of questions, from ${whole(reliability.votes)} votes. An estimate from how models agree, mostly without known answers.</p>`;
+      : html`<p>Estimated to vote for the right option in ${percent(reliability.right)} of questions, from ${whole(reliability.votes)} votes. This is an estimate from how models agree, mostly without known answers.</p>`;
   const place = agreement?.models.indexOf(model.id) ?? -1;
   const pairs = (agreement?.matrix[place] ?? [])
     .flatMap((value, i) => (i === place || value === null ? [] : [{ id: agreement!.models[i]!, value }]))
     .toSorted((a, b) => b.value - a.value);
   if (pairs.length === 0)
-    return html`<p>Not known yet: it must have been heard together with another model in 100 audited polls.</p>${right}`;
+    return html`<p>Not known yet: it must have voted together with another model in 100 audited polls.</p>${right}`;
   const most = pairs.slice(0, SHOWN);
   const least = pairs.slice(Math.max(most.length, pairs.length - SHOWN));
   return html`${table(
-    'Agreement with other models beyond chance',
+    'Agreement with other models, corrected for chance',
     html`<tr><th scope="col">Model</th><th scope="col" class="number">Agreement</th></tr>`,
     [...most, ...least].map(
       ({

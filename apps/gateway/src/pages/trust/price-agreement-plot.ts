@@ -56,6 +56,6 @@ ${placed
 <circle cx="${x(own.cost)}" cy="${y(own.agreed)}" r="6"/>
 <text class="named" x="${x(own.cost)}" y="16" text-anchor="${isRight ? 'end' : 'start'}">${id}</text>
 </svg>
-<figcaption class="muted small">Across: mean cost of a vote. Up: share of votes for the option that won, with the 95% interval of this model.</figcaption>
+<figcaption class="muted small">Horizontal: mean cost of a vote. Vertical: share of votes for the option that won, with the 95% interval of this model.</figcaption>
 </figure>`;
 }

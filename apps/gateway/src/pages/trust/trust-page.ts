@@ -25,11 +25,11 @@ export function trustPage(facts: Facts, calibration: PublishedCalibration, windo
 <p class="lead">${headline(calibration)}</p>
 ${simulated ? notice(html`<p>These models are simulated, and so are all figures here.</p>`, 'warn') : ''}
 ${stops.polls === 0 ? '' : stopCards(stops)}
-<h2 id="bands">What polls said, and what came true</h2>
+<h2 id="bands">Stated confidence, and what came true</h2>
 ${
   bands.length === 0
     ? html`<p>There is nothing to compare yet.${audits === 0 ? missingText(facts) : ''}</p>`
-    : html`<p>Every confidence that these polls showed while they ran, and how often the whole panel then elected the leader of that moment.</p>
+    : html`<p>The confidences of these polls while they ran, compared with how often the full panel elected the leader of that moment.</p>
 <div class="beside">${bandPlot(bands)}
 ${bandTable(bands)}</div>`
 }
@@ -45,21 +45,21 @@ ${method(calibration, facts)}
 }
 
 function headline({ stops, audits }: PublishedCalibration): string {
-  if (audits === 0) return 'No audits yet: confidence is the exact calculation alone.';
+  if (audits === 0) return 'No audits yet: confidence comes from the exact calculation alone.';
   const polls = audits === 1 ? '1 poll was' : `${whole(audits)} polls were`;
   if (stops.polls === 0)
-    return `${polls} audited. None of them had stopped early on its confidence, so there is no figure yet.`;
-  return `When polls stopped early, they said ${percent(stops.said)} on average. The whole panel then agreed in ${percent(stops.came_true)} of ${whole(stops.polls)} audited ${stops.polls === 1 ? 'poll' : 'polls'}.`;
+    return `${polls} audited. None of them was stopped early by its confidence, so there is no figure yet.`;
+  return `When polls stopped early, their confidence was ${percent(stops.said)} on average. The full panel elected the same winner in ${percent(stops.came_true)} of ${whole(stops.polls)} audited ${stops.polls === 1 ? 'poll' : 'polls'}.`;
 }
 
 const missingText = ({ config }: Facts): string =>
   config.audits.rate > 0
-    ? ' Polls of every panel are drawn to be audited; the first ones appear here within minutes.'
-    : ' This installation makes no audits.';
+    ? ' Polls of every panel are selected for audits; the first ones appear here within minutes.'
+    : ' Audits are switched off on this service.';
 
 function stopCards(stops: CalibrationStops): Html {
   return html`<dl class="grid stats">
-<div class="card stat"><dt>Said when they stopped</dt><dd>${percent(stops.said, 1)}</dd></div>
+<div class="card stat"><dt>Confidence when they stopped</dt><dd>${percent(stops.said, 1)}</dd></div>
 <div class="card stat"><dt>Came true</dt><dd>${percent(stops.came_true, 1)}<span class="muted small">95% interval ${interval(stops)}</span></dd></div>
 <div class="card stat"><dt>Wrong stops</dt><dd>${whole(stops.wrong)}<span class="muted small">of ${allowed(stops.allowed)} that the promise allows</span></dd></div>
 </dl>
@@ -67,7 +67,7 @@ function stopCards(stops: CalibrationStops): Html {
 }
 
 function promiseText({ evidence_kept: kept, evidence_broken: broken }: CalibrationStops): string {
-  const scale = `Each threshold is judged by itself. From ${STRONG_EVIDENCE} on evidence counts as strong, at whatever moment one looks.`;
+  const scale = `Each threshold is judged separately. Evidence of ${STRONG_EVIDENCE} or more is strong, however often it is read.`;
   if (broken >= STRONG_EVIDENCE)
     return `Evidence that more stops are wrong than promised: ${evidence(broken)}. ${scale}`;
   const tooFew = kept >= STRONG_EVIDENCE ? '' : ' There are too few audits to be sure.';
@@ -77,19 +77,19 @@ function promiseText({ evidence_kept: kept, evidence_broken: broken }: Calibrati
 function accuracySection({ accuracy }: PublishedCalibration, window: CountedWindow): Html {
   return html`${accuracy.map(({ judged, right, share, low, high }) =>
     judged === 0
-      ? html`<p>No caller has said yet whether an outcome ${windowText(window)} was right.</p>`
-      : html`<p>Callers said of ${whole(judged)} outcomes ${windowText(window)} whether they were right: ${whole(right)} were, ${percent(share)} (95% interval ${interval({ low, high })}).</p>`,
-  )}<p class="muted">Confidence does not say that an answer is right. It says that asking the remaining models would not change the winner.</p>`;
+      ? html`<p>No caller has reported yet whether an outcome ${windowText(window)} was right.</p>`
+      : html`<p>Callers reported for ${whole(judged)} outcomes ${windowText(window)} whether they were right: ${whole(right)} were, ${percent(share)} (95% interval ${interval({ low, high })}).</p>`,
+  )}<p class="muted">Confidence does not mean that an answer is right. It is the probability that asking the remaining models would not change the winner.</p>`;
 }
 
 function method({ confidence_threshold: threshold, since, audits }: PublishedCalibration, { config }: Facts): Html {
   const makesAudits = audits > 0 || config.audits.rate > 0;
   return html`<ul>
-<li>A poll may stop before every model was asked, when its winner is likely enough to stay: ${percent(threshold)}, unless the caller sets another threshold.</li>
-<li>${makesAudits ? 'Some polls are' : 'Where audits are switched on, some polls are'} drawn at random before they start. After their answer was delivered, we ask the models that are left and pay for them. The answer does not change.</li>
-<li>What is kept of them are numbers, no question and no answer. Deleted polls are never audited.</li>
+<li>A poll can stop before every model was asked, once its winner is likely enough to stay: ${percent(threshold)}, unless the caller sets another threshold.</li>
+<li>${makesAudits ? 'Some polls are' : 'If audits are switched on, some polls are'} drawn at random before they start. After the answer was delivered, we ask the remaining models and pay for them. The answer does not change.</li>
+<li>Audits store only numbers, no question and no answer. Deleted polls are never audited.</li>
 <li>A poll that ended because no vote could change its winner proves nothing about confidence, and is not counted as a stop here.</li>
-<li>Panels that callers put together themselves are not audited: there are too many of them.</li>
-<li>Where a panel asks its cheapest models first, audits can lower the confidence of later polls whose votes stand the same, never raise it.${since === null ? '' : ` Figures here begin in ${since}.`}</li>
+<li>Custom panels are not audited: there are too many of them.</li>
+<li>If a panel asks its cheapest models first, audits can lower the confidence of later polls in a similar state, but never raise it.${since === null ? '' : ` Figures here begin in ${since}.`}</li>
 </ul>`;
 }

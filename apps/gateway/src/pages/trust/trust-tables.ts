@@ -15,12 +15,12 @@ export const interval = ({ low, high }: { low: number | null; high: number | nul
 
 export const bandTable = (bands: readonly PublishedBand[]): Html =>
   table(
-    'What was said against what came true',
+    'Stated confidence and how often it came true',
     html`<tr><th scope="col">Confidence</th><th scope="col" class="number">Said</th><th scope="col" class="number">Came true</th><th scope="col" class="number">Polls</th></tr>`,
     bands.map(
       (band) => html`<tr><th scope="row">${percent(band.from)} to ${percent(band.to)}${
         band.pooled
-          ? html`<br><span class="muted small">pooled: too few polls each, and one may count in each</span>`
+          ? html`<br><span class="muted small">merged bands with too few polls each; a poll can count in each of them</span>`
           : ''
       }</th><td class="number">${percent(band.said, 1)}</td><td class="number">${percent(band.came_true, 1)}<br><span class="muted small">${interval(band)}</span></td><td class="number">${whole(band.polls)}</td></tr>
 `,
@@ -89,7 +89,8 @@ function versionName(version: CalibrationVersion, minAudits: number): Html {
 function gateText({ order, few_options, many_options }: CalibrationVersion, minAudits: number): string {
   if (order === 'shuffled') return '';
   const certificates = { fewOptions: certificateOf(few_options), manyOptions: certificateOf(many_options) };
-  if (hasAlarm(certificates)) return ', alarm: too many wrong stops, so it is shuffled and only a proof stops it';
+  if (hasAlarm(certificates))
+    return ', alarm: too many wrong stops, so the order is shuffled and only a final outcome stops polls early';
   const [few, many] = [MAX_FEW_OPTIONS, MAX_FEW_OPTIONS + 1].map(
     (options) => orderInEffect(order, options, certificates, minAudits) === 'cheapest',
   );
@@ -98,7 +99,7 @@ function gateText({ order, few_options, many_options }: CalibrationVersion, minA
     return `, certified to ask its cheapest models first with up to ${MAX_FEW_OPTIONS} options, shuffled with more`;
   if (many)
     return `, certified to ask its cheapest models first with more than ${MAX_FEW_OPTIONS} options, shuffled with fewer`;
-  return ', wants its cheapest models first, not certified yet';
+  return ', not yet certified to ask its cheapest models first';
 }
 
 const certificateOf = (gate: CalibrationVersion['few_options']): Certificate => ({

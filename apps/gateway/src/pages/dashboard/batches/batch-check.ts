@@ -41,7 +41,7 @@ function checked(
 <div><dt>At most</dt><dd>${usd(reservedUsd)}</dd></div>
 <div><dt>Balance</dt><dd>${usd(availableUsd)}</dd></div>
 </dl>
-${reservedUsd > availableUsd ? unpaid(reservedUsd, availableUsd) : html`<p class="muted small">${usd(reservedUsd)} is reserved at the start; what is not used comes back.${limitUsd !== undefined && limitUsd < found.expectedUsd ? ' This limit will probably end the batch before its last row.' : ''}${isFile ? html`<span data-without-script> Choose the file again to start it.</span>` : ''}</p>`}`;
+${reservedUsd > availableUsd ? unpaid(reservedUsd, availableUsd) : html`<p class="muted small">${usd(reservedUsd)} is reserved at the start; the unused part is returned.${limitUsd !== undefined && limitUsd < found.expectedUsd ? ' This limit will probably end the batch before its last row.' : ''}${isFile ? html`<span data-without-script> Choose the file again to start it.</span>` : ''}</p>`}`;
 }
 
 function invalid(errors: readonly BatchRowError[], count: number, skips = false): Html {

@@ -24,7 +24,7 @@ export const batchForm = (
   { key, pasted, terms, verdict }: BatchForm,
 ): Html => html`<section class="card" id="new-batch" aria-labelledby="new-batch-title">
 <h2 id="new-batch-title">New batch</h2>
-<p class="muted">Up to ${whole(LIMITS.batch.rows)} polls at once, at a lower price: they run when no other poll waits, within 24 hours.</p>
+<p class="muted">Up to ${whole(LIMITS.batch.rows)} polls at once, at a lower price: they run only when no standard poll waits, and end within 24 hours.</p>
 <form class="stack" method="post" enctype="multipart/form-data" action="${path}?form=${key}" data-batch>
 <div class="terms">
 <p class="field"><label for="name">Name (optional)</label>
@@ -37,15 +37,15 @@ ${select(
 )}
 <p class="field"><label for="threshold">Confidence threshold</label>
 <input id="threshold" name="confidence_threshold" type="number" min="0" max="1" step="0.01" value="${terms.confidence_threshold ?? LIMITS.confidence_threshold.default}"></p>
-<p class="field"><label for="most">Limit for the whole ($)</label>
+<p class="field"><label for="most">Limit for the whole batch ($)</label>
 <input id="most" name="max_cost_usd" type="number" min="0.0001" step="any" value="${terms.max_cost_usd ?? ''}" placeholder="what its rows may cost"></p>
 </div>
-<p class="hint">Panel and threshold are of rows that name none themselves.</p>
-<p class="field check"><label><input type="checkbox" name="skip_invalid"${terms.skip_invalid ? html` checked` : ''}> Leave out invalid rows, instead of refusing the batch</label></p>
+<p class="hint">Panel and threshold apply to rows that do not set their own.</p>
+<p class="field check"><label><input type="checkbox" name="skip_invalid"${terms.skip_invalid ? html` checked` : ''}> Skip invalid rows instead of refusing the batch</label></p>
 <p class="field"><label for="rows">Rows, as CSV or JSON Lines</label>
 <textarea id="rows" name="rows" rows="6" spellcheck="false" class="mono" dir="auto" placeholder="${EXAMPLE}" aria-describedby="rows-hint">${pasted}</textarea>
 <span class="hint" id="rows-hint">CSV with the columns <code>question</code> and <code>options</code> (with <code>|</code> between them), and any of <code>custom_id</code>, <code>gold</code>, <code>preset</code>, <code>metadata.NAME</code>; or a JSON object per line. With <code>gold</code>, the right answer, the batch ends with a report.</span></p>
-<p class="field drop" data-drop><label for="file">Or a file, of .csv or .jsonl</label>
+<p class="field drop" data-drop><label for="file">Or a file (.csv or .jsonl)</label>
 <input id="file" name="file" type="file" accept=".csv,.jsonl,.ndjson,text/csv,application/jsonl"></p>
 <div id="check" aria-live="polite">${verdict ? batchCheck(verdict, terms) : ''}</div>
 <p class="row"><button class="button" data-start>Start batch</button>

@@ -44,8 +44,8 @@ ${skipped(view.batch)}`,
 
 const WHY_NOT_RUN: Record<NotRunReason, string> = {
   canceled: 'the batch was canceled',
-  expired: 'its 24 hours were over',
-  uncovered: 'what was left of its limit or of the balance did not cover the next one',
+  expired: 'the 24 hours were over',
+  uncovered: 'the rest of its limit or of the balance did not cover the next row',
 };
 
 function progressCard(batch: Batch): Html {

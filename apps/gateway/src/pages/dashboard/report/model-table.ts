@@ -8,11 +8,11 @@ export function modelTable({ models, polls }: BatchReportPanel): Html {
   const isPart = models.some(({ asked }) => asked < polls);
   return html`${
     isPart
-      ? html`<p>A model is asked in part of the polls, and mostly in the harder ones, because easy polls stop early. So compare it with what the panel came to on the same polls, not with the other models.</p>`
+      ? html`<p>A model is not asked in every poll, and more often in hard ones, because easy polls stop early. So compare it with the panel on the same polls, not with other models.</p>`
       : ''
   }${table(
     'Each model alone',
-    html`<tr><th scope="col">Model</th><th scope="col" class="number">Asked in</th><th scope="col" class="number">Right</th><th scope="col" class="number">Panel on the same</th><th scope="col" class="number">Difference</th><th scope="col" class="number">Cost per right answer</th><th scope="col" class="number">Agrees with the panel</th></tr>`,
+    html`<tr><th scope="col">Model</th><th scope="col" class="number">Asked in</th><th scope="col" class="number">Right</th><th scope="col" class="number">Panel on the same polls</th><th scope="col" class="number">Difference</th><th scope="col" class="number">Cost per right answer</th><th scope="col" class="number">Agrees with the panel</th></tr>`,
     models.map(row),
   )}`;
 }

@@ -26,33 +26,33 @@ ${tabs(
 
 function panelSection(panel: BatchReportPanel, heading: (text: string) => Html): Html {
   return html`${heading('Other thresholds')}
-<p>${askedText(panel)} From the votes that came in, we worked out where other thresholds would have stopped.</p>
+<p>${askedText(panel)} From the recorded votes, we computed where other thresholds would have stopped.</p>
 ${worthPlot(panel)}
 ${thresholdTable(panel)}
 ${heading('Each model alone')}
 ${modelTable(panel)}
-${heading('Confidence against the whole panel')}
+${heading('Confidence compared with the full panel')}
 ${calibrationSection(panel)}`;
 }
 
 function askedText({ confidence_threshold: { min, max } }: BatchReportPanel): string {
   if (min === max)
-    return `These polls stopped at a confidence of ${min}${min === 1 ? ': only where no vote could change the answer' : ''}.`;
-  return `These polls stopped at a confidence of ${min} to ${max}, as their rows said.`;
+    return `These polls stopped at a confidence of ${min}${min === 1 ? ': only when no further vote could change the answer' : ''}.`;
+  return `These polls stopped at a confidence of ${min} to ${max}, as set by their rows.`;
 }
 
 function calibrationSection({ calibration, order_unknown: unordered = 0 }: BatchReportPanel): Html {
   const { polls, unknown, bands, error } = calibration;
   if (error === null) return html`<p>${notKnownText(unknown - unordered, unordered)}</p>`;
-  return html`<p>What ${whole(polls)} polls said while they could still change, and how often the whole panel then elected the leader of that moment.${unknown > 0 ? ` Of ${whole(unknown)} more that is not known.` : ''} On average the two are ${(100 * error).toFixed(1)} points apart.</p>
+  return html`<p>The confidence of ${whole(polls)} polls while they could still change, compared with how often the full panel elected the leader of that moment.${unknown > 0 ? ` For ${whole(unknown)} more polls this is not known.` : ''} On average the two are ${(100 * error).toFixed(1)} points apart.</p>
 <div class="beside">${bandPlot(bands)}
 ${bandTable(bands)}</div>`;
 }
 
 function notKnownText(stopped: number, unordered: number): string {
   if (stopped > 0)
-    return `Not known: ${whole(stopped)} polls stopped before it was certain what the whole panel would elect, and those are the ones that agreed. Ask the same rows with a threshold of 1, and this shows how far confidence can be trusted on them.`;
+    return `Not known: ${whole(stopped)} polls stopped before the choice of the full panel was certain, and these are the polls in which models agreed. Run the same rows with a threshold of 1 to see how reliable confidence is on them.`;
   if (unordered > 0)
-    return `Not known: ${whole(unordered)} polls changed their worker on the way, so that the order of their votes is not known. Ask the same rows again, and this shows how far confidence can be trusted on them.`;
+    return `Not known: ${whole(unordered)} polls moved to another worker while running, so that the order of their votes is not known. Run the same rows again to see how reliable confidence is on them.`;
   return 'No poll had a leader that could still change.';
 }

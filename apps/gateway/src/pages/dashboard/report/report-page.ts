@@ -30,13 +30,13 @@ function leadOf({ accuracy, rows }: BatchReport): string {
 
 function progressNote({ complete, rows }: BatchReport): Html {
   const left = [
-    rows.without_gold > 0 ? `${whole(rows.without_gold)} had no right answer with them` : '',
+    rows.without_gold > 0 ? `${whole(rows.without_gold)} had no right answer` : '',
     rows.not_judged > 0 ? `${whole(rows.not_judged)} have no result` : '',
   ].filter(Boolean);
   const missing =
     left.length === 0 ? '' : html`<p class="muted">Of the rows, ${left.join(', and ')}: not counted here.</p>`;
   if (complete) return html`${missing}`;
-  return html`${notice(html`<p role="status">Not complete: the figures are of the first ${whole(rows.counted)} of ${whole(rows.total)} rows. Load the page again for more.</p>`, 'accent')}${missing}`;
+  return html`${notice(html`<p role="status">Not complete: the figures cover the first ${whole(rows.counted)} of ${whole(rows.total)} rows. Load the page again for more.</p>`, 'accent')}${missing}`;
 }
 
 const figures = (report: BatchReport): Html => html`<dl class="grid stats">
@@ -50,7 +50,7 @@ ${panelSections(report.panels)}
 ${rightSection(report)}
 <h2 id="recommendation">What follows</h2>
 <div class="card">${report.recommendation.sentences.map((sentence) => html`<p>${sentence}</p>\n`)}</div>
-<p class="muted small">${whole(report.no_answer)} polls ended in a tie or without a vote and count as not right. Intervals are exact 95% intervals.</p>`;
+<p class="muted small">${whole(report.no_answer)} polls ended in a tie or without a vote and count as wrong. Intervals are exact 95% intervals.</p>`;
 
 const presetTable = (panels: readonly BatchReportPanel[]): Html => html`<h2 id="presets">By preset</h2>
 ${table(

@@ -12,7 +12,7 @@ export const rightSection = ({
   by_confidence,
   by_agreement,
 }: BatchReport): Html => html`<h2 id="right">When is it right?</h2>
-<p>Confidence says that the other models would not change the answer, not that it is right. Where models agree, they are right more often; how much more, these figures show.</p>
+<p>Confidence means that the other models would not change the answer, not that it is right. When models agree, they are right more often; these figures show how much more often.</p>
 <div class="beside"><div><h3>By how many models agreed</h3>
 ${rightPlot(by_agreement, 'the share of votes for the answer')}
 ${rightTable('Votes for the answer', by_agreement)}</div>
@@ -27,7 +27,7 @@ const rightPlot = (bands: Bands, across: string): Html =>
       ...{ came_true: right.share ?? 0, low: right.low, high: right.high },
     })),
     {
-      label: `How often answers were right by ${across}; the table below has the figures`,
+      label: `How often answers were right, by ${across}; the table below has the figures`,
       verb: 'right',
       caption: `Across: ${across}. Up: how often it was right, with its 95% interval.`,
     },
