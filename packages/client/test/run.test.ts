@@ -229,10 +229,7 @@ t.test('a connection that is lost names the poll that goes on, and does not say 
   const unknown = await serve(t, losing(false));
   const { texts, ...outputs } = pipes();
   t.equal(await run(ASK, at(unknown.url, outputs)), EXIT.unavailable);
-  t.match(
-    texts.err,
-    /may have been created and charged.*\n {2}eloquentpoll polls\neloquentpoll: The connection to/,
-  );
+  t.match(texts.err, /may have been created and charged.*\n {2}eloquentpoll polls\neloquentpoll: The connection to/);
 });
 
 t.test('watch and result wait for a poll as long as it takes', async (t) => {
