@@ -12,7 +12,7 @@ export interface BalanceLevel {
 export const lowBalanceBanner = ({ postedU, lowU }: BalanceLevel): Html =>
   lowU !== null && postedU < lowU
     ? notice(
-        html`<p><strong>Your balance is low.</strong> ${usd(Number(postedU) / 1_000_000)} is left; you set the warning threshold to ${usd(Number(lowU) / 1_000_000)}. <a href="/dashboard#funds">Add funds</a></p>`,
+        html`<p><strong>Your balance is low.</strong> ${usd(Number(postedU) / 1_000_000)} is left; you asked to be warned below ${usd(Number(lowU) / 1_000_000)}. <a href="/dashboard#funds">Add funds</a></p>`,
         'warn',
       )
     : html``;
