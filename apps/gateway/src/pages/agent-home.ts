@@ -8,7 +8,9 @@ import { panelTable, simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
-/** The homepage for agents that read HTML. People arrive here too, so it begins with a form and the way to their page. */
+/**
+ * The homepage for agents that read HTML. People arrive here too, so it begins with a form and a link to their page.
+ */
 export const agentHome = (facts: Facts): string =>
   layout({
     baseUrl: facts.baseUrl,

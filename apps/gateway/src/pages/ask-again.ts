@@ -7,27 +7,28 @@ import { NAMED, SAVED } from './browser/panel-choice.ts';
 import type { FreePoll } from './free-poll-form.ts';
 import { type Html, html } from './html.ts';
 
-// Links from a result to its next poll. Each opens a form with its fields filled in; nothing is asked before it is sent.
+// Links from a result to a follow-up poll. Each opens a form with its fields filled in; nothing is asked until it is
+// sent.
 
 export type AskedPoll = Pick<
   ResultDetail,
   'question' | 'options' | 'preset' | 'confidence_threshold' | 'max_cost_usd'
 > & {
-  /** Both are known to its owner alone. */
+  /** `saved_panel` and `models` are known only to the owner. */
   saved_panel?: string;
-  /** Of a panel whose models were named one by one. */
+  /** Set if the models of the panel were named one by one. */
   models?: readonly string[];
 } & Extras;
 
-/** What a poll asks of its models beside a vote. The form has a box for each, where the poll before it had it. */
+/** What a poll asks of its models besides a vote. The form has a checkbox for those that the earlier poll used. */
 export interface Extras {
-  /** They search the web. */
+  /** Models search the web. */
   search: boolean;
-  /** One sentence each. */
+  /** Models give a reason of one sentence. */
   reasons: boolean;
 }
 
-/** A result, or a session of the reader, which the form is filled from. */
+/** The result or session that fills the form. */
 interface Source {
   id: string;
   preset?: string | undefined;
@@ -37,11 +38,13 @@ interface Changed {
   preset?: string;
   threshold?: number;
   limitUsd?: number;
-  /** Without the question: the options stay, and the words are new. */
+  /** Keeps the options but not the question, so that the user words it anew. */
   isReworded?: boolean;
 }
 
-/** With a poll of ours, which is short. Others go by their id: an address holds 16 KiB at most. */
+/**
+ * For our own example polls, which are short. Other polls are linked by id, because an address holds at most 16 KiB.
+ */
 export function freePollLink({ question, options, search, reasons }: FreePoll): string {
   const query = new URLSearchParams({ question });
   for (const option of options) query.append('option', option);
@@ -50,14 +53,14 @@ export function freePollLink({ question, options, search, reasons }: FreePoll): 
   return `/playground?${query}`;
 }
 
-/** A saved panel is a choice of its owner's form alone. */
+/** Only the owner's form can offer a saved panel. */
 function panelOf({ preset, saved_panel, models }: AskedPoll): string {
   if (saved_panel !== undefined) return `${SAVED}${saved_panel}`;
   if (models !== undefined) return `${NAMED}${models.join(',')}`;
   return isPreset(preset) ? preset : 'broad';
 }
 
-/** Of a custom panel others know the models that were asked. */
+/** Of a custom panel, other people see only the models that were asked. */
 export function publicModels({ preset, votes }: ResultDetail): string[] | null {
   const isPanel = preset === 'custom' && votes.length >= LIMITS.chosen_models.min;
   return isPanel ? votes.map(({ model_id }) => model_id) : null;
@@ -65,11 +68,11 @@ export function publicModels({ preset, votes }: ResultDetail): string[] | null {
 
 const isPreset = (name: string | undefined): name is Preset => PRESETS.some((preset) => preset === name);
 
-/** What the form of a paid poll is filled with. */
+/** The values that fill the form of a paid poll. */
 export interface FilledPoll extends Extras {
   question: string;
   options: readonly string[];
-  /** Of the field of the panel. */
+  /** Value of the panel field. */
   choice: string;
   threshold: number;
   limitUsd: number;
@@ -85,7 +88,7 @@ export const filledFrom = (asked: AskedPoll): FilledPoll => ({
   reasons: asked.reasons,
 });
 
-/** The address has the id of the poll, and what is to differ from it. */
+/** The address has the id of the poll, and the fields to change. */
 function paidPollLink({ id }: Source, { preset, threshold, limitUsd, isReworded }: Changed = {}): string {
   const query = new URLSearchParams({ again: id });
   if (isReworded) query.set('wording', 'new');
@@ -100,13 +103,13 @@ export const againLink = (source: Source, { isReworded = false } = {}): string =
     ? `/playground?again=${source.id}${isReworded ? '&wording=new' : ''}`
     : paidPollLink(source, { isReworded });
 
-/** Of a result. */
+/** An ended poll. */
 type Ended = Source & Pick<ResultDetail, 'max_cost_usd'>;
 
 const strongPanel = (asked: Ended, { figures }: Pick<Facts, 'figures'>): Html =>
   html`<a class="button secondary" href="${paidPollLink(asked, { preset: 'strong' })}">Ask the strong panel (about ${aboutUsd(figures.strong.cost_usd.expected)})</a>`;
 
-/** What the verdict advises, as links. */
+/** The verdict's advice, as links. */
 export const adviceLinks = (advice: readonly Advice[], asked: Ended, facts: Pick<Facts, 'figures'>): Html =>
   advice.length === 0 ? html`` : html`<p class="row advice">${advice.map((each) => LINKS[each](asked, facts))}</p>`;
 
@@ -130,6 +133,6 @@ ${isStoppedOnConfidence(result) ? html`<a class="button secondary" href="${paidP
 ${result.preset === 'strong' ? '' : strongPanel(result, facts)}</p>
 <p class="hint">Each opens a form with the fields filled in. Nothing is asked before you send it.</p></section>`;
 
-/** At a threshold of 1 it goes on until no vote can change the winner. A free poll has no threshold to choose. */
+/** At a threshold of 1 a poll runs until no vote can change the winner. A free poll has no threshold to choose. */
 const isStoppedOnConfidence = (result: ResultDetail): boolean =>
   !isFree(result.preset) && result.termination_reason === 'confidence';

@@ -7,8 +7,8 @@ import type { PagesContext } from './context.ts';
 import { type HistoryRow, historyRows } from './dashboard/read-polls.ts';
 
 /**
- * A poll that a form is filled from: a session of the account, or a result, of which its owner gets the panel as it was
- * asked and everybody else what is public. Null where there is no such poll, or it is not theirs.
+ * The poll that fills a form: a session of the account, or a result. The owner of a result gets the panel as requested,
+ * everybody else what is public. Null if the poll does not exist or the reader may not see it.
  */
 export async function askedBefore(
   context: PagesContext,
@@ -43,7 +43,7 @@ function publicPoll(detail: ResultDetail, extras: Extras): AskedPoll {
   return { ...detail, ...extras, ...(models && { models }) };
 }
 
-/** A result does not say whether its models were to search. */
+/** A result does not record whether its models should search. */
 async function extrasOf({ storage }: PagesContext, pollId: string): Promise<Extras> {
   const outcome = (await readOutcomes(storage, [pollId])).get(pollId);
   return { search: outcome?.search ?? false, reasons: outcome?.reasons ?? false };

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts';
 
-// The parts that pages are put together from. What they look like is in browser/parts.css, under the same names; what
-// moves is in browser/page.ts, and everything can be read without it.
+// The building blocks of pages. Their styles are in browser/parts.css under the same names, their scripts in
+// browser/page.ts; everything can be read without scripts.
 
 export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent';
 
@@ -11,13 +11,13 @@ export const badge = (text: string, tone: Tone = 'neutral'): Html =>
 export const notice = (content: Html, tone: Tone = 'neutral'): Html =>
   html`<div class="notice" data-tone="${tone}">${content}</div>`;
 
-/** Code that scrolls by keyboard, with a copy button where scripts run. */
+/** Code that can be scrolled by keyboard, with a copy button if scripts run. */
 export const code = (text: string, label: string): Html => html`<div class="code">
 <pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>
 <button class="button secondary small" type="button" data-copy hidden>Copy<span class="hidden-text">: ${label}</span></button>
 </div>`;
 
-/** A table that scrolls by itself where it is wider than the page. Head and body are rows of cells. */
+/** A table that scrolls in its own box if it is wider than the page. Head and body are rows of cells. */
 export const table = (label: string, head: Html, body: readonly Html[]): Html =>
   html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
 <table>
@@ -33,7 +33,7 @@ interface Panel {
   content: Html;
 }
 
-/** Panels one under the other, each with its title; where scripts run, one at a time. */
+/** Panels one below the other, each with a title; with scripts, one at a time. */
 export const tabs = (label: string, panels: readonly Panel[]): Html =>
   html`<div class="tabs" data-tabs="${label}">
 ${panels.map(

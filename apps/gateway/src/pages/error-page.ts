@@ -26,7 +26,7 @@ ${returnedBy(endpoints)}
   });
 };
 
-/** What the catalogue's steps do not say: how to find the fault, and whether to send it again. */
+/** Advice beyond the catalogue's steps: how to find the mistake, and whether to retry. */
 function adviceOn({ code, status, retryable }: ErrorEntry): string[] {
   if (code === 'rate_limited')
     return [
@@ -65,7 +65,7 @@ const stepText = ({ description, method, url }: ErrorEntry['recovery'][number]):
 
 const MAX_LISTED = 8;
 
-/** An error of nearly every operation says so, instead of listing them. */
+/** If nearly every operation can return the error, the page says so instead of listing them. */
 function returnedBy(endpoints: readonly string[]): Html {
   const list = html`<ul class="plain columns">
 ${endpoints.map((endpoint) => html`<li><code>${endpoint}</code></li>\n`)}</ul>`;

@@ -6,7 +6,7 @@ import { layout } from './layout.ts';
 const tryPlayground = html`
 <p class="muted">Free polls need no account: <a href="/playground">try one</a>.</p>`;
 
-/** The page of a failed login: the reason, and a link to try again. */
+/** The page after a failed login: the reason, and a link to try again. */
 export const failedLoginPage = (facts: SiteFacts, reason: string): string =>
   layout({
     baseUrl: facts.baseUrl,

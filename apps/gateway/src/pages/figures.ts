@@ -2,7 +2,7 @@
 
 const DASH = '–';
 
-/** To the nearest, but what is below 1 is never 100%. */
+/** Rounded to the nearest, but a rate below 1 never shows as 100%. */
 export function percent(rate: number | null, digits = 0): string {
   if (rate === null) return DASH;
   const shown = (100 * rate).toFixed(digits);
@@ -11,7 +11,7 @@ export function percent(rate: number | null, digits = 0): string {
 
 export const seconds = (ms: number | null): string => (ms === null ? DASH : `${Number((ms / 1_000).toPrecision(2))} s`);
 
-/** Three significant digits, without exponents: `$0.00123`. Whole cents from a dollar on. */
+/** Three significant digits without exponents, as in `$0.00123`; whole cents from one dollar up. */
 export function usd(amount: number | null): string {
   if (amount === null) return DASH;
   if (amount === 0) return '$0';
@@ -19,7 +19,7 @@ export function usd(amount: number | null): string {
   return `$${amount.toFixed(Math.min(digits, 8))}`;
 }
 
-/** The same, rounded down: an amount that may be had in full. */
+/** Like `usd`, but rounded down, for an amount that is available in full. */
 export function usdDown(amount: number): string {
   const shown = usd(amount);
   const digits = shown.includes('.') ? shown.length - shown.indexOf('.') - 1 : 0;
@@ -27,7 +27,7 @@ export function usdDown(amount: number): string {
   return usd(floor);
 }
 
-/** A list price: micro-USD per million tokens, as dollars. */
+/** A list price in micro-USD per million tokens, as dollars. */
 export function perMillion(microUsd: bigint): string {
   const [dollars, digits = ''] = String(Number(microUsd) / 1_000_000).split('.');
   return `$${dollars}.${digits.padEnd(2, '0')}`;
@@ -35,7 +35,7 @@ export function perMillion(microUsd: bigint): string {
 
 export const whole = (count: number): string => count.toLocaleString('en-US');
 
-/** Which polls figures are of. */
+/** The period that figures cover, in words. */
 export const windowText = ({ from, days, isWhole }: { from: Date; days: number; isWhole: boolean }): string =>
   isWhole ? `of the last ${days} days` : `since ${moment(from)}`;
 

@@ -17,7 +17,7 @@ ${choices.map(
 `,
 )}</select></p>`;
 
-/** What a poll that is asked again asked of its models; a box that is unchecked is not sent. */
+/** A checkbox for each extra that the earlier poll used. An unchecked box is not sent. */
 export const extraBoxes = ({ search = false, reasons = false }: Partial<Extras>): Html =>
   html`${search ? box('search', 'The models search the web') : ''}${reasons ? box('reasons', 'Each model gives its reason') : ''}`;
 
@@ -25,5 +25,5 @@ const box = (name: string, label: string): Html =>
   html`<p class="field check"><label><input type="checkbox" name="${name}" value="true" checked> ${label}</label></p>
 `;
 
-/** Sent with a form that makes something, so that a second click makes no second one. */
+/** Sent with a form that creates something, so that a second click does not create it twice. */
 export const oneTimeId = (): Html => html`<input type="hidden" name="form" value="${randomUUID()}">`;

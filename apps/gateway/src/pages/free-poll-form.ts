@@ -6,8 +6,8 @@ import type { FreePollLimits } from './browser/free-poll-problem.ts';
 import { extraBoxes } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 
-// The form of a free poll, on the homepage and in the playground. Sent by a browser without scripts it leads to the page
-// of the result; with browser/free-poll.ts the votes show on the same page as they arrive.
+// The form of a free poll, on the homepage and in the playground. Without scripts, submitting it opens the result page;
+// with browser/free-poll.ts the votes appear on the same page as they arrive.
 
 export interface FreePoll extends Partial<Extras> {
   question: string;
@@ -21,8 +21,8 @@ export const FREE_POLL_LIMITS: FreePollLimits = {
 };
 
 /**
- * `problem` is the validation error of the poll in the form. What is too long is counted and said, not cut; a further
- * option shows when those before it are filled.
+ * `problem` is the validation error of the poll in the form. Text that is too long is kept and reported, not cut.
+ * Another option field appears when all the fields before it are filled.
  */
 const freePollForm = ({ question, options, ...extras }: FreePoll, problem: string | null): Html =>
   html`<form id="free-poll" class="card free-poll" method="post" action="/playground" accept-charset="utf-8" novalidate data-limits="${JSON.stringify(FREE_POLL_LIMITS)}">
@@ -41,7 +41,7 @@ ${extraBoxes(extras)}<p class="row spread"><button class="button" type="submit">
 <span class="hint">Free. Anyone with the link can see the result.</span></p>
 </form>`;
 
-/** The element in which that poll's votes are shown. */
+/** The element in which the votes of that poll are shown. */
 const livePollPlace: Html = html`<section id="live-poll" class="card live-poll" aria-label="The poll while it runs" hidden></section>`;
 
 const signInToAsk: Html = html`<section class="card stack"><h2>Ask a poll</h2>
@@ -49,7 +49,7 @@ const signInToAsk: Html = html`<section class="card stack"><h2>Ask a poll</h2>
 <p class="row"><a class="button" href="/dashboard">Sign in</a><a class="button secondary" href="/pricing">See pricing</a></p>
 </section>`;
 
-/** Where no free polls run, the way to the others. */
+/** Where free polls are not offered, a link to paid polls instead. */
 export const placeToAsk = (facts: Pick<Facts, 'panels'>, poll: FreePoll, problem: string | null = null): Html =>
   runsFreePolls(facts)
     ? html`${freePollForm(poll, problem)}

@@ -1,7 +1,7 @@
 import type { HoldBackRules } from '@eloquentpoll/storage';
 import { percent, usd } from './figures.ts';
 
-/** What a card payment can be spent on at once, before it is made. */
+/** Says, before a card payment is made, how much of it can be spent at once. */
 export const holdBackSentence = ({ days, share, freeU }: HoldBackRules): string =>
   days === 0 || share === 0
     ? 'The full amount is credited.'

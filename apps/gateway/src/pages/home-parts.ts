@@ -30,13 +30,13 @@ export const simulatedNote = ({ panels }: Facts): Html =>
       )
     : html``;
 
-/** One circle for each model of a panel: `a` for the leader, `o` for another option, `-` for a model that was not needed. */
+/** One circle per model of a panel: `a` for the leader, `o` for another option, `-` for a model that was not needed. */
 const seats = (votes: string, radius: number, gap: number): Html =>
   html`${[...votes].map((vote, i) => html`<circle class="${SEAT_CLASSES[vote]!}" cx="${(gap / 2 + i * gap).toFixed(1)}%" cy="${radius + 2}" r="${radius}"/>`)}`;
 
 const SEAT_CLASSES: Record<string, string> = { a: 'ahead', o: 'other', '-': 'spared' };
 
-/** A poll that stopped early, as a picture: five against one, and three that are left cannot turn that. */
+/** A picture of a poll that stopped early: five votes against one, and the three missing ones cannot change that. */
 export const earlyStop = (): Html => html`<figure class="early-stop">
 <svg width="100%" height="68" role="img" aria-label="Six of nine models voted: five for one option, one for another. Three were not asked.">
 ${seats('aaoaaa---', 12, 11.1)}
@@ -46,7 +46,7 @@ ${seats('aaoaaa---', 12, 11.1)}
 </svg>
 </figure>`;
 
-/** What results look like: invented, and the same on every installation. */
+/** Sample results: invented, and the same on every installation. */
 const SAMPLES = [
   {
     kind: 'Clear',

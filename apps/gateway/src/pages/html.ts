@@ -1,5 +1,5 @@
-// Markup whose parts are escaped unless they are markup themselves: `html` is the only way to make it, so that a text
-// cannot become markup by being forgotten.
+// Markup whose parts are escaped unless they are markup themselves. `html` is the only way to make markup, so escaping
+// cannot be forgotten.
 
 class Html {
   readonly #text: string;
@@ -19,7 +19,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Html(strings.reduce((text, string, i) => text + markupOf(parts[i - 1]!) + string));
 }
 
-/** A block of data for programs that read the page (JSON-LD). No text in it can end the element. */
+/** A block of JSON-LD for programs. No text in it can close the element. */
 export const dataBlock = (data: object): Html =>
   new Html(
     `<script type="application/ld+json">${JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}</script>\n`,

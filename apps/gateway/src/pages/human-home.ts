@@ -17,7 +17,7 @@ const LANGUAGES = [
   { id: 'mcp-config', title: 'MCP' },
 ] as const;
 
-/** The homepage for people: what it is, a poll to try, code, and what becomes of their data. */
+/** The homepage for people: what the service is, a poll to try, code samples, and what happens to their data. */
 export const humanHome = (facts: Facts): string =>
   layout({
     baseUrl: facts.baseUrl,
@@ -96,7 +96,7 @@ const WORDS = [
   'twelve',
 ];
 
-/** In words up to twelve. */
+/** Numbers up to twelve are written as words. */
 const counted = (models: number): string => WORDS[models] ?? String(models);
 
 const figures = ({ figures: { broad } }: Facts): Html => html`<dl class="figures">

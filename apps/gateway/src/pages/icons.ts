@@ -1,6 +1,6 @@
 import { Raster } from './card/raster.ts';
 
-// The logo as pictures of fixed sizes, for those who do not draw SVG: tabs of older browsers, home screens, link lists.
+// The logo as pictures of fixed sizes for clients that do not draw SVG: older browsers' tabs, home screens, link lists.
 
 const BLUE: [number, number, number] = [52, 87, 213];
 const INKS = [
@@ -10,14 +10,14 @@ const INKS = [
 ] satisfies ConstructorParameters<typeof Raster>[2];
 const [, MARK, MARK_SOFT] = [0, 1, 2] as const;
 
-/** In the units of logo.svg, whose side is 64. */
+/** In the units of logo.svg, which is 64 by 64. */
 const BARS = [
   { x: 12, y: 30, height: 20, ink: MARK_SOFT },
   { x: 27, y: 14, height: 36, ink: MARK },
   { x: 42, y: 38, height: 12, ink: MARK_SOFT },
 ];
 
-/** A square PNG without round corners: home screens cut them. */
+/** A square PNG without rounded corners, because home screens round them. */
 export function icon(size: number): Promise<Buffer> {
   const picture = new Raster(size, size, INKS);
   const scaled = (length: number): number => Math.round((length * size) / 64);
@@ -26,7 +26,7 @@ export function icon(size: number): Promise<Buffer> {
   return picture.png();
 }
 
-/** The same as favicon.ico: a directory of one picture, which may be a PNG. */
+/** The same as favicon.ico: a directory with one picture, which may be a PNG. */
 export async function favicon(): Promise<Buffer> {
   const size = 32;
   const png = await icon(size);

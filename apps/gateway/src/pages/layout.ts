@@ -1,8 +1,7 @@
 import { dataBlock, type Html, html } from './html.ts';
 import { assetPath, importedBy } from './page-assets.ts';
 
-// The frame of every page, and the policy that goes with it: style and scripts from here, nothing inline and nothing from
-// anywhere else.
+// The frame of every page, and its content security policy: styles and scripts only from this origin, nothing inline.
 
 export const PAGE_POLICY = [
   "default-src 'none'",
@@ -34,11 +33,11 @@ interface Page {
   styles?: readonly string[];
   /** Preview image of links to this page: 1200 by 630 pixels. */
   image?: { path: string; alt: string };
-  /** For search engines; a hidden page says nothing of it. */
+  /** For search engines; a hidden page leaves it out. */
   offersFreePolls?: boolean;
   /** Excluded from search engines: personal pages and single results. */
   hidden?: boolean;
-  /** Made for who is signed in: the menu then leads to the dashboard by that name. */
+  /** For a signed-in user: the menu then has a link to the dashboard. */
   signedIn?: boolean;
 }
 
@@ -117,7 +116,7 @@ const FREE_POLLS = {
   description: 'Quick polls without an account.',
 };
 
-/** What a page is, for search engines: our own words alone, so pages of polls and accounts have none. */
+/** Structured data for search engines. It contains only our own words, so pages of polls and accounts have none. */
 function linkedData({ baseUrl, path, title, description, offersFreePolls = false }: Page): object {
   const service = {
     '@type': 'WebApplication',
@@ -141,10 +140,10 @@ function linkedData({ baseUrl, path, title, description, offersFreePolls = false
   return { '@context': 'https://schema.org', '@graph': [service, page] };
 }
 
-/** The homepage for agents is home, too. */
+/** The homepage for agents counts as the homepage too. */
 const isHere = (to: string, path: string): boolean => to === path || (path === '/' && to === '/?view=human');
 
-/** `page` for the page itself, `true` for one that lies below it. */
+/** `page` if the link leads to this page, `true` if this page is below it. */
 export function currentMark(to: string, path: string): Html {
   if (isHere(to, path)) return html` aria-current="page"`;
   return path.startsWith(`${to}/`) ? html` aria-current="true"` : html``;

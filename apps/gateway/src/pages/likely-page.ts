@@ -1,11 +1,11 @@
-// What a mistyped or guessed address probably meant.
+// Suggests the page that a mistyped or guessed address probably meant.
 
 export interface LikelyPage {
   path: string;
   name: string;
 }
 
-/** By a part of a word, since addresses are guessed in many forms: /price, /prices, /plans. */
+/** Matched by part of a word, since addresses are guessed in many forms: /price, /prices, /plans. */
 const PAGES: readonly (LikelyPage & { words: RegExp })[] = [
   { path: '/pricing', name: 'Pricing', words: /pric|cost|plan/ },
   { path: '/models', name: 'Models', words: /model/ },

@@ -8,7 +8,7 @@ import { type LikelyPage, likelyPage } from './likely-page.ts';
 interface Missing {
   heading: string;
   says: string;
-  /** The page that was probably meant. */
+  /** The page that the address probably meant. */
   meant?: LikelyPage | undefined;
 }
 
@@ -26,7 +26,7 @@ ${meant ? html`<p>Did you mean <a href="${meant.path}">${meant.name}</a>?</p>` :
 <p class="row">${runsFreePolls(facts) ? html`<a class="button" href="/playground">Try it</a>` : ''}<a class="button secondary" href="/?view=human">About EloquentPoll</a></p>`,
   });
 
-/** For a poll that ended before a worker had it. */
+/** For a poll that was canceled before a worker started it. */
 export const canceledPage = (facts: SiteFacts): string =>
   missingPage(facts, '/result', {
     heading: 'Poll canceled',
@@ -39,7 +39,7 @@ export const noResultPage = (facts: SiteFacts): string =>
     says: 'The link may have been cut off, the poll may still be running, or it was deleted.',
   });
 
-/** For a browser that opens the page of a command line's login without what the command line adds to it. */
+/** For a browser that opens the login page of a command line without the parameters that the command line adds. */
 export const noGrantPage = (facts: SiteFacts): string =>
   missingPage(facts, '/dashboard/grant', {
     heading: 'Start in the terminal',

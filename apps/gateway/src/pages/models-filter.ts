@@ -24,7 +24,7 @@ export interface ModelsFilter {
   sort?: string | undefined;
 }
 
-/** A model with the panels that hold it. */
+/** A model with the panels that contain it. */
 export interface ListedModel {
   model: Model;
   panels: readonly RosterPanel[];

@@ -15,8 +15,8 @@ import { CAPABILITIES, fits, type ListedModel, listModels, type ModelsFilter } f
 import { COLUMNS, type Column, type ModelRow, nextSort, orderOf, type SortOrder, sortRows } from './models-sort.ts';
 import { PANEL_TEXTS, panelTitle } from './panels.ts';
 
-// /models: every model with its panels, price and record. Order and filters are in the address; where
-// scripts run, rows come and go without a new page.
+// /models: every model with its panels, price and record. Order and filters are in the address; with scripts, rows are
+// filtered without a page load.
 
 export function modelsPage(
   facts: Facts,
@@ -151,7 +151,7 @@ function modelRow(
 `;
 }
 
-/** A share with what it is worth: its interval and the number of trials. */
+/** A rate with its interval and the number of trials. */
 function share(rate: number | null, trials: number): Html {
   if (rate === null || trials === 0) return html`${percent(null)}`;
   const { low, high } = shareInterval(Math.round(rate * trials), trials);

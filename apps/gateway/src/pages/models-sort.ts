@@ -1,7 +1,7 @@
 import type { ModelReputation } from '@eloquentpoll/contracts';
 import type { ListedModel } from './models-filter.ts';
 
-// The order of /models is part of its address, so that it works without scripts and can be handed on.
+// The order of /models is in its address, so that it works without scripts and can be shared.
 
 export interface ModelRow extends ListedModel {
   record: ModelReputation | undefined;
@@ -10,7 +10,7 @@ export interface ModelRow extends ListedModel {
 export interface Column {
   name: string;
   title: string;
-  /** What the first click puts on top: the cheap and fast, or the good and much used. */
+  /** What the first click puts on top: the cheapest and fastest, or the best and most used. */
   first: 'lowest' | 'highest';
   /** Null sorts last in both directions. */
   valueOf(row: ModelRow): number | string | null;
@@ -37,14 +37,14 @@ export interface SortOrder {
   direction: Column['first'];
 }
 
-/** `cost` is a column in its natural order, `-cost` the other way round; null for anything else. */
+/** `cost` is a column in its natural order, `-cost` in reverse; null for anything else. */
 export function orderOf(sort = ''): SortOrder | null {
   const reversed = sort.startsWith('-');
   const column = COLUMNS.find(({ name }) => name === sort.slice(reversed ? 1 : 0));
   return column ? { column, direction: reversed ? opposite(column.first) : column.first } : null;
 }
 
-/** What a click on this column's head asks for. */
+/** The sort parameter for a click on this column's header. */
 export const nextSort = (column: Column, order: SortOrder | null): string =>
   order?.column === column && order.direction === column.first ? `-${column.name}` : column.name;
 

@@ -4,14 +4,14 @@ import { stripTypeScriptTypes } from 'node:module';
 import { basename } from 'node:path';
 import { webMcpScript } from './web-mcp.ts';
 
-// What our pages load: the modules of browser/ with their types taken out, the service's own modules that they use, and
-// stylesheets. Their folder is named after what is in it, so that browsers keep them for good. Types are taken out when a
-// module is asked for: for all of them at once that would be a tenth of the start.
+// The files that our pages load: stylesheets, the modules of browser/ and the other modules that they import, all
+// without types. The folder name is a hash of the content, so browsers may cache forever. Types are stripped on first
+// request: stripping all modules at startup would take a tenth of the startup time.
 
 export interface Asset {
   name: string;
   mediaType: string;
-  /** What it is made of. */
+  /** The source text before it is served. */
   source: string;
   readonly text: string;
 }
@@ -21,12 +21,12 @@ const VOTING = new URL('../../../../packages/voting/src/', import.meta.url);
 const RECEIPTS = new URL('../../../../packages/receipts/src/', import.meta.url);
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const IMPORTED = /\bfrom '\.\/([\w-]+)\.js'/g;
-/** Gone with the types. */
+/** Removed together with the types. */
 const TYPE_IMPORT = /\b(?:im|ex)port type [^;]*;/g;
 
 interface Assets {
   byName: ReadonlyMap<string, Asset>;
-  /** Of all of them: they import each other, and one release loads one version. */
+  /** One version for all assets: they import each other, and a page must load all of them from one release. */
   version: string;
 }
 
@@ -49,11 +49,11 @@ function makeAssets(): Assets {
 
 export const assetPath = (name: string): string => `/assets/${pageAssets().version}/${name}`;
 
-/** The modules that these modules import, directly or not: a page names them, so that they load side by side. */
+/** The modules that these modules import, directly or indirectly. The page preloads them in parallel. */
 export function importedBy(modules: readonly string[]): string[] {
   const found = new Set(modules);
   const { byName } = pageAssets();
-  // A set may grow while it is walked.
+  // Adding to a set while iterating over it is fine: new entries are visited too.
   for (const name of found) for (const imported of importsOf(byName.get(`${name}.js`))) found.add(imported);
   return [...found].filter((name) => !modules.includes(name));
 }
@@ -67,7 +67,7 @@ function browserFiles(): Asset[] {
 
 const asWritten = (name: string, mediaType: string, text: string): Asset => ({ name, mediaType, source: text, text });
 
-/** Imports are rewritten from file names to the names of assets, which lie in one folder. */
+/** Rewrites imports from file names to asset names, because all assets are in one folder. */
 function script(name: string, module: string, prefix = ''): Asset {
   const source = module
     .replaceAll(/\bfrom '\.\.?\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, `from './${prefix}$1.js'`)
@@ -85,7 +85,7 @@ function script(name: string, module: string, prefix = ''): Asset {
   };
 }
 
-/** Of the rules of a poll, what the other modules use. */
+/** The modules of the voting package that the other modules use. */
 function votingModules(users: readonly Asset[]): Asset[] {
   const modules = new Map(modulesOf(VOTING, 'voting-').map((module) => [module.name, module]));
   const used = new Set(users);
@@ -97,7 +97,7 @@ function votingModules(users: readonly Asset[]): Asset[] {
   return [...used].filter((asset) => !users.includes(asset));
 }
 
-/** The modules of a package, in one folder with all others: their names begin with the package's. */
+/** The modules of a package. All assets share one folder, so their names start with the package's name. */
 function modulesOf(folder: URL, prefix: string): Asset[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((path): Asset | [] => {
     if (!path.endsWith('.ts')) return [];

@@ -1,6 +1,6 @@
 import type { RosterPanel } from '@eloquentpoll/contracts';
 
-/** The panels on pages, from the cheapest to the dearest. */
+/** The panels on pages, from the cheapest to the most expensive. */
 export const PANEL_TEXTS: readonly { name: RosterPanel; who: string; when: string }[] = [
   { name: 'free', who: 'Open-weight models', when: 'Quick polls without an account.' },
   { name: 'free_search', who: 'Open-weight models that search the web', when: 'Free polls about recent events.' },
@@ -9,5 +9,5 @@ export const PANEL_TEXTS: readonly { name: RosterPanel; who: string; when: strin
   { name: 'strong', who: 'Frontier models', when: 'For hard questions worth paying for.' },
 ];
 
-/** For people; programs name it as it is. */
+/** The name for people; programs use the name as it is. */
 export const panelTitle = (name: string): string => name.replace('_', ' ');

@@ -1,6 +1,6 @@
 import type { FreePoll } from './free-poll-form.ts';
 
-/** Polls to begin with, by who asks them. Each is a link that fills in the form. */
+/** Example polls, grouped by who asks them. Each is a link that fills in the form. */
 export const TEMPLATES: readonly { who: string; poll: FreePoll }[] = [
   {
     who: 'Choose a name',

@@ -2,21 +2,21 @@ import { usd } from './figures.ts';
 import { type Html, html } from './html.ts';
 import type { PollPrice } from './price-list.ts';
 
-// Costs of 1,000 polls of each panel on one logarithmic scale: what is expected, and what asking every model would cost.
-// Places are shares of the width, so that lines and letters keep their size on every screen.
+// The cost of 1,000 polls by panel on one logarithmic scale: the expected cost, and the cost of asking every model.
+// Positions are percentages of the width, so that lines and letters keep their size on every screen.
 
 const POLLS = 1_000;
 
 export interface PriceScale {
   /** Powers of ten, in US dollars. */
   ticks: readonly number[];
-  /** Percent of the width. */
+  /** In percent of the width. */
   placeOf(amountUsd: number): string;
 }
 
 export const perThousand = (amountUsd: number): number => POLLS * amountUsd;
 
-/** Holds every amount; one decade at least. */
+/** A scale that contains every amount and spans at least one decade. */
 export function priceScale(prices: readonly PollPrice[]): PriceScale {
   const amounts = prices
     .flatMap(({ estimate, wholeUsd }) => [perThousand(estimate.cost_usd.expected), perThousand(wholeUsd)])

@@ -14,9 +14,9 @@ export type PricedPreset = (typeof PRESETS)[number];
 
 export interface PollPrice {
   estimate: Estimate;
-  /** US dollars; the typical cost without early stopping. */
+  /** US dollars: the typical cost without early stopping. */
   wholeUsd: number;
-  /** The share of it that early stopping is expected to save. */
+  /** The share of `wholeUsd` that early stopping is expected to save. */
   saving: number;
 }
 
@@ -30,7 +30,7 @@ export interface VotePrice {
   modelId: string;
   input: bigint;
   output: bigint;
-  /** Micro-USD of a typical vote, and the maximum. */
+  /** Micro-USD: a typical vote, and the maximum. */
   typicalU: bigint;
   maxU: bigint;
 }
@@ -40,7 +40,7 @@ export const OPTION_COUNTS = Array.from(
   (_, i) => LIMITS.options.min + i,
 );
 
-/** The thresholds of the form are its multiples of one part in so many: few enough to keep every page. */
+/** The form offers thresholds in steps of 1/20: few enough to cache every page. */
 export const THRESHOLD_STEPS = 20;
 
 /** For each preset and number of options. */
@@ -58,7 +58,7 @@ export async function priceList(
 export async function priceOf(parts: Parts, { preset, options, threshold }: PriceQuestion): Promise<PollPrice> {
   const order = typicalOrder({ preset, confidence_threshold: threshold }, options);
   const { estimate, wholeUsd } = await estimateWithWhole(parts, order);
-  // Of the money, not of the calls: where the cheapest are asked first, those that are left cost more.
+  // The share of the money, not of the calls: if the cheapest models are asked first, the skipped ones cost more.
   return { estimate, wholeUsd, saving: wholeUsd === 0 ? 0 : 1 - estimate.cost_usd.expected / wholeUsd };
 }
 

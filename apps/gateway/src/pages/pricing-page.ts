@@ -19,7 +19,7 @@ import {
   type VotePrice,
 } from './price-list.ts';
 
-// /pricing: what polls cost, worked from panels and list prices by the forecast that the API answers with.
+// /pricing: what polls cost, computed from panels and list prices by the same forecast as the API.
 
 export interface Pricing {
   /** For each preset and number of options, at the requested threshold. */
@@ -60,7 +60,7 @@ ${fineprint(facts)}`,
 
 const FREE_POLLS = 'Quick polls without an account are free and need no card: open-weight models vote, and we pay. ';
 
-/** What list prices carry, by preset and for panels that callers name. */
+/** The margin that list prices include, by preset and for custom panels. */
 function margins({ config }: Facts): Html {
   const margins = (service_tier: ServiceTier) => {
     const marginOf = (panel_name: Preset | 'custom') =>

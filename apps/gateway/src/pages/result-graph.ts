@@ -2,8 +2,8 @@ import type { ResultDetail } from '@eloquentpoll/contracts';
 import { type Html, html } from './html.ts';
 import { countOf } from './result-picture.ts';
 
-// Who voted for what, as a drawing of the same graph that GET /api/graph/mermaid answers as text: models on the left,
-// options on the right, the winner marked. Each label is cut by the box around it, so that no text reaches out of it.
+// Who voted for what: the graph of GET /api/graph/mermaid as a drawing. Models are on the left, options on the right,
+// the winner is marked. Each label is clipped by its box.
 
 /** In percent, so that it fits any width. */
 const LEFT = { x: 0.2, width: 38 };
@@ -47,7 +47,7 @@ ${targets.map((node, i) => box(node, RIGHT, rightAt(i)))}
 </svg>`;
 }
 
-/** Evenly over the height, in the middle when there are few. */
+/** Spread evenly over the height; centred if there are few. */
 const placing = (count: number, height: number) => (i: number) =>
   (height - 2 - BOX - (count - 1) * STEP) / 2 + 1 + i * STEP;
 

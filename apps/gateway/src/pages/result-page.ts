@@ -34,9 +34,9 @@ export interface ShownResult {
 
 export interface ResultReader {
   signedIn: boolean;
-  /** What only who paid for the poll sees. */
+  /** Visible only to the account that paid for the poll. */
   figures: OwnersFigures;
-  /** Where its owner deletes it. */
+  /** The address where the owner can delete it. */
   deletePath?: string;
   /** The account's own polls of this question, this one included. */
   sameQuestion: readonly SameQuestion[];
@@ -44,7 +44,7 @@ export interface ResultReader {
 
 export const STRANGER: ResultReader = { signedIn: false, figures: {}, sameQuestion: [] };
 
-/** GET /result/{id}: what a poll came to and how far to trust it, then everything that led to it. */
+/** GET /result/{id}: the outcome of a poll, how far to trust it, and everything that led to it. */
 export function resultPage(shown: ShownResult): string {
   const { facts, result, reader, isCanceled = false } = shown;
   const path = `/result/${result.poll_id}`;
@@ -116,7 +116,7 @@ ${resultGraph(result)}
 ${code(toMermaid({ ...result, question: question ?? '' }), 'Mermaid source')}</details>`;
 }
 
-/** Only where it says something else than the plurality, which in a tie it nearly always does. */
+/** Shown only if it differs from the plurality, which it nearly always does in a tie. */
 function readingLine({ reading, is_tie: isTie }: ResultDetail): Html {
   if (!reading || !(reading.differs || isTie)) return html``;
   const { winner, likelihood } = reading;
@@ -137,7 +137,7 @@ function voicesText({ heard, vendors_heard, effective_votes }: PanelStanding): s
     : `Heard: ${heard === 1 ? '1 model' : `${heard} models`} of ${vendors}${alike}.`;
 }
 
-/** The polls of one question together: by the account here, on this device by a script. */
+/** All polls of this question together: those of the account here, those of this device by a script. */
 function together({ winning_option: winner }: ResultDetail, { sameQuestion }: ResultReader): Html {
   const all = sameQuestion.reduce((sum, { polls }) => sum + polls, 0);
   if (all < 2)
@@ -171,7 +171,7 @@ ${
 }</section>`;
 }
 
-/** For a title: one line, cut, without bidirectional control characters. */
+/** For a title: one line, cut to a length, without bidirectional control characters. */
 export function inLine(text: string, longest: number): string {
   const plain = [...text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()];
   return plain.length <= longest ? plain.join('') : `${plain.slice(0, longest - 1).join('')}…`;

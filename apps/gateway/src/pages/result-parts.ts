@@ -8,9 +8,9 @@ import { type Html, html } from './html.ts';
 import { modelPath } from './model-anchor.ts';
 import { pictureOf } from './result-picture.ts';
 
-// The parts of a result page. Texts of callers and models are in elements of their own with dir="auto".
+// The parts of a result page. Texts from callers and models are in elements with dir="auto".
 
-/** A finished poll is what one expects; only the others are marked. */
+/** A finished poll is the normal case and gets no badge; all other states do. */
 export function statusBadges({ status, votes, simulated, panel }: ResultDetail, canceledByCaller: boolean): Html {
   const canceled = canceledByCaller || isCanceled(votes.map(({ error }) => error)) ? badge('Canceled', 'warn') : '';
   const known = { success: html``, partial: badge('Partial', 'warn'), failed: badge('No answer', 'bad') }[status];
@@ -19,7 +19,9 @@ export function statusBadges({ status, votes, simulated, panel }: ResultDetail, 
   return html`${canceled}${known}${thin}${simulated ? badge('Simulated models: not a real answer', 'warn') : ''}`;
 }
 
-/** UTC, which a script turns into the reader's own time. `short`: for tables, where pointing at it says the minute. */
+/**
+ * UTC; a script converts it to the reader's time zone. `short` is for tables, where the tooltip shows the exact time.
+ */
 export const localTime = (iso: string, form: 'full' | 'short' = 'full'): Html =>
   html`<time datetime="${iso}" data-local="${form}">${moment(new Date(iso))}</time>`;
 
@@ -55,7 +57,7 @@ interface Span {
   to: number;
 }
 
-/** Without a recorded arrival the model is shown as asked at the start. */
+/** A model without a recorded arrival is shown as asked at the start. */
 const spanOf = (latency: number, arrival = latency): Span => ({ from: Math.max(0, arrival - latency), to: arrival });
 
 const inSeconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;

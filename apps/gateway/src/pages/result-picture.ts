@@ -2,7 +2,7 @@ import type { ResultDetail } from '@eloquentpoll/contracts';
 import { chances, chancesInOrder } from '@eloquentpoll/voting/chances';
 import type { LeadPoint, Odds, PollPicture } from './browser/poll-picture.ts';
 
-/** A stored result as the pages draw it. */
+/** Converts a stored result to what pages draw. */
 export function pictureOf(result: ResultDetail): PollPicture {
   const { options, tally, votes } = result;
   const panelSize = votes.length + result.models_skipped;
@@ -31,7 +31,7 @@ export function pictureOf(result: ResultDetail): PollPicture {
 function oddsOf({ options, timing: { arrivals = [] } }: ResultDetail, panelSize: number): Odds[] {
   const recorded = arrivals.flatMap(({ chances }, i) => (chances ? [{ received: i + 1, chances }] : []));
   if (recorded.length === 0) return [];
-  // Before any vote all are equal, but for the models' failure rates, which are not stored with a result.
+  // Before the first vote all options are equally likely. Failure rates of models are not stored, so they count as 0.
   const start = chances(
     options.map(() => 0),
     Array.from({ length: panelSize }, () => 0),
@@ -39,7 +39,7 @@ function oddsOf({ options, timing: { arrivals = [] } }: ResultDetail, panelSize:
   return [{ received: 0, chances: chancesInOrder(start) }, ...recorded];
 }
 
-/** Of a result from before the odds of every option were kept: the leader after each vote, and its confidence. */
+/** For results stored before the odds of every option were: the leader after each vote, and its confidence. */
 function leadPoints({ options, votes, timing: { arrivals = [] } }: ResultDetail): LeadPoint[] {
   const counts = options.map(() => 0);
   return arrivals.flatMap(({ confidence }, i) => {

@@ -3,7 +3,9 @@ import { colourClasses } from './browser/poll-picture.ts';
 import { type Html, html } from './html.ts';
 import { pictureOf } from './result-picture.ts';
 
-/** Why models voted as they did, where the poll asked for it: folded, the reasons for one option beside those for others. */
+/**
+ * The models' reasons, if the poll asked for them: collapsed, with those for one option beside those for the others.
+ */
 export function reasonsSection(result: ResultDetail): Html {
   const { options, votes } = result;
   const picture = pictureOf(result);

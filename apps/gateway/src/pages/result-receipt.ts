@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** The receipt of a result, and a button that works out in the browser all that it says. */
+/** The receipt of a result, with a button that verifies everything in it in the browser. */
 export const receiptCard = (
   id: string,
 ): Html => html`<section class="card stack receipt-card" data-receipt="${id}"><h2>Receipt</h2>

@@ -13,12 +13,15 @@ import { written } from './written.ts';
 interface Running {
   baseUrl: string;
   poll: Pick<Poll, 'resultId' | 'spec'>;
-  /** Null where it is not known how the poll stands. */
+  /** Null if the progress of the poll is unknown. */
   snapshot: ProgressSnapshot | null;
   signedIn?: boolean;
 }
 
-/** A poll at the address of its result while it runs: followed by a script, and else how it stood when it was loaded. */
+/**
+ * The page of a running poll at the address of its result: a script updates it, without scripts it shows the state at
+ * load.
+ */
 export function runningPage({ baseUrl, poll, snapshot, signedIn = false }: Running): string {
   const { resultId, spec } = poll;
   const path = `/result/${resultId}`;

@@ -15,12 +15,12 @@ export interface ServedPage {
   summary: string;
   /** The form's parameters with descriptions. Any text is accepted; the page handles invalid values. */
   query: Readonly<Record<string, string>>;
-  /** The budget it draws from; `read` unless it computes more than its text. */
+  /** The rate-limit budget it draws from; `read` unless the page is expensive to compute. */
   operation?: BudgetName;
   render(query: Query): string | Promise<string>;
 }
 
-/** GET of a page that depends only on its URL. */
+/** GET route of a page that depends only on its URL. */
 export function servePage(app: FastifyInstance, page: ServedPage): void {
   const query = Object.entries(page.query).map(([name, description]) => [
     name,

@@ -7,11 +7,13 @@ import { layout } from './layout.ts';
 
 const DASHBOARD = '/dashboard';
 
-/** A page that needs a login, without one: two ways to sign in, and then on to `address` or, where it is long, its path. */
+/**
+ * Shown in place of a page that needs a login: two ways to sign in, then on to `address` (only its path if it is long).
+ */
 export const signInPage = (facts: Facts, address = DASHBOARD): string =>
   pageLeadingTo(facts, nextPageOf(address) ?? nextPageOf(address.split('?')[0]) ?? DASHBOARD);
 
-/** For pages that anyone sees: it asks for a login, and comes back. */
+/** For pages that anyone can see: leads to the login, and back. */
 export const signInLink = (next: string): string => `${DASHBOARD}?${new URLSearchParams({ next })}`;
 
 const pageLeadingTo = (facts: Facts, next: string): string =>

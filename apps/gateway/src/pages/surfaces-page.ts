@@ -79,7 +79,7 @@ ${rest.standard_refs ? html`<dt>Described in</dt><dd>${rest.standard_refs.map((u
 </article>
 `;
 
-/** `mcp-server` as "MCP server". */
+/** Turns `mcp-server` into "MCP server". */
 function titleOf(id: string): string {
   const words = id.split('-').map((word) => WRITTEN[word] ?? word);
   return words.join(' ').replace(/^./, (first) => first.toUpperCase());

@@ -12,7 +12,10 @@ const tool = () => ({
   annotations: { readOnlyHint: false },
 });
 
-/** Offers a free poll to an agent inside the browser (WebMCP, a draft): by its present name, or by the one before. */
+/**
+ * Offers a free poll to agents inside the browser (WebMCP, a draft), under the draft's current name and its previous
+ * one.
+ */
 export const webMcpScript = (): string => `{
   const tool = {
     ...${JSON.stringify(tool())},

@@ -1,7 +1,7 @@
 import type { Shape } from './browser/shape.ts';
 import { type Html, html } from './html.ts';
 
-/** A shape as HTML; the view of a running poll draws the same one in the browser. */
+/** Renders shapes as HTML. In the browser, the view of a running poll draws the same shapes. */
 export const written = (shapes: readonly (Shape | string)[]): Html =>
   html`${shapes.map((each) => (typeof each === 'string' ? html`${each}` : elementOf(each)))}`;
 

@@ -1,4 +1,4 @@
-// Calls the API from our pages. Browsers send Origin, which requests with the cookie need.
+// Calls the API from our pages. Browsers send the Origin header, which requests with the cookie need.
 
 export interface ApiAnswer {
   ok: boolean;
@@ -7,7 +7,7 @@ export interface ApiAnswer {
   body: Record<string, unknown>;
 }
 
-/** Never throws: status 0 if the service cannot be reached. */
+/** Never throws; the status is 0 if the service cannot be reached. */
 export async function ask(
   method: string,
   path: string,
@@ -29,13 +29,13 @@ export async function ask(
   }
 }
 
-/** The error message of an answer, for people. */
+/** The error message of an answer, worded for people. */
 export const sentenceOf = ({ status, body }: Pick<ApiAnswer, 'status' | 'body'>): string =>
   status === 401
     ? 'You are signed out by now. Load the page again to sign in.'
     : (SENTENCES[String(body.code)] ?? String(body.error ?? `The service answered ${status}.`));
 
-/** Where the service's own sentence is for programs. */
+/** Replacements for messages of the service that are written for programs. */
 const SENTENCES: Record<string, string> = {
   insufficient_balance: 'Not enough balance for this poll. Add funds, or set a lower limit.',
   too_many_running: 'Too many of your polls are running. Wait until one has ended.',

@@ -1,6 +1,6 @@
 import { refresh } from './refresh.ts';
 
-// A batch while it runs: its figures and close calls are taken anew until it has ended, and then its rows once more.
+// The page of a running batch: refreshes figures and close calls until it has ended, then its rows once more.
 
 const EVERY_MS = 3_000;
 

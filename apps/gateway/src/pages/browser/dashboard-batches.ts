@@ -2,7 +2,7 @@ import { sentenceOf } from './ask.ts';
 import { element } from './draw.ts';
 import { on } from './on.ts';
 
-// The form of a batch: what is dropped on it is its file, and every change is checked by the service, which stores nothing.
+// The form of a batch: accepts dropped files, and has the service check every change. A check stores nothing.
 
 const QUIET_MS = 500;
 
@@ -17,14 +17,14 @@ let running: AbortController | undefined;
 
 const hasRows = (): boolean => rows.value.trim() !== '' || (file.files?.length ?? 0) > 0;
 
-/** One that is waited for is not begun, and the answer of one under way is not shown. */
+/** Cancels a check that is scheduled and ignores the answer of a running one. */
 function endCheck(): void {
   clearTimeout(timer);
   running?.abort();
   place.removeAttribute('aria-busy');
 }
 
-/** A later check ends the one before it. */
+/** A newer check cancels the one before it. */
 async function look(): Promise<void> {
   endCheck();
   if (!hasRows()) return place.replaceChildren();
@@ -39,7 +39,7 @@ async function look(): Promise<void> {
 
 interface Answer {
   status: number;
-  /** Where it led to, if it did. */
+  /** The address of the redirect, if there was one. */
   movedTo: string | null;
   text: string;
 }
@@ -48,14 +48,14 @@ async function send(action: string, signal?: AbortSignal): Promise<Answer> {
   try {
     const response = await fetch(action, { method: 'POST', body: new FormData(form), signal: signal ?? null });
     const { status, redirected, url } = response;
-    // Of the page that it leads to nothing is read.
+    // After a redirect, the body is not needed.
     return { status, movedTo: redirected ? url : null, text: redirected ? '' : await response.text() };
   } catch {
     return { status: 0, movedTo: null, text: '' };
   }
 }
 
-/** The form keeps what is in it, the chosen file too. */
+/** Shows the answer of a check; the form keeps its content, including the chosen file. */
 function showCheck({ status, text }: Answer, otherwise: string): void {
   const found = new DOMParser().parseFromString(text, 'text/html').getElementById('check');
   const refusals: Record<number, string> = { 401: 'authentication_required', 429: 'rate_limited' };
@@ -69,12 +69,12 @@ function showCheck({ status, text }: Answer, otherwise: string): void {
   place.replaceChildren(element('p', { class: 'field-error', role: 'alert' }, sentence));
 }
 
-/** What a field changes: a name nothing, rows and file all, the others the figures alone. */
+/** A changed name needs no check; changed rows, file or terms do. */
 form.addEventListener('input', ({ target }) => {
   const name = target instanceof Element ? target.getAttribute('name') : null;
   if (name === 'metadata[name]') return;
   clearTimeout(timer);
-  // A file is sent once; for other terms it is sent again when the button says so.
+  // A file is not uploaded again for every changed term, only when the user presses the button.
   const isTerm = name !== null && name !== 'rows' && name !== 'file';
   if (isTerm && (file.files?.length ?? 0) > 0) {
     endCheck();

@@ -4,7 +4,7 @@ import { openPaymentOf } from './open-payment.ts';
 import { mayBeUnderWay, payWithWallet } from './pay-with-wallet.ts';
 import { refresh } from './refresh.ts';
 
-/** Money comes in by card, on the processor's page, or in USDC, by a signature of a wallet of this account. */
+/** Deposits: by card on the payment processor's page, or in USDC with a signature of one of this account's wallets. */
 export function funds(): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('[data-card], [data-usdc]')) {
     const amount = form.querySelector<HTMLInputElement>('[name="amount"]')!;
@@ -28,7 +28,7 @@ export function funds(): void {
 
 const walletsOf = (form: HTMLFormElement): string[] => form.dataset.wallets!.split(' ');
 
-/** While a payment is open the form is about that one: its amount stands, and the button sends it again. */
+/** While a payment is open, the form shows that payment: its amount cannot be edited, and the button sends it again. */
 function showOpenPayment(form: HTMLFormElement, says = false): void {
   const open = openPaymentOf(walletsOf(form));
   const amount = form.querySelector<HTMLInputElement>('[name="amount"]')!;
@@ -65,7 +65,7 @@ function submits(selector: string, pay: Pay): void {
   });
 }
 
-/** One key for each amount, so that a second click opens no second payment. */
+/** One key per amount, so that a second click does not open a second payment. */
 const keys = new Map<number, string>();
 
 async function payByCard(amountUsd: number): Promise<string> {

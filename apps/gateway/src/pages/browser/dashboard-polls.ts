@@ -1,6 +1,6 @@
 import { enliven, refresh } from './refresh.ts';
 
-// The history while it is open: running polls are taken anew until none is left, one box checks all, and `/` leads to the search.
+// The history page: refreshes running polls until none is left, one box checks all rows, and `/` focuses the search.
 
 const EVERY_MS = 2_500;
 
@@ -11,7 +11,7 @@ async function follow(): Promise<void> {
   const before = runningCount();
   if (before === 0) return;
   if (!document.hidden) await refresh('running');
-  // Boxes that were checked stay.
+  // Not while boxes are checked: a refresh of the history would clear them.
   if (runningCount() < before && !isChosen()) {
     await refresh('history');
     showCheckAll();

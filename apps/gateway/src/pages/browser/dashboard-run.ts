@@ -9,7 +9,7 @@ import { pollView } from './poll-view.ts';
 import { readEvents } from './read-events.ts';
 import { refresh } from './refresh.ts';
 
-// A poll that is paid from the balance: what it will take while it is written, and how it goes while it runs.
+// A poll paid from the balance: shows its estimated cost while the form is filled in, and its progress while it runs.
 
 const QUIET_MS = 350;
 
@@ -21,11 +21,11 @@ export function runPollForm(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asked = 0;
 
-  /** Resolves to whether the poll can be run as it is written. */
+  /** Resolves to whether the poll in the form can be run. */
   async function look(): Promise<boolean> {
     const mine = ++asked;
     const found = await estimateOrder(orderOf(form));
-    // A later one may have been faster.
+    // A newer estimate was requested meanwhile; this answer is out of date.
     if (mine !== asked) return false;
     estimate.replaceChildren(...found.said);
     markFields(form, found.wrongFields);
@@ -65,7 +65,7 @@ function orderOf(form: HTMLFormElement): Order {
   };
 }
 
-/** Marks the fields that are named, and only those. */
+/** Marks the fields with these names and clears the mark on all others. */
 function markFields(form: HTMLFormElement, names: readonly string[]): void {
   for (const field of form.querySelectorAll('[name]')) {
     if (names.includes(field.getAttribute('name')!)) field.setAttribute('aria-invalid', 'true');
@@ -73,7 +73,7 @@ function markFields(form: HTMLFormElement, names: readonly string[]): void {
   }
 }
 
-/** The first field with a mistake, in sight and with the focus. */
+/** Scrolls to the first invalid field and focuses it. */
 function goToMistake(form: HTMLFormElement): void {
   const field = form.querySelector<HTMLElement>('[aria-invalid="true"]');
   field?.scrollIntoView({ block: 'nearest' });
@@ -83,7 +83,7 @@ function goToMistake(form: HTMLFormElement): void {
 const MAX_TRIES = 5;
 const PAUSE_MS = 1_000;
 
-/** Resolves to an error message if the poll could not start; later errors show in the view. */
+/** Resolves to an error message if the poll could not start; later errors are shown in the view. */
 async function run(order: Order, place: HTMLElement): Promise<string | null> {
   const key = crypto.randomUUID();
   let view: ReturnType<typeof pollView> | null = null;
@@ -97,7 +97,7 @@ async function run(order: Order, place: HTMLElement): Promise<string | null> {
       view ??= pollView(place, { onAddress: holdAddress });
       if (await follow(response.body, view)) return null;
     }
-    // The poll goes on; the same key leads back to it and pays nothing.
+    // The poll keeps running; a retry with the same idempotency key returns it and costs nothing.
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   const lost = 'The connection was lost. If the poll began it goes on, and its result will be in the history.';
@@ -113,7 +113,7 @@ const post = (order: Order, key: string): Promise<Response> =>
     body: JSON.stringify(order),
   });
 
-/** Whether the end was heard. */
+/** Resolves to whether the final event was received. */
 async function follow(body: ReadableStream<Uint8Array>, view: ReturnType<typeof pollView>): Promise<boolean> {
   try {
     for await (const { kind, data } of readEvents(body)) {
@@ -123,7 +123,7 @@ async function follow(body: ReadableStream<Uint8Array>, view: ReturnType<typeof 
       if (kind !== 'started') return true;
     }
   } catch {
-    // Cut off in the middle of an event.
+    // The connection broke in the middle of an event.
   }
   return false;
 }

@@ -3,7 +3,7 @@ import { runPollForm } from './dashboard-run.ts';
 import { recentPolls } from './recent-polls.ts';
 import { enliven } from './refresh.ts';
 
-// What the dashboard does beyond being read.
+// The scripts of the dashboard.
 
 const LOOK_AGAIN_MS = 3_000;
 
@@ -11,7 +11,7 @@ runPollForm();
 funds();
 enliven();
 
-// Free polls are remembered in the browser alone.
+// Only the browser remembers free polls.
 const freeStep = document.querySelector('[data-free-step]');
 if (freeStep && recentPolls().length > 0) {
   const steps = freeStep.closest('section')!;
@@ -21,5 +21,5 @@ if (freeStep && recentPolls().length > 0) {
 
 const again = document.querySelector<HTMLAnchorElement>('[data-look-again]');
 if (again) setTimeout(() => location.replace(again.href), LOOK_AGAIN_MS);
-// The address of a return is not for reloading or keeping.
+// The address that the payment processor returned to must not be reloaded or bookmarked.
 else if (location.search.includes('checkout=')) history.replaceState(null, '', '/dashboard');

@@ -1,6 +1,6 @@
 import type { Shape } from './shape.ts';
 
-// Elements with their text as text: nothing that comes from outside is ever read as markup.
+// Creates elements from data. Text is always set as text, so nothing from outside is ever parsed as markup.
 
 type Attributes = Record<string, string | number | boolean>;
 
@@ -17,8 +17,8 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 }
 
 /**
- * Makes the children of a place those shapes. An element that is there already under its name is kept and changed, so that
- * bars move and what has the focus keeps it.
+ * Replaces the children of `place` with these shapes. An existing element of the same type at the same position is kept
+ * and updated, so that bars animate and the focus is not lost.
  */
 export function draw(place: Element, shapes: readonly (Shape | string)[]): void {
   for (const [i, next] of shapes.entries()) {

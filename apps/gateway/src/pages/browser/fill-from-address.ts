@@ -2,7 +2,7 @@ import { namedModelsLabel } from './panel-choice.ts';
 
 const KEY = 'eloquentpoll.fields';
 
-/** Before a login, which leads back to the dashboard without them. */
+/** Called before a login, because the login returns to the dashboard without the fields in the address. */
 export function keepFields(): void {
   if (isFilling(new URLSearchParams(location.search))) sessionStorage.setItem(KEY, location.search);
 }
@@ -15,7 +15,7 @@ function keptFields(): string {
   return kept;
 }
 
-/** With `again` the service has filled in the poll; what is to differ from it is in the address. */
+/** With `again`, the service has filled in that poll, and the address has only the fields to change. */
 export function fillFromAddress(form: HTMLFormElement): boolean {
   const kept = keptFields();
   const here = new URLSearchParams(location.search);
@@ -39,14 +39,14 @@ export function fillFromAddress(form: HTMLFormElement): boolean {
     const before = field.value;
     if (field instanceof HTMLSelectElement) offerNamedModels(field, value);
     field.value = value;
-    // A select refuses what is not among its choices by showing none.
+    // A select is empty after it was set to a value that it does not offer.
     if (field.value === '' && value !== '') field.value = before;
     filled = true;
   }
   return filled;
 }
 
-/** Models that were named one by one are a choice for this poll only. */
+/** Models that were named one by one are offered as a choice for this poll only. */
 function offerNamedModels(field: HTMLSelectElement, value: string): void {
   const label = namedModelsLabel(value);
   if (label !== null) field.add(new Option(label, value));

@@ -1,8 +1,8 @@
 import { type FreePollLimits, type FreePollProblem, freePollProblem, lengthOf } from './free-poll-problem.ts';
 
-// The fields of a free poll: counted as they are filled, a pasted list spread over the options, Ctrl+Enter to send.
+// The fields of a free poll: counts characters, spreads a pasted list over the option fields, submits on Ctrl+Enter.
 
-/** Only what comes near its limit is counted for the reader. */
+/** The count is shown only when a text comes near its limit. */
 const SHOWN_FROM = 0.7;
 
 export function freePollFields(form: HTMLFormElement) {

@@ -1,20 +1,20 @@
-// What keeps a free poll from being asked, in people's words. The form says it before it is sent; sent without scripts,
-// the service says the same.
+// Says in plain words why a free poll cannot be asked. The form shows it before submitting; without scripts, the
+// service shows the same text.
 
 export interface FreePollLimits {
   question: { min: number; max: number };
   options: { min: number; max: number };
-  /** Characters of one option. */
+  /** Maximum number of characters of one option. */
   option: number;
 }
 
 export interface FreePollProblem {
-  /** The question, or an option by its place in the form. */
+  /** The question, or the index of an option in the form. */
   field: 'question' | number;
   says: string;
 }
 
-/** `options` as they stand in the form, empty ones included. */
+/** `options` are the form's fields, including empty ones. */
 export function freePollProblem(
   { question, options }: { question: string; options: readonly string[] },
   limits: FreePollLimits,
@@ -40,13 +40,16 @@ export function freePollProblem(
   return null;
 }
 
-/** As the service counts: an emoji is one. */
+/** Counts code points, as the service does. */
 export const lengthOf = (text: string): number => [...text].length;
 
-/** Equal for what the service takes for the same text, of texts that it takes. Others, such as -d and -D, only look alike. */
+/**
+ * Equal for texts that the service treats as duplicates. Texts that it refuses, such as -d and -D, may merely look
+ * alike.
+ */
 const textForm = (text: string): string => text.replace(/\r\n?/g, '\n').replace(IGNORED, '').normalize('NFC').trim();
 
-/** Not shown, but for what makes words and emoji differ: joiners, and the tags of flags. */
+/** Invisible characters, except those that change words and emoji: joiners and flag tags. */
 const IGNORED = /(?!\u200C|\u200D|[\u{E0020}-\u{E007F}])[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/gu;
 
 const count = (characters: number): string => characters.toLocaleString('en-US');

@@ -4,8 +4,8 @@ import { on } from './on.ts';
 import { type PollView, pollView } from './poll-view.ts';
 import { readEvents } from './read-events.ts';
 
-// The form of a free poll runs it in place and shows the votes as they arrive. Without this module the form is sent, and
-// the answer is the page of the result.
+// Runs a free poll in place and shows the votes as they arrive. Without this module, submitting the form opens the
+// result page.
 
 const form = document.querySelector<HTMLFormElement>('#free-poll');
 const place = document.querySelector<HTMLElement>('#live-poll');
@@ -50,13 +50,13 @@ function extrasOf(form: HTMLFormElement): object {
   };
 }
 
-/** Resolves to an error message if the poll could not start; later errors show in the view. */
+/** Resolves to an error message if the poll could not start; later errors are shown in the view. */
 async function run(poll: object, form: HTMLFormElement, place: HTMLElement): Promise<string | null> {
   const response = await post(poll).catch(() => null);
   if (response === null) return 'The service cannot be reached. Try again in a moment.';
   if (!response.ok || !response.body) return errorOf(response);
   const view = pollView(place, { isFree: true, onAddress: holdAddress, onEdit: () => edit(form, place) });
-  // In place of the form, so that the verdict is where the reader looks.
+  // The poll takes the form's place, so that the verdict is where the reader looks.
   form.hidden = true;
   place.scrollIntoView({ block: 'nearest' });
   place.querySelector<HTMLElement>('.headline')?.focus({ preventScroll: true });
@@ -73,7 +73,7 @@ async function follow(body: ReadableStream<Uint8Array>, view: PollView): Promise
       if (kind !== 'started') return;
     }
   } catch {
-    // Cut off in the middle of an event.
+    // The connection broke in the middle of an event.
   }
   view.failed('Connection lost. The poll is still running; reload to follow it.');
 }

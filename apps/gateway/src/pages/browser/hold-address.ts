@@ -1,6 +1,6 @@
 /**
- * A poll is at the address of its result while it runs: reloading, coming back and passing the link on lead to it. Another
- * poll from the same page is a step further, and going back loads the one before.
+ * While a poll runs, the address bar shows the address of its result, so that reloading and sharing the link work.
+ * Another poll from the same page adds a history entry, and going back loads the poll before it.
  */
 export function holdAddress(url: string): void {
   const { pathname } = new URL(url);

@@ -1,14 +1,14 @@
-// What is wrong with a poll, in the words of its form. The API names fields as programs know them and counts from nought;
-// its text stays as it is for programs.
+// Describes what is wrong with a poll in the words of its form. The API's own messages are for programs: they use field
+// names and count from zero.
 
 export interface FieldIssue {
-  /** JSON pointer into the request. */
+  /** JSON pointer into the request body. */
   pointer: string;
   detail: string;
 }
 
 export interface FieldSentence {
-  /** The member of the request. */
+  /** The field of the request body. */
   field: string;
   says: string;
 }

@@ -3,12 +3,12 @@ import { type Shape, shape } from './shape.ts';
 import { voteError } from './vote-error.ts';
 
 interface Seat {
-  /** Class of its state, and of the option's colour. */
+  /** Class for its state and the option's colour. */
   state: string;
   says: string;
 }
 
-/** One seat for each model: waiting, being asked, voted in the colour of its option, failed, or not needed. */
+/** One seat per model: waiting, being asked, voted (in the colour of its option), failed, or not needed. */
 export const juryRow = (picture: PollPicture): Shape =>
   shape(
     'ol',
@@ -50,7 +50,7 @@ function seatsOf(picture: PollPicture): Seat[] {
   ];
 }
 
-/** Votes that are counted and whose events were not seen. */
+/** Votes that are in the tally but whose events were missed. */
 function unseenSeats(picture: PollPicture, colours: readonly string[]): Seat[] {
   const { votes, tally, options } = picture;
   if (receivedOf(picture) <= votes.length) return [];

@@ -1,7 +1,7 @@
 import { element } from './draw.ts';
 import { on } from './on.ts';
 
-/** Shows a new key, once, with a copy button. */
+/** Shows a new key with a copy button. It is never shown again. */
 export function showKey(place: HTMLElement, key: string, sentence: string): void {
   const field = element('input', { class: 'mono', readonly: true, value: key, 'aria-label': 'The new key' });
   const copy = element('button', { class: 'button secondary', type: 'button' }, 'Copy');

@@ -1,4 +1,4 @@
-// Times in the reader's own zone and words; UTC is what one sees on pointing at them.
+// Shows times in the reader's time zone and language; the tooltip shows UTC.
 
 const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'long' });
 const MINUTE_S = 60;
@@ -13,7 +13,7 @@ function localize(time: HTMLTimeElement): void {
   if (!time.title) time.title = time.textContent ?? '';
   const seconds = Math.round((Date.now() - date.getTime()) / 1_000);
   const isRecent = seconds >= 0 && seconds < 12 * HOUR_S;
-  // Of what ends soon the day alone says too little.
+  // For a time in the near future, the date alone would say too little.
   const isSoon = seconds < 0 && seconds > -48 * HOUR_S;
   if (time.dataset.local === 'short' && !isSoon) {
     time.textContent = isRecent ? agoText(seconds) : date.toLocaleDateString(undefined, { dateStyle: 'medium' });

@@ -1,4 +1,4 @@
-// The filters of /models without a new page: rows that do not fit are hidden, and the address says what is shown.
+// The filters of /models without a page load: rows that do not match are hidden, and the address is kept up to date.
 
 const form = document.querySelector<HTMLFormElement>('[data-filter]')!;
 const rows = [...document.querySelectorAll<HTMLTableRowElement>('tbody tr')];
@@ -7,7 +7,7 @@ const count = document.querySelector('[data-count]')!;
 form.querySelector('button')!.hidden = true;
 form.addEventListener('submit', (event) => event.preventDefault());
 form.addEventListener('change', () => {
-  // The order of the rows is the server's; it stays in the address.
+  // The server sorts the rows, so the order stays in the address.
   const fields = [...new FormData(form)];
   const chosen = fields.filter(([name]) => name !== 'sort').map(([name, value]) => [name, String(value)] as const);
   for (const row of rows) {

@@ -5,8 +5,8 @@ import { oddsTable } from './odds-table.ts';
 import { colourClasses, type PollPicture, unseenVotes } from './poll-picture.ts';
 import { type Shape, shape } from './shape.ts';
 
-// The chance of each option to win the whole panel, vote by vote. Votes are places in percent of the width, so that it
-// fits any page; axis and names have columns of their own beside it.
+// The chance of each option to win the full panel, vote by vote. Votes are placed in percent of the width, so that the
+// chart fits any page; the axis and the labels have columns of their own.
 
 const AXIS_WIDTH = 38;
 const END_WIDTH = 136;
@@ -18,7 +18,7 @@ const HOW_TO_READ = 'Votes in order of arrival. Point at a vote, or use the arro
 const text = (attributes: Shape['attributes'], content: string): Shape => shape('text', attributes, content);
 const line = (attributes: Shape['attributes']): Shape => shape('line', attributes);
 
-/** Null where nothing was recorded. `cursor`: after how many votes the odds are spelled out. */
+/** Null if no odds were recorded. `cursor`: the number of votes after which the odds are written out. */
 export function oddsChart(picture: PollPicture, cursor: number | null = null): Shape | null {
   const { odds, points } = picture;
   if (odds.length === 0 && points.length === 0) return null;
@@ -95,7 +95,9 @@ function ground({ panelSize, threshold, hasEnded, odds, points }: PollPicture): 
   ];
 }
 
-/** Lines join what follows each other. A dotted one spans votes whose odds were not seen, or models that were not asked. */
+/**
+ * Lines between consecutive points. A dotted line spans votes whose odds are unknown, or models that were not asked.
+ */
 function linesOf({ kind, points }: Series, { panelSize, hasEnded }: PollPicture): Shape[] {
   const last = points.at(-1);
   const segments = points
@@ -121,7 +123,7 @@ function linesOf({ kind, points }: Series, { panelSize, hasEnded }: PollPicture)
   ];
 }
 
-/** Of an old result: who led, and how likely to stay. Two leaders are two options, so nothing joins them. */
+/** For old results: the leader and its chance. Points of different leaders are not joined. */
 function leadPoints(picture: PollPicture): Shape[] {
   const colours = colourClasses(picture);
   return picture.points.map(({ received, option, confidence }) =>
@@ -139,7 +141,7 @@ function leadPoints(picture: PollPicture): Shape[] {
   );
 }
 
-/** One mark for each vote, in the colour of what it was for. */
+/** One mark per vote, in the colour of the chosen option. */
 function voteMarks(picture: PollPicture): Shape[] {
   const { votes, options, panelSize } = picture;
   const colours = colourClasses(picture);

@@ -9,7 +9,7 @@ const BOX_WIDTH = 168;
 const ROW = 17;
 const MAX_ROWS = 5;
 
-/** A line through the chart after so many votes, with what the last of them was and what it made of the odds. */
+/** A vertical line through the chart after `received` votes, with the last vote and the odds after it. */
 export function oddsCursor(picture: PollPicture, series: readonly Series[], received: number): Shape[] {
   const at = series.map(({ name, kind, settled, points }) => ({
     name,
@@ -64,7 +64,7 @@ function voteText(picture: PollPicture, received: number): string[] {
   return [shortened(vote.model, 23), said];
 }
 
-/** The same in one sentence, for screen readers. */
+/** The same as one sentence, for screen readers. */
 export function cursorText(picture: PollPicture, series: readonly Series[], received: number): string {
   const vote = voteAt(picture, received);
   const said = !vote

@@ -1,4 +1,4 @@
-// Where things are in the chart of odds: votes in percent of its width, chances in pixels of its height.
+// Positions in the odds chart: votes in percent of its width, chances in pixels of its height.
 
 export const HEIGHT = 236;
 export const TOP = 12;
@@ -9,7 +9,7 @@ export const yOf = (chance: number): number => Number((BOTTOM - (BOTTOM - TOP) *
 export const xOf = (received: number, panelSize: number): string =>
   `${(1 + (98 * received) / Math.max(1, panelSize)).toFixed(2)}%`;
 
-/** The vote that is nearest to a place, given as a part of the width. */
+/** The number of votes at a horizontal position, which is given as a fraction of the width. */
 export const receivedAt = (part: number, panelSize: number): number =>
   Math.min(panelSize, Math.max(0, Math.round(((part - 0.01) / 0.98) * panelSize)));
 
@@ -18,7 +18,7 @@ export function shortened(name: string, longest: number): string {
   return characters.length <= longest ? name : `${characters.slice(0, longest - 1).join('')}…`;
 }
 
-/** Shortened to a width in pixels, so that a picture which cuts off what does not fit cuts off no ellipsis. */
+/** Cuts a name to a width in pixels, so that the ellipsis itself is never cut off. */
 export function cutToWidth(name: string, width: number): string {
   const characters = [...name];
   const widths = characters.map(widthOf);
@@ -31,7 +31,7 @@ const sum = (widths: readonly number[]): number => widths.reduce((all, one) => a
 
 const ELLIPSIS_WIDTH = 10;
 
-/** Of a bold letter of 12 pixels, rather too much than too little. */
+/** Estimated width of a bold character at 12 pixels, rather too wide than too narrow. */
 function widthOf(character: string): number {
   if (/[ .,:;!|'()[\]fijltrI]/.test(character)) return 4.5;
   if (/[mwMW@%]/.test(character) || character > '\u{10ff}') return 12;

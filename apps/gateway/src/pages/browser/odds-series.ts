@@ -1,7 +1,7 @@
 import { percentOf } from '@eloquentpoll/voting/verdict';
 import { colourClasses, type PollPicture, verdictOn } from './poll-picture.ts';
 
-// What the chart of odds draws: one series for each option with a colour of its own, one for all others, one for a tie.
+// The lines of the odds chart: one per option with its own colour, one for all other options together, one for a tie.
 
 export interface OddsPoint {
   readonly received: number;
@@ -10,10 +10,10 @@ export interface OddsPoint {
 
 export interface Series {
   readonly name: string;
-  /** Class of its colour. */
+  /** Class that sets its colour. */
   readonly kind: string;
   readonly points: readonly OddsPoint[];
-  /** What certainty is called: missing votes can leave an outcome that merely stands. */
+  /** The word for certainty: "so far" if missing votes could still have changed the outcome. */
   readonly settled: 'final' | 'so far';
 }
 
@@ -43,13 +43,13 @@ export function oddsSeries(picture: PollPicture): Series[] {
   ];
 }
 
-/** Only certainty is not a percentage; rounding never makes another chance so. */
+/** Only certainty is shown as a word instead of a percentage; no other chance is rounded up to it. */
 export function oddsText(chance: number, settled: Series['settled'] = 'final'): string {
   if (chance >= 1 - 1e-9) return settled;
   return chance > 0 && chance < 0.01 ? '<1%' : (percentOf(chance) ?? '–');
 }
 
-/** The names of the ends of lines, moved apart where they would cover each other. */
+/** Positions for the labels at the line ends, moved apart so that they do not overlap. */
 export function spacedApart(places: readonly number[], gap: number, lowest: number): number[] {
   const down = [...places];
   for (let i = 1; i < down.length; i++) down[i] = Math.max(down[i]!, down[i - 1]! + gap);

@@ -3,7 +3,7 @@ import { type PollPicture, voteAt } from './poll-picture.ts';
 import { type Shape, shape } from './shape.ts';
 import { voteError } from './vote-error.ts';
 
-/** The chart in words, for who does not see it. */
+/** The chart as a table, for screen readers. */
 export const oddsTable = (picture: PollPicture, series: readonly Series[]): Shape =>
   shape(
     'details',

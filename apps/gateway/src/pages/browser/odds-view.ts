@@ -3,7 +3,7 @@ import { oddsChart } from './odds-chart.ts';
 import { receivedAt } from './odds-scale.ts';
 import type { PollPicture } from './poll-picture.ts';
 
-/** The chart of odds in a place of its own, where pointer, finger and arrow keys go through the votes. */
+/** The odds chart in its own element, where pointer, touch and arrow keys step through the votes. */
 export function oddsView(place: HTMLElement): { show(picture: PollPicture): void } {
   let picture: PollPicture | null = null;
   let cursor: number | null = null;

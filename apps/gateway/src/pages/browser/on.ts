@@ -1,4 +1,4 @@
-/** Listens with something that takes its time; what it throws is reported like any error of a page. */
+/** Adds an async event listener. Errors it throws are reported like any other error of the page. */
 export function on<Type extends keyof HTMLElementEventMap>(
   target: HTMLElement,
   type: Type,

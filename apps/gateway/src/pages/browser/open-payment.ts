@@ -1,18 +1,18 @@
-// A signed payment whose end is not known. Its owner may have paid already, so nothing else is signed until the service has
-// answered it: it is kept in memory, and in the tab's storage for when the page is loaded again.
+// A signed payment with an unknown outcome. It may have been paid, so nothing else is signed until the service confirms
+// or rejects it. It is kept in memory, and in the tab's session storage in case the page is reloaded.
 
 export interface OpenPayment {
   amountUsd: number;
   /** The wallet that signed. */
   from: string;
-  /** As X-Payment carries it. */
+  /** As sent in the X-Payment header. */
   proof: string;
 }
 
 const KEY = 'eloquentpoll-open-payment';
 let held: OpenPayment | null = null;
 
-/** Of one of these wallets; a payment of another account is none of this page. */
+/** The open payment of one of these wallets. Payments of other accounts are ignored. */
 export function openPaymentOf(wallets: readonly string[]): OpenPayment | null {
   held ??= stored();
   return held && hasWallet(wallets, held.from) ? held : null;
@@ -26,7 +26,7 @@ export function keepOpen(payment: OpenPayment): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(payment));
   } catch {
-    // It is kept for as long as the page is.
+    // Storage is unavailable: the payment is kept in memory until the page is closed.
   }
 }
 
@@ -35,7 +35,7 @@ export function closePayment(): void {
   try {
     sessionStorage.removeItem(KEY);
   } catch {
-    // Nothing was stored either.
+    // If storage is unavailable, nothing was stored.
   }
 }
 

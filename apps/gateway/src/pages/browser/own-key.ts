@@ -1,4 +1,4 @@
-// A pasted key takes the place of the placeholder in all samples and links of this page. It is kept nowhere and sent nowhere.
+// Puts a pasted key into all samples and links of this page instead of the placeholder. It is never stored or sent.
 
 const PLACEHOLDER = 'YOUR_API_KEY';
 const KEY = /^ep_k_[A-Za-z0-9_-]{8,100}$/;
@@ -6,7 +6,7 @@ const KEY = /^ep_k_[A-Za-z0-9_-]{8,100}$/;
 const place = document.querySelector<HTMLElement>('#own-key');
 const field = document.querySelector<HTMLInputElement>('#own-key-field');
 
-/** Empty where none was pasted. */
+/** Empty if no key was pasted. */
 export const pastedKey = (): string => (field && KEY.test(field.value.trim()) ? field.value.trim() : '');
 
 if (place && field) {

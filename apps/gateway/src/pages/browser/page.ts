@@ -1,5 +1,4 @@
-// On every page: buttons that copy, panels that become tabs, and menus scrolled to where one is. Nothing here is needed
-// to read a page.
+// Runs on every page: copy buttons, tabs, and menus scrolled to the current entry. Pages can be read without it.
 
 for (const menu of document.querySelectorAll<HTMLElement>('.site-nav, .dashboard-tabs')) {
   const here = menu.querySelector<HTMLElement>('[aria-current]');

@@ -2,13 +2,14 @@ import { type ApiAnswer, ask, sentenceOf } from './ask.ts';
 import { closePayment, hasWallet, keepOpen, type OpenPayment, openPaymentOf } from './open-payment.ts';
 import { beOn, connect, refusalOf, signTyped } from './wallet.ts';
 
-// A deposit by x402: the service says how to pay, the wallet signs a transfer of exactly that (EIP-3009), the service
-// hands it to the chain. The payment is credited to the wallet that signs, so no other wallet may sign here.
+// A deposit by x402: the service states the terms, the wallet signs a transfer of exactly that amount (EIP-3009), and
+// the service submits it to the chain. The payment is credited to the signing wallet, so only the account's wallets may
+// sign.
 
 interface Payment {
   amountUsd: number;
   chainId: number;
-  /** That open this account. */
+  /** Wallets that belong to this account. */
   wallets: readonly string[];
 }
 
@@ -38,7 +39,7 @@ const TYPES = {
   ],
 };
 
-/** Resolves to what there is to say at the end. One that is open already is sent again, and nothing is signed. */
+/** Resolves to the final message. A payment that is already open is sent again, and nothing is signed. */
 export async function payWithWallet(payment: Payment, say: (sentence: string) => void): Promise<string> {
   const open = openPaymentOf(payment.wallets);
   if (open) return send(open, say);
@@ -71,7 +72,7 @@ export async function payWithWallet(payment: Payment, say: (sentence: string) =>
   }
 }
 
-/** What is said of a payment while its end is not known. */
+/** The message while the outcome of a payment is unknown. */
 export const mayBeUnderWay = ({ amountUsd }: OpenPayment): string =>
   `The payment of ${amountUsd} USDC may be under way. The button sends the same payment again, which takes nothing twice.`;
 
@@ -79,7 +80,7 @@ async function send(payment: OpenPayment, say: (sentence: string) => void): Prom
   const { amountUsd, proof } = payment;
   say('Paying. This takes until the chain shows the transfer.');
   const paid = await ask('POST', '/api/deposit', { amount_usd: amountUsd }, { 'x-payment': proof });
-  // With these the service says how it ended, or that it took nothing. After all others it may be on its way.
+  // After a success, 400 or 402 the outcome is known. After any other status the payment may still go through.
   if (!paid.ok && paid.status !== 402 && paid.status !== 400) return `${sentenceOf(paid)} ${mayBeUnderWay(payment)}`;
   closePayment();
   if (paid.ok) return `${amountUsd} USDC are part of your balance.`;
@@ -88,7 +89,7 @@ async function send(payment: OpenPayment, say: (sentence: string) => void): Prom
   return sentenceOf(paid);
 }
 
-/** By the service's clock, which is the one that its terms are about: that of a computer may be wrong by hours. */
+/** The time by the service's clock, which its terms refer to; the clock of this computer may be wrong by hours. */
 function dateOf({ headers }: ApiAnswer): number {
   const date = Date.parse(headers.get('date') ?? '');
   return Number.isNaN(date) ? Date.now() : date;
@@ -101,7 +102,7 @@ function authorizationOf({ payTo, maxAmountRequired, maxTimeoutSeconds }: Terms,
     from,
     to: payTo,
     value: maxAmountRequired,
-    // Clocks differ.
+    // Clocks may differ.
     validAfter: String(now - 600),
     validBefore: String(now + maxTimeoutSeconds),
     nonce: `0x${nonce.join('')}`,

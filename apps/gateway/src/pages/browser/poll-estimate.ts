@@ -2,17 +2,17 @@ import { ask, sentenceOf } from './ask.ts';
 import { element } from './draw.ts';
 import { type FieldIssue, issueSentence } from './issue-sentences.ts';
 
-// What a paid poll will take, and what keeps it from being run. The service judges it as it will when it runs; no model is
-// asked.
+// The estimated cost of a paid poll, and the errors that keep it from running. The service validates it as in a real
+// run, but asks no model.
 
 export interface Order {
   question: string;
   options: readonly string[];
-  /** Or the name of a saved panel, or models by their ids. */
+  /** A preset, a saved panel by name, or models by their ids. */
   preset?: string;
   panel?: string;
   models?: readonly string[];
-  /** Only of a poll whose models search the web. */
+  /** Only for polls whose models search the web. */
   theme?: string;
   reasons?: boolean;
   confidence_threshold: number;
@@ -30,15 +30,15 @@ interface Estimates {
 
 export interface OrderEstimate {
   said: readonly Node[];
-  /** Names of the fields with a mistake. */
+  /** Names of the invalid fields. */
   wrongFields: readonly string[];
-  /** The limit is too low for a single vote. */
+  /** The limit does not even cover one vote. */
   buysNoVote: boolean;
 }
 
 export async function estimateOrder(order: Order): Promise<OrderEstimate> {
   const answer = await ask('POST', '/api/poll', { ...order, dry_run: true });
-  // Running it may still work, or will say why not.
+  // Running the poll may still work, or will report the error.
   if (!answer.ok) return { said: [error(sentenceOf(answer))], wrongFields: [], buysNoVote: false };
   const wrong = (answer.body.issues as FieldIssue[]).map(issueSentence);
   const estimates = answer.body.estimates as Estimates;
@@ -87,7 +87,7 @@ const error = (says: string): Node => element('p', { class: 'field-error', role:
 
 const usd = (amount: number): string => `$${Number(amount.toPrecision(3))}`;
 
-/** Two significant digits, never less than the amount. */
+/** Two significant digits, rounded up. */
 function roundedUp(amount: number): string {
   const step = 10 ** (Math.floor(Math.log10(amount)) - 1);
   return (Math.ceil(amount / step - 1e-9) * step).toFixed(Math.max(2, -Math.floor(Math.log10(step))));

@@ -1,7 +1,7 @@
 import type { PollPicture, SeenVote } from './poll-picture.ts';
 
-// The events of a stream, folded into the picture of the poll. Each holds the whole state but for the votes before its
-// own, so that a lost one costs a name and no number.
+// Folds the events of a stream into the picture of the poll. Each event has the whole state except the earlier votes,
+// so a lost event costs the details of one vote and no count.
 
 interface Vote {
   model_id: string;
@@ -11,7 +11,7 @@ interface Vote {
   estimated_cost?: number;
 }
 
-/** A `started` event; only the first of a connection has the question. */
+/** A `started` event; only the first one of a connection includes the question. */
 export interface ProgressEvent {
   models_requested: number;
   progress: { received: number; failed: number; total: number };
@@ -26,7 +26,7 @@ export interface ProgressEvent {
   page_url?: string;
 }
 
-/** `complete`. */
+/** The `complete` event. */
 export interface EndEvent {
   poll_id: string;
   question: string;
@@ -103,7 +103,7 @@ export function afterEnd(before: PollPicture, event: EndEvent): PollPicture {
   };
 }
 
-/** Own properties only: an option may be named like a property of every object. */
+/** Own properties only: an option may be named like a property of Object.prototype. */
 const countsOf = (options: readonly string[], tally: Record<string, number>): number[] =>
   options.map((option) => (Object.hasOwn(tally, option) ? tally[option]! : 0));
 

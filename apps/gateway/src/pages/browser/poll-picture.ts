@@ -1,7 +1,7 @@
 import { type Verdict, type VerdictPoll, verdict } from '@eloquentpoll/voting/verdict';
 
-// What is known of a poll that is shown, running or ended. The page of a result makes it of what is stored, the view of a
-// running poll of its events; everything that is drawn is drawn from it.
+// What a page shows of a poll, running or ended. The result page builds it from the stored result, the view of a
+// running poll from its events; everything is drawn from it.
 
 export interface SeenVote {
   readonly model: string;
@@ -11,13 +11,15 @@ export interface SeenVote {
   readonly latencyMs: number;
 }
 
-/** How likely each option is to win, in their order, and a tie as the last, after so many votes. */
+/** The chance of each option to win after `received` votes, in the order of the options; the last one is for a tie. */
 export interface Odds {
   readonly received: number;
   readonly chances: readonly number[];
 }
 
-/** Of results from before the odds of every option were kept: who led after so many votes, and how likely to stay. */
+/**
+ * For results stored before the odds of every option were: the leader after some votes, and its chance to stay ahead.
+ */
 export interface LeadPoint {
   readonly received: number;
   readonly option: number;
@@ -26,14 +28,14 @@ export interface LeadPoint {
 
 export interface PollPicture
   extends Pick<VerdictPoll, 'options' | 'tally' | 'panelSize' | 'hasEnded' | 'reason' | 'confidence'> {
-  /** In order of arrival. Of a running poll those that were seen: the tally has all. */
+  /** In order of arrival. For a running poll only those whose events were seen; the tally counts all. */
   readonly votes: readonly SeenVote[];
   /** Votes that ended without an option. */
   readonly failed: number;
   readonly odds: readonly Odds[];
   readonly points: readonly LeadPoint[];
   readonly threshold: number | null;
-  /** Models that are being asked; null where it is not known. */
+  /** Number of models being asked; null if unknown. */
   readonly asking: number | null;
 }
 
@@ -58,19 +60,19 @@ export function verdictOn(picture: PollPicture, figures: Figures = {}): Verdict 
 export const receivedOf = ({ tally, failed }: Pick<PollPicture, 'tally' | 'failed'>): number =>
   tally.reduce((sum, count) => sum + count, failed);
 
-/** Votes that came before the first one that was seen. */
+/** Votes that arrived before the first one that was seen. */
 export const unseenVotes = (picture: PollPicture): number => Math.max(0, receivedOf(picture) - picture.votes.length);
 
-/** The vote that made it so many; null for none, and for one that was not seen. */
+/** The vote that raised the count to `received`; null for none, or if it was not seen. */
 export const voteAt = (picture: PollPicture, received: number): SeenVote | null =>
   picture.votes[received - 1 - unseenVotes(picture)] ?? null;
 
-/** Lines and colours that one can tell apart. */
+/** More colours could not be told apart. */
 export const MAX_COLOURS = 5;
 
 /**
- * The colour of each option, as the class that has it. Of more options than colours, those that got votes first have
- * one; the others are grey.
+ * The colour class of each option. If there are more options than colours, the options that got votes first have a
+ * colour and the others are grey.
  */
 export function colourClasses({ options, tally, votes }: Pick<PollPicture, 'options' | 'tally' | 'votes'>): string[] {
   const all = [...options.keys()];

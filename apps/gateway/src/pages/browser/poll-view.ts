@@ -9,7 +9,7 @@ import { tallyBars } from './tally-bars.ts';
 import { verdictBlock } from './verdict-parts.ts';
 import { voteError } from './vote-error.ts';
 
-// Shows a running poll from the events of its stream: the verdict as it stands on top, what led to it below.
+// Shows a running poll from its event stream: the current verdict on top, the votes behind it below.
 
 export interface PollView {
   update(event: unknown): void;
@@ -18,15 +18,15 @@ export interface PollView {
 }
 
 interface Options {
-  /** Called with the address of the poll's page, which is its result's from the first second. */
+  /** Called with the address of the poll's page, which is the address of its result from the start. */
   onAddress?: (url: string) => void;
-  /** Kept on this device, for polls without an account. */
+  /** Free polls are also remembered on this device. */
   isFree?: boolean;
-  /** What a button at the end is for. */
+  /** Handler of the "edit" button that is shown at the end. */
   onEdit?: () => void;
 }
 
-/** Draws into `place`, and takes it over. */
+/** Draws into `place` and replaces its content. */
 export function pollView(place: HTMLElement, { onAddress, isFree = false, onEdit }: Options = {}): PollView {
   const badge = element('span', { class: 'badge', 'data-tone': 'accent' }, 'Asking');
   const question = element('h2', { class: 'asked', dir: 'auto' });

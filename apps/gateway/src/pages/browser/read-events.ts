@@ -1,4 +1,4 @@
-// Server-Sent Events from the body of a response, so that a stream can be the answer to a POST.
+// Reads server-sent events from a response body, so that the answer to a POST can be a stream.
 
 export interface ServerSentEvent {
   kind: string;

@@ -1,4 +1,4 @@
-// The free polls of this device, which no account remembers: kept in the browser, and never sent.
+// This device's free polls, which belong to no account. They are kept in the browser and never sent.
 
 export interface RecentPoll {
   /** Path of its page. */
@@ -6,14 +6,14 @@ export interface RecentPoll {
   question: string;
   options: readonly string[];
   at: string;
-  /** Null for a tie or no answer, absent while it is not known. */
+  /** Null for a tie or no answer; missing while it is unknown. */
   winner?: string | null;
 }
 
 const KEY = 'eloquentpoll.recent';
 const MAX_KEPT = 30;
 
-/** The newest first. */
+/** Newest first. */
 export function recentPolls(): RecentPoll[] {
   try {
     const read: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
@@ -23,7 +23,7 @@ export function recentPolls(): RecentPoll[] {
   }
 }
 
-/** A poll that is known already is completed with what is new. */
+/** A poll that is already stored is updated with the new fields. */
 export function rememberPoll(poll: Omit<RecentPoll, 'at'>): void {
   const url = new URL(poll.url, location.origin).pathname;
   const polls = recentPolls();
@@ -35,7 +35,7 @@ export function rememberPoll(poll: Omit<RecentPoll, 'at'>): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(kept.slice(0, MAX_KEPT)));
   } catch {
-    // A full or forbidden storage forgets them.
+    // If storage is full or forbidden, the polls are not remembered.
   }
 }
 

@@ -1,14 +1,14 @@
 import { showLocalTimes } from './local-time.ts';
 
-/** While a poll runs the address is the poll's. */
+/** Read at load: while a poll runs, the address bar shows the poll's address instead. */
 const PAGE = location.pathname + location.search;
 
-/** Parts as they came last, before times were made local in them. */
+/** Each part's HTML as last received, before its times were converted to local time. */
 const taken = new Map<string, string>();
 
 /**
- * Takes parts of this page anew from the server, which is the only one to write them. Their buttons come alive again, and
- * what has the focus keeps it.
+ * Replaces parts of this page with fresh copies from the server, so that only the server renders them. Buttons are
+ * enabled again, and the focus stays on the same control.
  */
 export async function refresh(...ids: string[]): Promise<void> {
   const response = await fetch(PAGE).catch(() => null);
@@ -27,18 +27,18 @@ export async function refresh(...ids: string[]): Promise<void> {
       focused?.(made)?.focus({ preventScroll: true });
     });
   }
-  // A button that is switched off cannot have the focus.
+  // Must come before the focus is restored: a disabled button cannot be focused.
   enliven();
   for (const restore of restores) restore();
 }
 
-/** What does nothing without scripts is switched off until they are here. */
+/** Enables the buttons that are rendered disabled because they need scripts. */
 export function enliven(): void {
   showLocalTimes();
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-needs-script]')) button.disabled = false;
 }
 
-/** Finds the control that has the focus in the part that takes the place of this one, by what it does. */
+/** Returns a function that finds, in the replacement of this part, the control that had the focus. */
 function focusedIn(part: Element): ((made: Element) => HTMLElement | undefined) | null {
   const control = document.activeElement;
   if (!(control instanceof HTMLElement) || !part.contains(control)) return null;
@@ -49,7 +49,10 @@ function focusedIn(part: Element): ((made: Element) => HTMLElement | undefined) 
   return (made) => alike(made)[place];
 }
 
-/** Never by its place alone: where a row has gone another one's button is there. */
+/**
+ * What identifies a control. Position alone is not enough: after a row is removed, another row's button is in its
+ * place.
+ */
 const whatItDoes = (control: Element): string =>
   JSON.stringify([
     ...['href', 'name', 'value', 'aria-label'].map((name) => control.getAttribute(name)),

@@ -3,8 +3,8 @@ import type { PollPicture } from './poll-picture.ts';
 import { recentPolls, rememberPoll } from './recent-polls.ts';
 import { offerVerification } from './verify-receipt.ts';
 
-// The page of a result: the chart answers pointer and keys, the receipt can be verified, and polls of the same question on
-// this device are counted.
+// The script of the result page: the chart reacts to pointer and keys, the receipt can be verified, and polls of the
+// same question on this device are counted.
 
 for (const place of document.querySelectorAll<HTMLElement>('[data-odds]'))
   oddsView(place).show(JSON.parse(place.dataset.odds!) as PollPicture);
@@ -29,7 +29,7 @@ function countSameQuestion(place: HTMLElement): void {
   place.hidden = false;
 }
 
-/** Options in another order are the same question. */
+/** The same options in another order count as the same question. */
 function keyOf({ question, options }: { question: string; options: readonly string[] }): string {
   return JSON.stringify([question.trim(), [...options].toSorted()]);
 }

@@ -1,5 +1,5 @@
-// A piece of a page as a value: the result page writes it as HTML, the view of a running poll draws it into the document.
-// Attributes and names are ours; texts of others are children or values, and are escaped or set as text.
+// Part of a page as a value: the result page renders it as HTML, the view of a running poll draws it into the document.
+// Attributes and names are ours; texts from outside are children or values, and are escaped or set as text.
 
 export interface Shape {
   readonly name: string;
@@ -13,5 +13,5 @@ export const shape = (
   ...children: readonly (Shape | string)[]
 ): Shape => ({ name, attributes, children });
 
-/** Runs in its own direction whatever stands around it. */
+/** Keeps its own text direction, whatever surrounds it. */
 export const isolated = (text: string): Shape => shape('bdi', {}, text);

@@ -5,7 +5,7 @@ import { showKey } from './key-note.ts';
 import { on } from './on.ts';
 import { connect, refusalOf, signText, type Wallet } from './wallet.ts';
 
-// Signing in with the wallet of this browser: a challenge of ours, its signature, a session.
+// Signs in with the browser's wallet: our challenge, its signature, a session.
 
 keepFields();
 
@@ -26,7 +26,7 @@ if (wallet) {
   });
 }
 
-/** What there is to say; nothing once the browser is on its way. */
+/** Resolves to a message; empty once the browser is leaving the page. */
 async function signIn(wallet: Wallet): Promise<string> {
   said.textContent = 'Choose an account in the wallet.';
   const address = await connect(wallet);

@@ -1,7 +1,7 @@
 import { colourClasses, type PollPicture } from './poll-picture.ts';
 import { type Shape, shape } from './shape.ts';
 
-/** One bar for each option, on the scale of the whole panel, with a line where nothing can take the win away any more. */
+/** One bar per option, scaled to the whole panel, with a line at the number of votes that makes a win certain. */
 export function tallyBars(picture: PollPicture): Shape[] {
   const { options, tally, panelSize } = picture;
   const most = Math.max(...tally);

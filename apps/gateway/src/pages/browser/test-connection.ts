@@ -3,7 +3,7 @@ import { on } from './on.ts';
 import { pastedKey } from './own-key.ts';
 import { readEvents } from './read-events.ts';
 
-// "Test it now": a free poll, and an MCP session with the pasted key. What comes back is shown as text.
+// "Test it now": runs a free poll, and an MCP session with the pasted key. Answers are shown as text.
 
 const place = document.querySelector<HTMLElement>('#test-connection');
 const outcome = document.querySelector<HTMLElement>('#test-outcome');
@@ -23,7 +23,7 @@ if (place && outcome) {
 
 function connect(selector: string, outcome: HTMLElement, test: () => Promise<Finding>): void {
   const button = document.querySelector<HTMLButtonElement>(selector);
-  // Where no free polls run, there is no button for one.
+  // Where free polls are not offered, the page has no button for one.
   if (!button) return;
   on(button, 'click', async () => {
     button.disabled = true;
@@ -75,7 +75,7 @@ async function mcpSession(): Promise<Finding> {
   return { tone: 'good', content: [says] };
 }
 
-/** JSON, or an error with the service's own sentence. */
+/** Returns the JSON body, or throws an error with the service's own message. */
 async function post(path: string, body: object, headers: Record<string, string> = {}): Promise<unknown> {
   const response = await fetch(path, {
     method: 'POST',
@@ -89,7 +89,7 @@ async function post(path: string, body: object, headers: Record<string, string> 
   throw new Error(typeof answer?.error === 'string' ? answer.error : `the service answered ${response.status}.`);
 }
 
-/** The MCP server may answer with events, of which the last is the answer. */
+/** The MCP server may answer with a stream of events; the last one is the answer. */
 async function bodyOf(response: Response): Promise<unknown> {
   if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response.json();
   let last: unknown = null;

@@ -1,7 +1,7 @@
 import type { Verdict } from '@eloquentpoll/voting/verdict';
 import { isolated, type Shape, shape } from './shape.ts';
 
-/** What a poll came to, or how it stands: the same block on the page of a result and in the view of a running poll. */
+/** The verdict, final or so far: the same block on the result page and in the view of a running poll. */
 export function verdictBlock(verdict: Verdict, options: readonly string[]): Shape {
   const { kind, headlineParts, sentences, change, meaning } = verdict;
   const said = change === null || sentences.includes(change) ? sentences : [...sentences, change];

@@ -2,8 +2,8 @@ import type { Known, PartName, PublishedResult, SignedReceipt, Verified } from '
 import { element } from './draw.ts';
 import { on } from './on.ts';
 
-// The button of a receipt: everything in it is worked out here, by the same modules as in the command line. They are loaded
-// when it is pressed.
+// The Verify button of a receipt: recomputes everything in it with the modules that the command line uses. They are
+// loaded when the button is pressed.
 
 export function offerVerification(card: HTMLElement): void {
   const button = card.querySelector<HTMLButtonElement>('[data-verify]')!;

@@ -8,5 +8,5 @@ const ERRORS: Record<string, string> = {
   aborted: 'canceled',
 };
 
-/** What became of a vote that is no vote. */
+/** Describes why a model gave no vote. */
 export const voteError = (code: string | null): string => ERRORS[code ?? ''] ?? 'no vote';

@@ -1,4 +1,4 @@
-// The wallet of this browser (EIP-1193), as far as we ask it: who it is, and two kinds of signatures.
+// The browser's wallet (EIP-1193), limited to the requests we make: its account, and two kinds of signatures.
 
 export interface Wallet {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
@@ -10,7 +10,7 @@ declare global {
   }
 }
 
-/** The account that its owner chooses. */
+/** The account that the wallet's owner chooses. */
 export async function connect(wallet: Wallet): Promise<string> {
   const accounts = await wallet.request({ method: 'eth_requestAccounts' });
   const [address] = Array.isArray(accounts) ? (accounts as unknown[]) : [];
@@ -28,14 +28,14 @@ export async function signTyped(wallet: Wallet, address: string, data: object): 
   return String(await wallet.request({ method: 'eth_signTypedData_v4', params: [address, JSON.stringify(data)] }));
 }
 
-/** Wallets sign for the chain that they are on. */
+/** Switches the wallet to the chain: it signs only for its current one. */
 export async function beOn(wallet: Wallet, chainId: number): Promise<void> {
   const wanted = `0x${chainId.toString(16)}`;
   if (String(await wallet.request({ method: 'eth_chainId' })).toLowerCase() === wanted) return;
   await wallet.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: wanted }] });
 }
 
-/** What a wallet that refused is reported with. */
+/** The message for an error from the wallet. */
 export function refusalOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : 0;
   if (code === 4001) return 'You declined in the wallet. Nothing happened.';

@@ -1,8 +1,8 @@
 import { element } from './draw.ts';
 import { type PollView, pollView } from './poll-view.ts';
 
-// The page of a poll that runs: follows it to its end, and then is the page of its result. What the page came with stays
-// until the first event is here.
+// The page of a running poll: follows the poll and then becomes its result page. The server's rendering stays until the
+// first event arrives.
 
 const place = document.querySelector<HTMLElement>('[data-watch]');
 
@@ -23,7 +23,7 @@ if (place) {
     location.reload();
   });
   events.addEventListener('error', (event) => {
-    // The service's own event has data. A connection that was lost is tried again by the browser.
+    // Error events from the service have data; for a lost connection there is none, and the browser reconnects.
     if (event instanceof MessageEvent) {
       events.close();
       fail((JSON.parse(String(event.data)) as { error: string }).error);

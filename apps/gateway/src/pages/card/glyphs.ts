@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 
-// Letters for pictures: DejaVu Sans in two sizes, drawn beforehand as 16 levels of ink, for the scripts of Europe. The
-// file holds a head of JSON behind its length, then the ink of all glyphs, two levels to a byte.
+// Letters for pictures: DejaVu Sans in two sizes, pre-rendered in 16 levels of ink, for European scripts. The file has
+// the length of a JSON header, the header, then the pixels of all glyphs, two levels per byte.
 
 export type Face = 'strong' | 'plain';
 
@@ -25,7 +25,7 @@ interface Glyphs {
 
 let read: Glyphs | undefined;
 
-/** Loaded for the first picture. */
+/** Loaded when the first picture is drawn. */
 export function glyphs(): Glyphs {
   read ??= readGlyphs();
   return read;

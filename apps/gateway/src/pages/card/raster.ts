@@ -2,8 +2,8 @@ import { promisify } from 'node:util';
 import { crc32, deflate } from 'node:zlib';
 import { type Face, glyphs } from './glyphs.ts';
 
-// A picture of few colours: every pixel is an ink on its ground, in 16 levels, so that edges are soft and the file is
-// small. Drawn in memory, written as PNG (RFC 2083).
+// A picture of few colours: each pixel is an ink on its background in 16 levels, so that edges are smooth and the file
+// is small. Drawn in memory, written as PNG (RFC 2083).
 
 export interface RasterColours {
   ink: [number, number, number];
@@ -26,7 +26,7 @@ export class Raster {
     this.#pixels = new Uint8Array(width * height);
   }
 
-  /** A rectangle with round corners. */
+  /** A rectangle with rounded corners. */
   box(x: number, y: number, width: number, height: number, ink: number, radius = 0): void {
     for (let row = 0; row < height; row++)
       for (let column = 0; column < width; column++) {
@@ -35,7 +35,7 @@ export class Raster {
       }
   }
 
-  /** One line of text on its base line. Characters that we have no glyph for are left out. */
+  /** One line of text on its baseline. Characters without a glyph are left out. */
   text(x: number, y: number, text: string, face: Face, ink: number): void {
     const { faces, levelAt } = glyphs();
     let pen = x;

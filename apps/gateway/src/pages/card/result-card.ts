@@ -5,7 +5,7 @@ import { pictureOf } from '../result-picture.ts';
 import { Raster } from './raster.ts';
 import { drawable, fitted, lines, mostlyDrawable, widthOf } from './set-text.ts';
 
-// The preview image (og:image): of a result its question and tally, of any other page the service.
+// The preview image (og:image): question and tally for a result, the service for any other page.
 
 const [WIDTH, HEIGHT, EDGE] = [1_200, 630, 76];
 const INNER_WIDTH = WIDTH - 2 * EDGE;
@@ -37,10 +37,10 @@ const [TEXT, MUTED, ACCENT, TRACK, BAR, LEAD, MARK, MARK_SOFT, WARN] = INKS.map(
 ];
 
 const MAX_ROWS = 3;
-/** Of an option beside its votes. */
+/** Width of an option's name beside its votes. */
 const NAME_WIDTH = INNER_WIDTH - 200;
 
-/** The verdict is what one reads first; the question and the bars, on the scale of the whole panel, say what it is about. */
+/** The verdict is most prominent; the question and the bars, scaled to the whole panel, explain it. */
 export function resultCard(result: ResultDetail, isCanceled = false): Promise<Buffer> {
   const picture = framed();
   const { options, tally, panelSize } = pictureOf(result);
@@ -73,7 +73,7 @@ export function resultCard(result: ResultDetail, isCanceled = false): Promise<Bu
   return picture.png();
 }
 
-/** An option that cannot be drawn, or looks like another one where it is cut, has its number for a name. */
+/** An option that cannot be drawn, or looks like another one after being cut, is shown by its number. */
 export function drawnNames(options: readonly string[]): string[] {
   const names = options.map((option, i) => drawable(option, 'plain') ?? numbered(i));
   for (;;) {
@@ -82,7 +82,7 @@ export function drawnNames(options: readonly string[]): string[] {
       name !== numbered(i) && shown.filter((other) => other === shown[i]).length > 1 ? [i] : [],
     );
     if (alike.length === 0) return names;
-    // A number may be what another option is called.
+    // Another option's text may be that number.
     for (const i of alike) names[i] = numbered(i);
   }
 }
@@ -114,7 +114,7 @@ export function houseCard(): Promise<Buffer> {
   return picture.png();
 }
 
-/** With the logo at the top. */
+/** A picture with the logo at the top. */
 function framed(): Raster {
   const picture = new Raster(WIDTH, HEIGHT, INKS);
   picture.box(0, 0, WIDTH, 10, ACCENT);

@@ -2,14 +2,14 @@ import { type Face, glyphs } from './glyphs.ts';
 
 // Text for pictures: only characters that have glyphs, cut to the available width.
 
-/** One line; null where a character that one sees has no glyph: without it the text may be another one. */
+/** One line; null if a visible character has no glyph, because the text could mean something else without it. */
 export function drawable(text: string, face: Face): string | null {
   const known = glyphs().faces[face].glyphs;
   const line = oneLine(text);
   return line !== '' && [...line].every((character) => known.has(character)) ? line : null;
 }
 
-/** One line with an ellipsis for what has no glyph; null if that is most of it. */
+/** One line with an ellipsis in place of characters without glyphs; null if those are the majority. */
 export function mostlyDrawable(text: string, face: Face): string | null {
   const known = glyphs().faces[face].glyphs;
   const characters = [...oneLine(text)];
@@ -23,7 +23,7 @@ export function mostlyDrawable(text: string, face: Face): string | null {
 
 const LEFT_OUT = '…';
 
-/** Without what is not shown. */
+/** Without invisible characters. */
 const oneLine = (text: string): string =>
   text
     .normalize('NFC')

@@ -7,7 +7,7 @@ import { layout } from '../layout.ts';
 import { hosts } from './hosts.ts';
 import { ownKey, PLACEHOLDER } from './own-key.ts';
 
-/** /connect: install, test, read on. */
+/** /connect: install, test, further reading. */
 export const connectPage = (facts: Facts): string =>
   layout({
     baseUrl: facts.baseUrl,

@@ -4,19 +4,19 @@ import { code, tabs } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { PLACEHOLDER } from './own-key.ts';
 
-// How the owner of an agent connects it: one step for each host, in the form that its own documentation gives.
+// How the owner of an agent connects it: one step per host, in the form that the host's own documentation gives.
 
 const NAME = 'eloquentpoll';
 
 interface DeepLink {
   label: string;
-  /** What the address begins with; the configuration comes last. */
+  /** The start of the address; the configuration is appended. */
   address: string;
   config: object;
   encoding: 'base64' | 'json';
 }
 
-/** A link that opens the host with the configuration in it. The page puts the reader's key into it. */
+/** A link that opens the host with the configuration in it. The page inserts the reader's key. */
 function deepLink({ label, address, config, encoding }: DeepLink): Html {
   const text = JSON.stringify(config);
   const href = address + encodeURIComponent(encoding === 'base64' ? btoa(text) : text);
@@ -106,7 +106,7 @@ ${code(
   'Prompt for any agent',
 )}`;
 
-/** Hosts whose connectors sign in instead of taking a key. */
+/** For hosts whose connectors use a login instead of a key. */
 const bySettings = (host: 'Claude' | 'ChatGPT', url: string): Html => html`${
   host === 'Claude'
     ? html`<p>In <strong>Settings → Connectors</strong> choose <strong>Add custom connector</strong> and paste this address:</p>`

@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts';
 
-/** What samples have in place of a key. */
+/** Stands for the key in samples. */
 export const PLACEHOLDER = 'YOUR_API_KEY';
 
 /** A field whose text the page puts into its samples. It needs scripts, so it is hidden without them. */

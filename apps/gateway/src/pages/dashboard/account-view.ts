@@ -11,14 +11,14 @@ export interface AccountQuery {
   looks: number;
 }
 
-/** null when the account was deleted meanwhile. */
+/** Null if the account was deleted meanwhile. */
 export async function accountView(
   context: PagesContext,
   accountId: string,
   { checkout, looks }: AccountQuery,
 ): Promise<AccountView | null> {
   const { storage } = context;
-  // First, because it changes the balance.
+  // Must come first, because it changes the balance.
   const payment = checkout && (await paymentReturn(context, accountId, checkout, looks));
   const [user, balance, identities, keys, panels, recent] = await Promise.all([
     currentUser(storage, accountId),

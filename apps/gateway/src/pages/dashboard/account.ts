@@ -12,20 +12,20 @@ export interface AccountView {
   providers: readonly string[];
   balance: Balance;
   level: BalanceLevel;
-  /** Micro-USD that running polls have set aside. */
+  /** Micro-USD held for running polls. */
   heldU: bigint;
   hasKey: boolean;
   /** The newest polls. */
   recent: readonly HistoryRow[];
   panels: readonly Pick<StoredPanel, 'name' | 'models'>[];
-  /** Set after the return from the card payment page. */
+  /** Set after returning from the card payment page. */
   payment: PaymentReturn | null;
 }
 
 export type PaymentReturn =
   | { kind: 'cancelled' }
   | { kind: 'credited'; amountCents: number }
-  /** `looks`: how often the page has reloaded. */
+  /** `looks`: how many times the page has reloaded. */
   | { kind: 'waiting'; looks: number };
 
 /** The configured ways to pay. */

@@ -4,8 +4,8 @@ import { holdBackSentence } from '../hold-back-sentence.ts';
 import { type Html, html } from '../html.ts';
 import type { AccountView, Funding } from './account.ts';
 
-// Two ways to fill the balance. What USDC pays is credited to the wallet that signs, so the page pays from wallets of
-// this account only; and there is no address to send to, because a plain transfer says nothing about an account.
+// Two ways to add funds. A USDC payment is credited to the wallet that signs, so the page pays only from wallets of
+// this account. There is no address to send money to, because a plain transfer does not name an account.
 
 export const addFunds = (
   account: AccountView,

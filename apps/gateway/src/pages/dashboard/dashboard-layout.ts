@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts';
 import { currentMark, layout } from '../layout.ts';
 
-/** Pages of the signed-in account, in display order. A page below one of them keeps its tab marked. */
+/** Pages of the signed-in account, in display order. Pages below one of them mark its tab as current. */
 const TABS = [
   { path: '/dashboard', name: 'Overview' },
   { path: '/dashboard/polls', name: 'Polls' },
@@ -16,13 +16,13 @@ interface DashboardPage {
   path: string;
   heading: string;
   main: Html;
-  /** Beside the heading. */
+  /** Shown beside the heading. */
   aside?: Html;
   scripts?: readonly string[];
   styles?: readonly string[];
 }
 
-/** The frame of every page of the dashboard: tabs, heading, content. */
+/** The frame of every dashboard page: tabs, heading, content. */
 export const dashboardLayout = ({
   baseUrl,
   path,

@@ -7,7 +7,7 @@ import type { HistoryRow } from './read-polls.ts';
 
 export const DELETE_PATH = `${POLLS_PATH}/delete`;
 
-/** Asks whether these polls shall be deleted, which cannot be undone. */
+/** Asks for confirmation, because deleting polls cannot be undone. */
 export function deletePollsPage(baseUrl: string, rows: readonly HistoryRow[]): string {
   const ended = rows.filter(({ status }) => status !== 'running');
   return dashboardLayout({

@@ -4,7 +4,7 @@ import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import { type Html, html } from '../html.ts';
 import type { AccountView } from './account.ts';
 
-/** Up to three lines for an account without polls, each gone once it is done. */
+/** Up to three steps for an account without polls; a step that was done is left out. */
 export function firstSteps(
   { recent, balance: { balance_cents }, hasKey }: AccountView,
   facts: Pick<Facts, 'figures' | 'panels'>,

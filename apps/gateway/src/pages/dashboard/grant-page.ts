@@ -4,7 +4,7 @@ import { layout } from '../layout.ts';
 
 export const GRANT_PATH = '/dashboard/grant';
 
-/** Asks the account's owner whether a command line may have a key. */
+/** Asks the account's owner whether a command line may get a key. */
 export const grantPage = (baseUrl: string, request: GrantRequest): string =>
   layout({
     baseUrl,

@@ -20,7 +20,7 @@ const RESETS: readonly Choice[] = [
   { value: 'monthly', label: 'Per month (UTC)' },
 ];
 
-/** What a key may do. `kept`: the choice that leaves its expiry as it is. */
+/** The fields for what a key may do. `kept`: the choice that leaves the expiry unchanged. */
 export const keyFields = (fields: KeyFields, kept?: string): Html => html`<div class="key-fields">
 <p class="field"><label for="label">Key name</label>
 <input id="label" name="label" maxlength="${LIMITS.key_label}" value="${fields.label}" placeholder="e.g. worker" autocomplete="off" dir="auto"></p>

@@ -10,7 +10,7 @@ import { KEYS_PATH, type KeysShown, limitOf } from './keys-page.ts';
 
 // The pages of one key.
 
-/** How long a key that was rotated goes on working. */
+/** How long a rotated key keeps working. */
 export const OVERLAPS = [
   { value: '3600', label: 'for an hour' },
   { value: '86400', label: 'for a day' },
@@ -22,11 +22,11 @@ interface ShownKey {
   key: string;
   isReadOnly: boolean;
   expiresAt: Date | null;
-  /** A key that it replaces: until when it works. */
+  /** The key that this one replaces, and when that one stops working. */
   replaces?: { prefix: string; until: Date };
 }
 
-/** The only page that has the whole key, with what to do with it. */
+/** The only page that ever shows the whole key, with instructions. */
 export const newKeyPage = (baseUrl: string, { key, isReadOnly, expiresAt, replaces }: ShownKey): string =>
   keyPage(
     baseUrl,
@@ -73,7 +73,7 @@ const askSnippets = (baseUrl: string, key: string): Html =>
 const readSnippets = (baseUrl: string, key: string): Html =>
   code(`curl "${baseUrl}/api/polls?limit=5" \\\n  -H "Authorization: Bearer ${key}"`, 'The newest polls with curl');
 
-/** What a key may do, to be changed; and its successor. */
+/** Forms to change what a key may do, and to rotate it. */
 export function changeKeyPage(baseUrl: string, key: StoredApiKey, refused?: KeysShown['refused']): string {
   const { id, expiresAt } = key;
   const kept = expiresAt ? `As it is: ${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC` : undefined;

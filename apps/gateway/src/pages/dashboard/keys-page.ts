@@ -12,13 +12,13 @@ export const KEYS_PATH = '/dashboard/keys';
 
 export interface KeysShown {
   keys: readonly StoredApiKey[];
-  /** By the ids of the keys; one that was not charged this month is missing. */
+  /** By key id; a key that was not charged this month is missing. */
   spend: ReadonlyMap<string, KeySpend>;
-  /** A form that was refused: what was typed, and why. */
+  /** A refused form: its fields, and why it was refused. */
   refused?: { fields: KeyFields; problem: string };
 }
 
-/** The keys by their prefix, what each spends and may spend, and the form of a new one. */
+/** All keys by their prefix, with spending and limits, and the form for a new key. */
 export function keysPage(baseUrl: string, { keys, spend, refused }: KeysShown): string {
   const active = keys.filter(isActive);
   const ended = keys.filter((key) => !isActive(key));
@@ -68,7 +68,7 @@ const dollars = (microUsd: bigint): string => usd(Number(microUsd) / 1_000_000);
 
 const PERIODS = { never: '', daily: ' per day', monthly: ' per month' } as const;
 
-/** What is reserved for running polls counts as spent. */
+/** Money held for running polls counts as spent. */
 export function limitOf({ limit }: StoredApiKey): Html {
   if (!limit) return html`<span class="muted">none</span>`;
   const { limitU, spentU, heldU, reset } = limit;

@@ -3,9 +3,9 @@ import { usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 
 export interface BalanceLevel {
-  /** What is left, reserved amounts included; in micro-USD. */
+  /** The balance including held money, in micro-USD. */
   postedU: bigint;
-  /** From below this on the balance is low; null: never. */
+  /** The balance counts as low below this amount; null: never. */
   lowU: bigint | null;
 }
 

@@ -13,7 +13,7 @@ import { profileSection } from './profile.ts';
 import { recentSection } from './recent-section.ts';
 import { runPollCard } from './run-poll.ts';
 
-// /dashboard: how the account stands, and the next poll. Running polls and paying take scripts, because their next step is one.
+// /dashboard: the state of the account, and the next poll. Running polls and paying need scripts.
 
 export const overviewPage = (
   facts: Facts,

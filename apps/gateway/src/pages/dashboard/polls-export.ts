@@ -3,13 +3,13 @@ import { jsonLine } from '../../http/json-line.ts';
 import { toListedPoll } from '../../polls/read/listed-poll.ts';
 import type { HistoryRow } from './read-polls.ts';
 
-// Polls of the history as a file: a line each, with what GET /api/polls has of it and how its votes fell.
+// Exports polls of the history as a file: one line per poll, with the fields of GET /api/polls and its votes.
 
 export const MAX_EXPORTED = 1_000;
-/** What one export reads, however rarely its filter matches. */
+/** Limit on the polls that one export reads, even if few match its filter. */
 export const MAX_LOOKED_THROUGH = 70_000;
 
-/** The name of a file that ends before the list does. */
+/** File name of an export that stopped before the end of the list. */
 export const CUT_NAME = 'polls-incomplete';
 
 export const EXPORT_FORMATS = {

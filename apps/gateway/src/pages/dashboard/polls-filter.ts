@@ -4,7 +4,7 @@ import type { PollFilter } from '@eloquentpoll/storage';
 import { isKeyId } from '../../accounts/keys/revoke-key.ts';
 import type { PageQuery } from '../routes/serve-account-page.ts';
 
-// The filter of the history is its address, so that it works without scripts and can be kept as a bookmark.
+// The filter of the history is in the page's address, so that it works without scripts and can be bookmarked.
 
 export const SHOWN = [
   { value: '', label: 'All' },
@@ -18,7 +18,7 @@ export const SORTED = [
   { value: 'oldest', label: 'Oldest first' },
 ] as const;
 
-/** Parameters of the address with their descriptions. */
+/** Query parameters with their descriptions. */
 export const POLLS_QUERY = {
   q: 'Text in the question.',
   show: '`close`, `ties` or `failed`.',
@@ -30,11 +30,11 @@ export const POLLS_QUERY = {
   sort: '`oldest` for oldest first.',
 };
 
-/** Which page of the list. */
-export const POLLS_CURSORS = { after: 'Session id; shows older polls.', before: 'Session id; shows newer polls.' };
+/** Query parameters for the position in the list. */
+export const POLLS_CURSORS = { after: 'Session id to go on after.', before: 'Session id to go back from.' };
 
 export interface PollsFilter {
-  /** What the form shows, and links repeat: nothing that is empty or unknown. */
+  /** The values for the form and for links; empty and unknown ones are left out. */
   fields: Readonly<Partial<Record<keyof typeof POLLS_QUERY, string>>>;
   filter: PollFilter;
   isOldestFirst: boolean;
@@ -42,7 +42,7 @@ export interface PollsFilter {
   before?: string | undefined;
 }
 
-/** What is not understood is left out, and its field comes back empty. */
+/** Ignores values that it does not understand; their fields come back empty. */
 export function readPollsFilter(query: PageQuery): PollsFilter {
   const q = query.q?.trim() || undefined;
   const show = SHOWN.find(({ value }) => value === query.show)?.value || undefined;
@@ -100,7 +100,7 @@ const defined = <Key extends string>(fields: Record<Key, string | undefined>): P
     Record<Key, string>
   >;
 
-/** The same filter at another place of the list. */
+/** The same filter at another position of the list. */
 export const pollsAddress = (
   path: string,
   fields: PollsFilter['fields'],

@@ -5,7 +5,7 @@ import { type Html, html } from '../html.ts';
 import { panelTitle } from '../panels.ts';
 import { type PollsFilter, SHOWN, SORTED } from './polls-filter.ts';
 
-/** Rarely used ones are folded until one of them is set. */
+/** Rarely used filters: collapsed until one of them is set. */
 const FOLDED = ['preset', 'key', 'from', 'to', 'label', 'sort'] as const;
 
 export function pollsForm(path: string, { fields }: PollsFilter, keys: readonly StoredApiKey[]): Html {

@@ -12,7 +12,7 @@ import { runningSection } from './running-section.ts';
 
 export const POLLS_PATH = '/dashboard/polls';
 
-/** The account's polls, filtered and paged by the address. */
+/** The account's polls; filter and position are in the address. */
 export const pollsPage = (
   baseUrl: string,
   shown: PollsFilter,
@@ -48,7 +48,7 @@ ${pollsTable('Ended polls', rows, { isChosen: true })}
 <button class="button danger small" formaction="${POLLS_PATH}/delete">Delete the checked</button></p>
 </form>`;
 
-/** A page reads a bounded number of polls, however rarely they match: how far it looked. */
+/** A page reads a bounded number of polls, even if few match; this says how far it looked. */
 function scope({ fields, isOldestFirst }: PollsFilter, { rows, looked, after, before }: PollsView): Html {
   if (looked.until === null || looked.polls <= rows.length + 1 || Object.keys(fields).length === 0) return html``;
   const further = after !== null && rows.length === 0;

@@ -7,7 +7,7 @@ import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
 import type { HistoryRow } from './read-polls.ts';
 
-/** `isChosen`: with a box in each row, for a form around it. */
+/** `isChosen`: adds a checkbox to each row, for a form around the table. */
 export const pollsTable = (label: string, rows: readonly HistoryRow[], { isChosen = false } = {}): Html =>
   table(
     label,
@@ -32,13 +32,15 @@ const costOf = ({ costU }: HistoryRow): number | null => (costU === null ? null 
 const again = (row: HistoryRow): Html =>
   html`<a href="${linkOf(row)}">Ask again<span class="hidden-text">: ${beginning(row.question)}</span></a>`;
 
-/** A free poll is filled in for anyone, from its result; one without a result is short enough for an address. */
+/**
+ * A free poll is filled in from its public result; without one its texts go into the address, because they are short.
+ */
 function linkOf({ pollId, resultId, question, panelName: preset, outcome }: HistoryRow): string {
   if (!isFree(preset)) return againLink({ id: pollId, preset });
   return resultId === null ? freePollLink({ ...outcome, question }) : againLink({ id: resultId, preset });
 }
 
-/** The result page has all of it; one without a result has no page. */
+/** Links to the result page, which has the whole question; a poll without a result has no page. */
 const questionOf = ({ question, status, resultId, outcome }: HistoryRow): Html =>
   resultId === null && status !== 'running'
     ? html`${beginning(question)}`
@@ -46,7 +48,7 @@ const questionOf = ({ question, status, resultId, outcome }: HistoryRow): Html =
 
 const SHOWN = 120;
 
-/** A row shows the beginning of the question. */
+/** The start of the question, for a table row. */
 export function beginning(question: string): string {
   const characters = [...question];
   return characters.length <= SHOWN ? question : `${characters.slice(0, SHOWN).join('').trimEnd()}…`;
@@ -54,7 +56,7 @@ export function beginning(question: string): string {
 
 const MAX_LABELS = 3;
 
-/** The first pairs of the caller's metadata. */
+/** The first key-value pairs of the caller's metadata. */
 function labelsOf({ metadata }: HistoryRow): Html {
   const pairs = Object.entries(metadata ?? {});
   if (pairs.length === 0) return html``;
@@ -67,7 +69,7 @@ function winnerOf({ status, winningOption, isTie, outcome: { counts } }: History
   return winningOption ?? (isTie ? 'Tie' : counts.length === 0 ? 'No votes' : 'None');
 }
 
-/** How close it was. Only what is not as one expects is marked. */
+/** How the votes were split. Only unusual outcomes get a badge. */
 export function agreement({ status: pollStatus, outcome }: HistoryRow): Html {
   const { status, counts, isCanceled } = outcome;
   if (pollStatus === 'running') return badge('Running', 'accent');
@@ -80,6 +82,6 @@ export function agreement({ status: pollStatus, outcome }: HistoryRow): Html {
   return band === 'split' || band === 'tied' ? badge(words, 'accent') : html`${words}`;
 }
 
-/** A model that was not asked has not failed. */
+/** Says how many models failed or, if none did, how many were not asked. */
 const missing = ({ panelSize, modelsAsked, modelsFailed }: HistoryRow['outcome']): string =>
   modelsFailed > 0 ? `${modelsFailed} failed` : `${panelSize - (modelsAsked ?? 0)} not asked`;

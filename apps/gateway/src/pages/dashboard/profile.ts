@@ -23,6 +23,6 @@ ${wallets.map((address) => html`<li>By wallet <span class="mono">${address}</spa
 </section>
 `;
 
-/** One that is not configured any more has no name. */
+/** A provider that is no longer configured has no name. */
 const nameOf = (issuer: string, provider: ProviderSettings | null): string =>
   provider?.issuer === issuer ? provider.name : new URL(issuer).host;

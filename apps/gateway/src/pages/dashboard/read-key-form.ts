@@ -13,10 +13,10 @@ export const EXPIRIES = [
   { value: '365', label: 'In a year' },
 ] as const;
 
-/** Value of the choice that changes no expiry. */
+/** The choice that leaves the expiry unchanged. */
 export const KEEP_EXPIRY = 'keep';
 
-/** The fields as they were typed. */
+/** The fields as typed. */
 export interface KeyFields {
   label: string;
   limit: string;
@@ -28,7 +28,7 @@ export interface KeyFields {
 export interface KeyTyped {
   label: string;
   limit: KeyLimitTerms;
-  /** Undefined: as it is. */
+  /** Undefined: unchanged. */
   expiresAt: Date | null | undefined;
   isReadOnly: boolean;
 }
@@ -44,7 +44,7 @@ export function readKeyFields(body: FormBody | undefined): KeyFields {
   };
 }
 
-/** What the fields stand for, or what is wrong with them. */
+/** Parses the fields, or says what is wrong with them. */
 export function readKeyTyped(fields: KeyFields, now = Date.now()): KeyTyped | { problem: string } {
   const { label, limit, reset, expires, isReadOnly } = fields;
   if ([...label].length > LIMITS.key_label) return { problem: `A name has at most ${LIMITS.key_label} characters.` };

@@ -18,24 +18,24 @@ const MAX_RECENT = 5;
 
 export interface HistoryRow extends PollLine {
   outcome: ListedOutcome;
-  /** Null for one that has ended, and where it is not known. */
+  /** Null for a poll that has ended, and if the progress is unknown. */
   progress: RunProgress | null;
 }
 
 export interface PollsView {
   rows: readonly HistoryRow[];
-  /** Positions of the pages beside this one, in the order in which polls are shown. */
+  /** Positions of the neighbouring pages, in display order. */
   after: string | null;
   before: string | null;
   looked: PollPage['looked'];
-  /** Only on the first page of everything. */
+  /** Only on the first page of the unfiltered list. */
   running: readonly HistoryRow[];
 }
 
 export async function readPolls(context: PagesContext, accountId: string, shown: PollsFilter): Promise<PollsView> {
   const { fields, isOldestFirst } = shown;
   const cursor = shown.after ?? shown.before ?? null;
-  // A position that is not the account's is none.
+  // A position that does not belong to the account is ignored.
   const page = (await pageAt(context, accountId, shown, cursor)) ?? (await pageAt(context, accountId, shown, null))!;
   const lines = isOldestFirst ? page.lines.toReversed() : page.lines;
   const isFirst = cursor === null && Object.keys(fields).length === 0;
@@ -59,14 +59,14 @@ function pageAt(
   return listPolls(storage, accountId, filter, { limit: PAGE, from: { pollId, direction } });
 }
 
-/** Those of these polls that the account has, in the order of the ids. */
+/** The account's polls with these ids, in the order of the ids. */
 export const historyRows = async (
   context: PagesContext,
   accountId: string,
   pollIds: readonly string[],
 ): Promise<HistoryRow[]> => withOutcomes(context, await findPollLines(context.storage, accountId, pollIds));
 
-/** The newest polls, running ones among them. */
+/** The newest polls, including running ones. */
 export const readRecentPolls = async (context: PagesContext, accountId: string): Promise<HistoryRow[]> =>
   withOutcomes(context, await listAll(context, accountId, {}, MAX_RECENT));
 
@@ -79,7 +79,7 @@ async function listAll(
   return (await listPolls(storage, accountId, filter, { limit }))!.lines;
 }
 
-/** Which polls a file has, and whether it ends before the list does. */
+/** The polls of an export, and whether it stopped before the end of the list. */
 export interface ExportedRows {
   rows: HistoryRow[];
   isCut: boolean;
@@ -89,11 +89,11 @@ interface ExportBounds {
   pollIds: readonly string[];
   limit: number;
   maxLooked: number;
-  /** Its caller has left: no further page is read. */
+  /** Aborted when the caller has disconnected: no further page is read. */
   gone: AbortSignal;
 }
 
-/** These polls of the account, or all that fit the filter up to the bounds, in the order of the list. */
+/** The polls with these ids, or all that match the filter up to the limits, in list order. */
 export async function readForExport(
   context: PagesContext,
   accountId: string,
@@ -105,7 +105,7 @@ export async function readForExport(
   const found: PollLine[] = [];
   let pollId: string | null = null;
   let looked = 0;
-  // A page reads a bounded number of rows: it may be short, or empty, and the list go on.
+  // A page reads a bounded number of rows, so a short or empty page is not the end of the list.
   do {
     const from = { pollId, direction } as const;
     const page = await listPolls(context.storage, accountId, filter, { limit: limit - found.length, from });

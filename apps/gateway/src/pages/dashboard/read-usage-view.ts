@@ -5,23 +5,23 @@ import type { UsageAsked } from './usage-filter.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Groups that a bar is split into; the rest of a day is one more. */
+/** A day's bar shows at most this many groups; the rest of the day is one more part. */
 export const MAX_PARTS = 5;
 
 export interface UsageDay extends UsageFigures {
   day: string;
-  /** What each of the first groups cost on that day, in their order. */
+  /** Cost of each of the first groups on that day, in their order. */
   parts: readonly number[];
 }
 
-/** Everything that the page shows; its export is this and nothing else. */
+/** Everything that the page shows; its export has the same data. */
 export interface UsageView {
   from: string;
   to: string;
   by: UsageAsked['by'];
   total: UsageFigures;
   previous: UsageFigures & { from: string; to: string };
-  /** The largest first. */
+  /** Largest first. */
   groups: readonly UsageGroup[];
   /** Every day of the range. */
   days: readonly UsageDay[];

@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts';
 import { pollsTable } from './polls-table.ts';
 import type { HistoryRow } from './read-polls.ts';
 
-/** The newest polls; all of them have a page of their own. */
+/** The newest polls, with a link to the page of all polls. */
 export const recentSection = (
   lines: readonly HistoryRow[],
 ): Html => html`<section id="history" aria-labelledby="history-title">

@@ -18,7 +18,7 @@ const EMPTY: FilledPoll = {
   reasons: false,
 };
 
-/** Presets, the account's own panels, and the models of a poll that is asked again. */
+/** Presets, saved panels, and the models of the poll that is asked again. */
 function panelChoices({ panels: saved }: Pick<AccountView, 'panels'>, { choice }: FilledPoll): Choice[] {
   const named = namedModelsLabel(choice);
   return [
@@ -28,7 +28,7 @@ function panelChoices({ panels: saved }: Pick<AccountView, 'panels'>, { choice }
   ];
 }
 
-/** The form of a paid poll, with its estimate while it is edited and its progress while it runs. */
+/** The form of a paid poll: shows an estimate while it is edited, and progress while the poll runs. */
 export function runPollCard(
   { panels }: Facts,
   account: Pick<AccountView, 'panels'>,

@@ -4,7 +4,7 @@ import { localTime } from '../result-parts.ts';
 import { beginning } from './polls-table.ts';
 import type { HistoryRow } from './read-polls.ts';
 
-/** Polls that run, with how far each is. A script takes it anew while there are any. */
+/** Running polls with their progress. A script refreshes the section until none is left. */
 export const runningSection = (rows: readonly HistoryRow[]): Html =>
   html`<div id="running">${
     rows.length === 0

@@ -2,8 +2,8 @@ import { seconds, usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { MAX_PARTS, type UsageDay } from './read-usage-view.ts';
 
-// One bar for each day, split into the groups of the table, and the median time of its polls below. Places across are
-// shares of the width, so that lines and letters keep their size on every screen.
+// One bar per day, split into the groups of the table, with the median time of its polls below. Positions are
+// percentages of the width, so that lines and letters keep their size on every screen.
 
 const HEIGHT = 210;
 const LINE_HEIGHT = 110;
@@ -25,7 +25,7 @@ ${axis(max, HEIGHT, usd)}${days.map((day, i) => bar(day, { max, ...placeOf(i, da
 
 interface Place {
   max: number;
-  /** Percent of the width. */
+  /** In percent of the width. */
   x: number;
   width: number;
 }
@@ -49,7 +49,7 @@ function bar(day: UsageDay, { max, x, width }: Place): Html {
 `;
 }
 
-/** Null where no day has one. */
+/** Null if no day has a median. */
 export function medianChart(days: readonly UsageDay[]): Html | null {
   const points = days.flatMap(({ day, median_ms }, i) => {
     const { x, width } = placeOf(i, days.length);
@@ -76,7 +76,7 @@ function placeOf(i: number, count: number): { x: number; width: number } {
   return { x: LEFT + i * step + gap / 2, width: step - gap };
 }
 
-/** A round number whose half is round, and never less than what it is for. */
+/** A round number, at least `value`, whose half is round too. */
 function niceMax(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -93,7 +93,7 @@ const axis = (max: number, height: number, write: (value: number) => string): Ht
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** The first and the last day, and one between. */
+/** Labels the first and the last day, and one in between. */
 function dayNames(days: readonly UsageDay[], height: number): Html {
   const last = days.length - 1;
   return html`${[0, Math.floor(last / 2), last].map((i, place) => {

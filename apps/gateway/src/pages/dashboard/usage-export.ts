@@ -2,7 +2,7 @@ import { USAGE_FIGURES, usageCells } from '../../accounts/usage-csv.ts';
 import { csvLine } from '../../http/csv.ts';
 import type { UsageView } from './read-usage-view.ts';
 
-/** What the page shows, as lines: the total, the period before, each day with its split, each group. */
+/** The content of the page as CSV: the total, the period before, each day with its groups, each group. */
 export function usageViewCsv({ from, to, by, total, previous, groups, days }: UsageView): string {
   const split = groups.slice(0, days[0]?.parts.length ?? 0);
   return [

@@ -2,13 +2,13 @@ import { NO_KEY, PANEL_NAMES, type PanelName } from '@eloquentpoll/contracts';
 import { isKeyId } from '../../accounts/keys/revoke-key.ts';
 import type { PageQuery } from '../routes/serve-account-page.ts';
 
-// What the usage page shows is its address, so that it works without scripts and can be handed on.
+// The filter of the usage page is in its address, so that it works without scripts and can be shared.
 
 export const RANGES = [7, 30, 90] as const;
 export const GROUPINGS = ['key', 'preset', 'surface'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** Parameters of the address with their descriptions. */
+/** Query parameters with their descriptions. */
 export const USAGE_QUERY = {
   days: '7, 30 or 90, up to today.',
   by: 'How chart and table are grouped: `key`, `preset` or `surface`.',
@@ -25,7 +25,7 @@ export interface UsageAsked {
   surface?: string | undefined;
 }
 
-/** What is not understood is as if it were not there. */
+/** Ignores values that it does not understand. */
 export const readUsageAsked = ({ days, by, key, preset, surface }: PageQuery): UsageAsked => ({
   days: RANGES.find((range) => String(range) === days) ?? 30,
   by: GROUPINGS.find((grouping) => grouping === by) ?? 'key',

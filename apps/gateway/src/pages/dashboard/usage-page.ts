@@ -17,14 +17,14 @@ export interface UsageShown {
   asked: UsageAsked;
   view: UsageView;
   keys: readonly StoredApiKey[];
-  /** Ways in that the account has used. */
+  /** The interfaces that the account has used, such as API or MCP. */
   surfaces: readonly string[];
   balance: BalanceLevel;
   /** Why a form was refused. */
   problem?: string;
 }
 
-/** What was spent, on what, and what stopping early saved. */
+/** What was spent, on what, and what early stopping saved. */
 export const usagePage = (baseUrl: string, shown: UsageShown): string =>
   dashboardLayout({
     baseUrl,
@@ -73,7 +73,7 @@ const keyChoice = ({ id, prefix, label, revokedAt }: StoredApiKey): Choice => ({
   label: `${label || `${prefix}…`}${revokedAt ? ' (revoked)' : ''}`,
 });
 
-/** Four figures, each with its change against as many days before. */
+/** Four figures, each compared with the period of the same length before. */
 function figures({ total, previous, days }: UsageView): Html {
   const before = `the ${days.length} days before`;
   const line = (name: string, value: Html | string, change: string) =>
@@ -91,7 +91,7 @@ ${line('Split or partial', percent(splitShare(total)), pointsOf(splitShare(total
 `;
 }
 
-/** Of what asking every model would have cost. */
+/** The share of what asking every model would have cost. */
 const savedShare = ({ saved_usd, cost_usd }: UsageFigures): number => saved_usd / (saved_usd + cost_usd);
 
 const splitShare = ({ split_or_partial, polls }: UsageFigures): number | null =>

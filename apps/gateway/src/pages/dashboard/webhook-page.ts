@@ -11,12 +11,12 @@ export interface WebhookView {
   endpoint: StoredWebhookEndpoint;
   secret: string;
   deliveries: readonly StoredDelivery[];
-  /** The last delivery of this page, where there is another. */
+  /** The last delivery on this page, if there are more. */
   after: string | null;
   isFirstPage: boolean;
 }
 
-/** One endpoint: how it does, its secret, and the log of what was sent to it. */
+/** One endpoint: its state, its secret, and its delivery log. */
 export const webhookPage = (baseUrl: string, view: WebhookView): string => {
   const { endpoint, secret } = view;
   const path = `${WEBHOOKS_PATH}/${endpoint.url === null ? ACCOUNT_ENDPOINT : endpoint.id}`;
@@ -100,7 +100,7 @@ const logTable = (deliveries: readonly StoredDelivery[], path: string): Html =>
     ),
   );
 
-/** What the event is about, if that has an id. */
+/** The id of what the event is about, if there is one. */
 const subjectOf = (data: Record<string, unknown>): string | null => {
   const id = data.session_id ?? data.batch_id ?? data.key_id ?? data.endpoint_id;
   return typeof id === 'string' ? id : null;

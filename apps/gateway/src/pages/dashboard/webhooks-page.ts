@@ -13,13 +13,13 @@ export interface WebhookForm {
   url: string;
   description: string;
   eventTypes: readonly string[];
-  /** What was wrong with what was sent. */
+  /** Why the submitted form was refused. */
   problem: string | null;
 }
 
 export const EMPTY_FORM: WebhookForm = { url: '', description: '', eventTypes: WEBHOOK_EVENT_TYPES, problem: null };
 
-/** Where the account's events are sent, and a form for one more. */
+/** The account's webhook endpoints, and a form to add one. */
 export const webhooksPage = (
   baseUrl: string,
   endpoints: readonly StoredWebhookEndpoint[],

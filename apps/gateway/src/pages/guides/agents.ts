@@ -2,7 +2,7 @@ import { PLACEHOLDER } from '../connect/own-key.ts';
 import { html } from '../html.ts';
 import { type Guide, shell } from './guide.ts';
 
-/** Where no free polls run, without what is free. */
+/** Where free polls are not offered, the guide leaves them out. */
 export const agents = (isFree: boolean): Guide => ({
   name: 'agents',
   title: 'Agents',

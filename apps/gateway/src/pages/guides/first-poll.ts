@@ -2,7 +2,7 @@ import { PLACEHOLDER } from '../connect/own-key.ts';
 import { type Html, html } from '../html.ts';
 import { type Guide, shell } from './guide.ts';
 
-/** Where no free polls run, without the one that is. */
+/** Where free polls are not offered, the guide leaves them out. */
 export const firstPoll = (isFree: boolean): Guide => ({
   name: 'first-poll',
   title: 'First poll',

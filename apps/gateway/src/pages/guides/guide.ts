@@ -5,7 +5,7 @@ import { ownKey } from '../connect/own-key.ts';
 import { type Html, html } from '../html.ts';
 import { layout } from '../layout.ts';
 
-// A guide is one screen: what it is for, a sample that runs, and what to know. Its markdown is made from its page.
+// A guide is one screen: its purpose, a sample that runs, and what to know. The markdown version is made from the page.
 
 export interface Guide {
   name: string;
@@ -14,7 +14,7 @@ export interface Guide {
   content(baseUrl: string): Html;
 }
 
-/** Commands for a POSIX shell, run by the tests as they are. */
+/** Commands for a POSIX shell; the tests run them unchanged. */
 export const shell = (commands: string, label: string): Html => code(commands, `Shell: ${label}`);
 
 export const guidePage = (facts: SiteFacts, { name, title, description, content }: Guide): string =>

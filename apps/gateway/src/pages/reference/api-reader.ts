@@ -3,15 +3,15 @@ import { gzip } from 'node:zlib';
 import { fastify } from 'fastify';
 import { madeOnce } from '../../http/made-once.ts';
 
-// Scalar's reader for OpenAPI documents, served from here. Its script comes inside a Fastify plugin that serves it from
-// a page with inline code; this takes the script out, and the page is ours, so that nothing on it is inline.
+// Scalar's viewer for OpenAPI documents, self-hosted. Scalar ships its script in a Fastify plugin whose page has inline
+// code; we extract the script and serve it on our own page, which has none.
 
 interface ReaderScript {
   plain: Buffer;
   gzip: Buffer;
 }
 
-/** Four megabytes, so it is loaded by the first request for the documentation. */
+/** Four megabytes, so it is loaded only when the documentation is first requested. */
 export const readerScript = madeOnce(async (): Promise<ReaderScript> => {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   const shell = fastify();
@@ -39,7 +39,7 @@ export const readerPage = (): string => `<!doctype html>
 </html>
 `;
 
-/** Some of its text colours have too little contrast. */
+/** Replaces Scalar's text colours that have too little contrast. */
 const COLOURS = `
 .light-mode { --scalar-color-2: #4a4f5a; --scalar-color-3: #5a5f6b; --scalar-color-green: #17683f;
   --scalar-color-red: #a8262d; --scalar-color-blue: #0b5cad; --scalar-color-orange: #9a4200; --scalar-color-accent: #3350c8; }
@@ -56,7 +56,7 @@ const NAMES = `new MutationObserver(() => {
 }).observe(document.body, { childList: true, subtree: true });
 `;
 
-/** Switches off everything that calls Scalar's services. */
+/** Turns off everything that calls Scalar's servers. */
 export const START_SCRIPT = `${NAMES}Scalar.createApiReference('#app', ${JSON.stringify(
   {
     url: '/api/openapi.json',

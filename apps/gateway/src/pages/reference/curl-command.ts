@@ -3,7 +3,7 @@ import { sampleOf } from '../../discovery/documents/operation-samples.ts';
 import { runsFreePolls } from '../../polls/order/runs-free-polls.ts';
 import type { ApiOperation } from './openapi-shapes.ts';
 
-// One command per operation, to paste into a shell. A key is read from EP_KEY, a login from EP_SESSION.
+// One curl command per operation, to paste into a shell. It reads a key from EP_KEY, a login cookie from EP_SESSION.
 
 export interface Located {
   method: string;
@@ -11,7 +11,7 @@ export interface Located {
   operation: ApiOperation;
 }
 
-/** Null where the body is signed by a wallet or comes from another service. */
+/** Null if the body must be signed by a wallet or comes from another service. */
 export function curlCommand(facts: SiteFacts, { method, path, operation }: Located): string | null {
   const sample = sampleOf(operation.operationId, facts);
   const takesBody = operation.requestBody !== undefined;
@@ -21,7 +21,7 @@ export function curlCommand(facts: SiteFacts, { method, path, operation }: Locat
   const query = new URLSearchParams(sample.query ?? {}).toString();
   const lines = [
     `curl -sS '${facts.baseUrl}${url}${query === '' ? '' : `?${query}`}'`,
-    // With a body curl sends POST, without one GET.
+    // curl sends POST if there is a body, otherwise GET.
     ...(method === (sample.body ? 'POST' : 'GET') ? [] : [`-X ${method}`]),
     ...credentials(facts, operation),
     ...(operation['x-agent-hints']?.usage.idempotency_key ? [`-H 'Idempotency-Key: order-1234'`] : []),

@@ -1,4 +1,4 @@
-// What the reference reads of our own OpenAPI document.
+// The parts of our OpenAPI document that the reference reads.
 
 export interface ApiDocument {
   paths: Record<string, Record<string, ApiOperation>>;
@@ -12,7 +12,7 @@ export interface ApiComponents {
   parameters?: Record<string, ApiParameter>;
 }
 
-/** Or a reference to one, whose description it replaces. */
+/** An answer, or a reference to one with its own description. */
 export interface DocumentedAnswer {
   $ref?: string;
   description?: string;
@@ -69,5 +69,5 @@ export interface ApiSchema {
   additionalProperties?: boolean | ApiSchema;
 }
 
-/** The name of what is referred to. */
+/** The name that a `$ref` refers to. */
 export const shapeName = ({ $ref }: { $ref?: string }): string | null => $ref?.split('/').at(-1) ?? null;

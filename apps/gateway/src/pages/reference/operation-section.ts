@@ -5,7 +5,7 @@ import { curlCommand, type Located } from './curl-command.ts';
 import { type ApiComponents, type ApiOperation, type ApiSchema, shapeName } from './openapi-shapes.ts';
 import { fieldTable, joined, proseOf, typeOf } from './schema-table.ts';
 
-/** One operation: what it is for, a command that works, what it takes and what it answers. */
+/** One operation: what it is for, a working command, its parameters and its answers. */
 export function operationSection(facts: SiteFacts, located: Located, components: ApiComponents = {}): Html {
   const { method, path, operation } = located;
   const { operationId, summary, description = '' } = operation;
@@ -32,7 +32,7 @@ function whoMayCall({ security = [] }: ApiOperation): string {
 }
 
 function parameters({ parameters: all = [], operationId }: ApiOperation): Html {
-  // What every operation takes is said once, at the beginning of the page.
+  // Parameters common to all operations are listed once, at the beginning of the page.
   const given = all.filter(({ name }) => name !== undefined);
   if (given.length === 0) return html``;
   const rows = given.map(
@@ -44,7 +44,7 @@ function parameters({ parameters: all = [], operationId }: ApiOperation): Html {
   return table(`Parameters of ${operationId}`, head, rows);
 }
 
-/** Shapes of the contract stand once, at the end of the page. */
+/** Schemas of the contract are listed once, at the end of the page. */
 function bodies({ requestBody, operationId }: ApiOperation): Html {
   const [schema] = Object.values(requestBody?.content ?? {}).flatMap((content) => content.schema ?? []);
   if (!schema) return html``;
@@ -77,7 +77,7 @@ const isError = (status: string): boolean => status >= '400';
 
 const ERROR_CODE = /`([a-z_]+)`/;
 
-/** The codes of one status; what each means, and what to do, is on its own page. */
+/** The error codes of one status; their meaning and remedy are on pages of their own. */
 function errorCodes(status: string, description: string): Html {
   const codes = [...description.matchAll(new RegExp(ERROR_CODE, 'g'))].map(([, code]) => code!);
   const links = codes.map((code) => html`<a href="/errors/${code}">${code}</a>`);

@@ -7,9 +7,9 @@ import type { ApiDocument } from './openapi-shapes.ts';
 import { operationSection } from './operation-section.ts';
 import { fieldTable, proseOf } from './schema-table.ts';
 
-// GET /api/docs: the API for reading, made from the OpenAPI document. It needs no script.
+// GET /api/docs: the API reference for people, generated from the OpenAPI document. It needs no script.
 
-/** Copies of one text under the paths where tools look. */
+/** Copies of one text under the paths where tools look for it. */
 const COPIES = 'Files';
 
 export function referencePage(facts: SiteFacts, document: ApiDocument): string {

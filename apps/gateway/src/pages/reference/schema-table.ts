@@ -2,7 +2,7 @@ import { table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { type ApiSchema, shapeName } from './openapi-shapes.ts';
 
-// The fields of a shape as a table, and a shape in a few words.
+// Renders the fields of a schema as a table, and a schema's type in a few words.
 
 export function fieldTable(label: string, { properties = {}, required = [] }: ApiSchema): Html {
   const rows = Object.entries(properties).map(
@@ -15,7 +15,7 @@ export function fieldTable(label: string, { properties = {}, required = [] }: Ap
   return table(label, head, rows);
 }
 
-/** `string`, `array of VoteResult`, `"a" | "b"`. Names of shapes lead to them. */
+/** `string`, `array of VoteResult`, `"a" | "b"`. Names of schemas are links. */
 export function typeOf(schema: ApiSchema): Html {
   const name = shapeName(schema);
   if (name !== null) return html`<a href="#shape-${name}">${name}</a>`;
@@ -52,7 +52,7 @@ function within(min: number | undefined, max: number | undefined, unit: string):
   return min === undefined ? `At most ${max}${unit}.` : `${min} to ${max}${unit}.`;
 }
 
-/** Text of a document: words between backticks are code. */
+/** Text from the document: words between backticks become code. */
 export function proseOf(text: string): Html {
   return html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
 }

@@ -48,14 +48,14 @@ interface Typed {
   terms?: BatchTerms;
 }
 
-/** A form that comes too often is not read to be shown again where it is larger. */
+/** A form over the rate limit is read, to be shown again, only up to this size. */
 const MAX_SHOWN_AGAIN_BYTES = 1_000_000;
 
 interface Path {
   Params: BatchPath;
 }
 
-/** Batches on the dashboard: their list, each with its progress, and the forms that check, start, cancel and delete. */
+/** Batches on the dashboard: the list, a page per batch, and the forms that check, start, cancel and delete. */
 export async function dashboardBatchRoutes(
   app: FastifyInstance,
   { context, facts }: { context: PagesContext; facts: Facts },
@@ -67,7 +67,7 @@ export async function dashboardBatchRoutes(
   const askToSignIn = (reply: FastifyReply) => page(reply).code(401).send(signIn);
   const to = (reply: FastifyReply, path: string) => reply.redirect(`${config.baseUrl}${path}`, 303);
   takeForms(app);
-  // Read by the handler, which never has the whole of a file.
+  // The handler reads the body as a stream, so that a file is never held in memory.
   app.addContentTypeParser(FORM_TYPE, async () => undefined);
 
   async function listPage(accountId: string, { after, before }: PageQuery, form: Partial<BatchForm> = {}) {
@@ -101,7 +101,7 @@ export async function dashboardBatchRoutes(
 
   const form = (operationId: string, summary: string, more: object = {}, response: object = {}) => ({
     bodyLimit: LIMITS.batch.inline_bytes,
-    // Its own budget is drawn from once the fields are read, so that a refusal shows them again.
+    // The form's own budget is charged after its fields are read, so that a refusal can show them again.
     config: { operation: 'account' as const, reportsUncleanBody: true, bodyTimeoutMs: LIMITS.batch.upload_ms },
     validatorCompiler: () => () => true,
     schema: {
@@ -115,13 +115,13 @@ export async function dashboardBatchRoutes(
     },
   });
 
-  /** The buttons of a batch send the other type of form, which has no place for a file. */
+  /** The buttons of a batch send URL-encoded forms, which cannot contain a file. */
   async function readForm(request: FastifyRequest) {
     if (request.headers['content-type']?.toLowerCase().startsWith(FORM_TYPE)) return readUpload(context, request);
     throw new ApiError('unsupported_media_type');
   }
 
-  /** What is typed comes back with the refusal. A file is not read for one. */
+  /** Shows the typed fields again with the refusal. An uploaded file is not read. */
   async function refuseStranger(request: FastifyRequest, reply: FastifyReply) {
     spend(request, await context.limiter.take('batch', principalOf(request)));
     const typed = await readForm(request).catch(() => null);
@@ -132,7 +132,7 @@ export async function dashboardBatchRoutes(
     return page(reply).code(401).send(batchesPage(baseUrl, shown));
   }
 
-  /** Reads the form, and draws from the budget once it is known what a refusal has to show again. */
+  /** Reads the form and charges the budget once the fields are known that a refusal has to show again. */
   async function readWithin(request: FastifyRequest, name: BudgetName, typed: Typed) {
     const budget = await context.limiter.take(name, principalOf(request));
     if (!budget.allowed && !(Number(request.headers['content-length']) <= MAX_SHOWN_AGAIN_BYTES))
@@ -143,7 +143,7 @@ export async function dashboardBatchRoutes(
     return upload;
   }
 
-  /** The form again, with why it was refused. */
+  /** Shows the form again with the reason for the refusal. */
   async function formPage(
     { accountId, reply, error }: { accountId: string; reply: FastifyReply; error: unknown },
     typed: Typed,
@@ -249,7 +249,7 @@ export async function dashboardBatchRoutes(
     action('sendBatchDeletion', 'Batch deletion form', orPage(errors('batch_not_ended'))),
     async ({ principal, params: { batchId } }, reply) => {
       if (!principal) return askToSignIn(reply);
-      // One that is not there, or was deleted before, counts as done.
+      // A batch that does not exist, or was deleted before, counts as deleted.
       const deletion = isBatchId(batchId) ? await deleteBatch(storage, principal.accountId, batchId) : null;
       if (deletion === 'open') throw new ApiError('batch_not_ended');
       return to(reply, BATCHES_PATH);
@@ -264,7 +264,7 @@ const SIGNED_OUT = 'You are signed out by now. Sign in on another tab, then send
 const keyOf = ({ query }: FastifyRequest<{ Querystring: { form?: string } }>): string | null =>
   query.form !== undefined && isFormId(query.form) ? `form-${query.form}` : null;
 
-/** Refusals that the form shows; others are pages of their own. */
+/** Errors that the form shows; all others get their own page. */
 const STATUS: Partial<Record<ApiError['code'], number>> = {
   validation_error: 400,
   batch_invalid: 400,

@@ -14,7 +14,7 @@ import { historyRows } from '../dashboard/read-polls.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { signInPage } from '../sign-in-page.ts';
 
-/** Deleting polls by hand: the page that asks, and its form. */
+/** Deletes polls chosen by hand: the page that asks for confirmation, and its form. */
 export async function dashboardDeleteRoutes(
   app: FastifyInstance,
   { context, facts }: { context: PagesContext; facts: Facts },
@@ -63,7 +63,7 @@ export async function dashboardDeleteRoutes(
     async ({ principal, body }, reply) => {
       if (!principal) return page(reply).code(401).send(signInPage(facts, POLLS_PATH));
       const chosen = pollIdsOf(valuesOf(body, 'id')).slice(0, MAX_CHOSEN);
-      // Those that are not there, or were deleted before, count as done.
+      // Polls that do not exist, or were deleted before, count as deleted.
       const own = (await historyRows(context, principal.accountId, chosen)).map(({ pollId }) => pollId);
       await forgetDeleted(context, await inTransaction(context.storage, (tx) => emptyPolls(tx, own)));
       return reply.redirect(`${context.config.baseUrl}${POLLS_PATH}`, 303);

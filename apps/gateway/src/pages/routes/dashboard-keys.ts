@@ -25,7 +25,7 @@ const KEY_SHOWN = textAnswer('The page that shows the key; it is shown only once
 const SHOWN = { 200: textAnswer('The page.', 'text/html'), 303: BACK };
 const KEY_PATH = `${KEYS_PATH}/:keyId` as const;
 
-/** How long a form that is sent again, as by a second click, has the key once more. */
+/** How long a repeated form, as after a second click, shows the same new key again. */
 const SHOWN_AGAIN_MS = 60_000;
 
 const isShown = (issued: IssuedKey): boolean =>
@@ -36,7 +36,7 @@ interface KeyRoute {
   Body: FormBody;
 }
 
-/** Keys on their pages of the dashboard, by forms. A new key stands on the page that answers its form and on no other. */
+/** The dashboard pages of keys and their forms. A new key is shown only in the answer to its form. */
 export async function dashboardKeyRoutes(
   app: FastifyInstance,
   { context, facts }: { context: PagesContext; facts: Facts },
@@ -103,7 +103,7 @@ export async function dashboardKeyRoutes(
     },
   );
 
-  /** A page of one active key; back to all of them where there is none. */
+  /** The page of one active key; redirects to the list if there is no such key. */
   const keyPage =
     (render: (key: StoredApiKey) => string) =>
     async ({ principal, params, url }: FastifyRequest<{ Params: KeyParams }>, reply: FastifyReply) => {
@@ -169,7 +169,7 @@ export async function dashboardKeyRoutes(
     ofKey('sendKeyRevocation', 'Key revocation form', { 303: BACK }),
     async ({ principal, params: { keyId } }, reply) => {
       if (!principal) return askToSignIn(reply);
-      // A key that does not exist, or was revoked before, counts as done.
+      // A key that does not exist, or was revoked before, counts as revoked.
       if (isKeyId(keyId)) await revokeKeyEverywhere(context, principal.accountId, keyId);
       return toKeys(reply);
     },

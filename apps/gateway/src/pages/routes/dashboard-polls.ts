@@ -109,7 +109,7 @@ export async function dashboardPollsRoutes(
           .code(401)
           .send(signIn);
       const stop = AbortSignal.any([goneSignal(reply), shutdown.closing]);
-      // A poll that is not there, or has ended, counts as done.
+      // A poll that does not exist, or has ended, counts as canceled.
       if (isPollId(id)) await cancelRun(context, principal.accountId, id, stop);
       return reply.redirect(`${config.baseUrl}${POLLS_PATH}`, 303);
     },

@@ -18,7 +18,7 @@ import { describedTexts, type PageQuery, serveAccountPage } from './serve-accoun
 
 type ExportQuery = PageQuery & { format: 'csv' | 'json' };
 
-/** The usage page, its export, and the form for the low balance. */
+/** The usage page, its export, and the form for the low-balance limit. */
 export async function dashboardUsageRoutes(
   app: FastifyInstance,
   { context, facts }: { context: PagesContext; facts: Facts },
@@ -113,7 +113,7 @@ export async function dashboardUsageRoutes(
 
 const WRONG = `Enter an amount in dollars, at most ${LIMITS.low_balance_usd.toLocaleString('en-US')}, or leave the field empty.`;
 
-/** Micro-USD; null for an empty field, undefined for what is no amount. */
+/** Micro-USD; null for an empty field, undefined if the text is not an amount. */
 function amountOf(text: string): bigint | null | undefined {
   const amount = text.trim().replace(/^\$/, '');
   if (amount === '') return null;

@@ -41,7 +41,7 @@ const FORM_ERRORS = [
 ] as const satisfies ErrorCode[];
 const ONE = `${WEBHOOKS_PATH}/:endpointId` as const;
 
-/** What the buttons of an endpoint do. */
+/** The actions of an endpoint's buttons. */
 const ACTIONS = {
   test: { operationId: 'sendWebhookTest', summary: 'Test event form', operation: 'webhook_test', run: sendTest },
   rotate: {
@@ -76,7 +76,7 @@ function turn(isEnabled: boolean): Act {
   return (context, accountId, endpointId) => changeEndpoint(context, accountId, endpointId, { isEnabled });
 }
 
-/** Endpoints on their pages of the dashboard, by forms: nothing of it takes a script. */
+/** The dashboard pages of webhook endpoints and their forms. None of them needs a script. */
 export async function dashboardWebhookRoutes(
   app: FastifyInstance,
   { context, facts }: { context: PagesContext; facts: Facts },
@@ -212,7 +212,7 @@ async function viewOf(
   };
 }
 
-/** Boxes that are not known are as good as not checked. */
+/** Unknown event types are ignored. */
 function readForm(body: FormBody): WebhookEndpointRequest {
   const [[url = ''], [description = '']] = [valuesOf(body, 'url'), valuesOf(body, 'description')];
   const checked = valuesOf(body, 'event_types');

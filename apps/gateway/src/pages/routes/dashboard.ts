@@ -8,7 +8,7 @@ import { accountView } from '../dashboard/account-view.ts';
 import { overviewPage } from '../dashboard/overview-page.ts';
 import { serveAccountPage } from './serve-account-page.ts';
 
-/** GET /dashboard: how the account stands, and the next poll. */
+/** GET /dashboard: the state of the account, and the next poll. */
 export function dashboardRoute(app: FastifyInstance, context: PagesContext, facts: Facts): void {
   const funding = fundingOf(context);
   serveAccountPage(app, facts, {
@@ -22,7 +22,7 @@ export function dashboardRoute(app: FastifyInstance, context: PagesContext, fact
       wording: '`new`: leaves the question empty.',
       next: 'The page to open after the login.',
     },
-    // The fields of a poll are kept by the page itself.
+    // The page itself keeps the fields of a poll.
     afterLogin: ({ next = '/dashboard' }) => next,
     render: async (accountId, { checkout, looks = '', again = '', wording }) => {
       const asked = await askedBefore(context, accountId, again);

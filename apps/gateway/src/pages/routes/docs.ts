@@ -8,7 +8,7 @@ import { readerPage, readerScript, START_SCRIPT } from '../reference/api-reader.
 import type { ApiDocument } from '../reference/openapi-shapes.ts';
 import { referencePage } from '../reference/reference-page.ts';
 
-/** Of the interactive reader, whose styles are inline; it comes from here and reaches nowhere else. */
+/** For the interactive viewer, which has inline styles. It is served from here and may not contact any other origin. */
 const READER_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,7 +28,7 @@ const HIDDEN = {
 };
 const MINUTES = 'public, max-age=300';
 
-/** GET /api/docs: the reference; /api/docs/try: a reader that sends requests, four megabytes of script. */
+/** GET /api/docs: the reference; /api/docs/try: a viewer that sends requests, with four megabytes of script. */
 export function docsRoute(app: FastifyInstance, facts: SiteFacts): void {
   let page: string | undefined;
   app.get(
@@ -45,7 +45,7 @@ export function docsRoute(app: FastifyInstance, facts: SiteFacts): void {
       },
     },
     async (request, reply) => {
-      // Our own document: the library types it wider than what is in it.
+      // The library's type is wider than our own document.
       page ??= referencePage(facts, app.swagger() as unknown as ApiDocument);
       reply.type(HTML_TYPE).headers({ 'content-security-policy': PAGE_POLICY, 'cache-control': MINUTES });
       return sendPublicText(request, reply, page);

@@ -10,13 +10,13 @@ import { sendPublicText } from '../../http/send-tagged.ts';
 import { errorPage } from '../error-page.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 
-// GET /api/errors/catalog lists every error; GET /errors/{code} is where the `type` of Problem Details leads.
+// GET /api/errors/catalog lists every error; the `type` of Problem Details links to GET /errors/{code}.
 
 const CACHED = { 'cache-control': 'public, max-age=300' };
 
 export function errorCatalogRoutes(app: FastifyInstance, facts: SiteFacts, endpoints: EndpointsByError): void {
   let catalog: ErrorCatalog | undefined;
-  // Computed at the first request, when all routes are registered.
+  // Computed on the first request, when all routes are registered.
   const theCatalog = () => (catalog ??= errorCatalog(facts.baseUrl, (code) => endpoints.get(code) ?? []));
 
   app.get(

@@ -14,7 +14,7 @@ import { signInPage } from '../sign-in-page.ts';
 
 type Query = Partial<Record<'port' | 'state' | 'challenge' | 'name', string>>;
 
-/** The page where the account's owner allows a command line a key, and its form. The answer goes to the loopback address. */
+/** The page where the account's owner grants a command line a key. The answer goes to a loopback address. */
 export async function grantRoutes(
   app: FastifyInstance,
   { context, facts }: { context: PagesContext; facts: Facts },
@@ -88,7 +88,7 @@ export async function grantRoutes(
 
 const loopbackOf = ({ port }: GrantRequest): string => `http://127.0.0.1:${port}`;
 
-/** Browsers apply form-action to the redirect that answers the form. */
+/** The policy must allow the redirect target: browsers apply form-action to redirects that answer a form. */
 const policyFor = (request: GrantRequest): string =>
   PAGE_POLICY.replace("form-action 'self'", `form-action 'self' ${loopbackOf(request)}`);
 

@@ -19,7 +19,7 @@ const HEADERS = {
   ...PAGE_HEADERS,
 };
 
-/** GET /: for agents, as HTML or markdown by Accept; for people with ?view=human. */
+/** GET /: for agents as HTML or markdown, depending on Accept; for people with ?view=human. */
 export function homeRoute(app: FastifyInstance, facts: Facts): void {
   let made: ReturnType<typeof homePages> | undefined;
 

@@ -26,7 +26,6 @@ interface Read {
   calibration: Calibrations;
 }
 
-/** GET /models/{model}. */
 export function modelPageRoute(
   app: FastifyInstance,
   { storage }: Pick<PagesContext, 'storage'>,

@@ -27,7 +27,7 @@ const TEXTS = [
   { path: '/site.webmanifest', mediaType: 'application/manifest+json', text: MANIFEST },
 ];
 
-/** Served as web-mcp.js where no free polls run. Browsers do not keep it: another roster may have some. */
+/** Served as web-mcp.js where free polls are not offered. Not cached: another roster may offer them. */
 const NO_TOOL = '// This service runs no free polls.\n';
 
 const FOR_GOOD = 'public, max-age=31536000, immutable';
@@ -63,7 +63,7 @@ export function pageFileRoutes(app: FastifyInstance, facts: SiteFacts): void {
     if (!asset) throw new ApiError('not_found');
     if (name === 'web-mcp.js' && !runsFreePolls(facts))
       return sendPublicText(request, reply.type(asset.mediaType).header('cache-control', 'no-store'), NO_TOOL);
-    // While a release rolls out, a page of one gateway may ask another: it gets what there is, and does not keep it.
+    // During a rolling release, a page may request assets from a gateway of another version. It gets them uncached.
     reply.type(asset.mediaType).header('cache-control', version === assets.version ? FOR_GOOD : 'no-store');
     return sendPublicText(request, reply, asset.text);
   });

@@ -32,8 +32,8 @@ const PAGE = textAnswer('The page.', 'text/html');
 const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-store' };
 
 /**
- * GET /playground: a free poll in the browser, filled in where the address says so. POST: the same form sent without
- * scripts, which leads to the page of the result.
+ * GET /playground: a free poll in the browser, filled in from the query parameters. POST: the form sent without
+ * scripts, which redirects to the result page.
  */
 export async function playgroundRoutes(
   app: FastifyInstance,
@@ -108,7 +108,7 @@ export async function playgroundRoutes(
         const result = await runAndWait(context, reply, submission);
         return reply.redirect(`${context.config.baseUrl}/result/${result.poll_id}`, 303);
       } catch (error) {
-        // The form is shown again with its content and the error.
+        // Shows the form again with its content and the error.
         const { code, message } = toApiError(error);
         const mistake = code === 'validation_error' ? freePollProblem(poll, FREE_POLL_LIMITS) : null;
         const says = mistake?.says ?? message;
@@ -124,7 +124,7 @@ function budgetOf(request: FastifyRequest): BudgetName {
   return isRefused(request.freeReading) ? 'compute' : 'free_poll';
 }
 
-/** Before anything is counted: a page of another site must not spend the free polls of its visitors. */
+/** Must run before anything is counted: a page of another site must not use up its visitors' free polls. */
 async function refuseForeignForm({ headers }: FastifyRequest): Promise<void> {
   if (headers['sec-fetch-site'] === 'cross-site')
     throw new ApiError('forbidden_origin', { detail: 'This form can only be sent from its own page.' });
@@ -140,7 +140,7 @@ function pollOf(body: FormBody): FreePoll {
   };
 }
 
-/** As the script of the form sends it. */
+/** The same body that the form's script sends. */
 const bodyOf = ({ question, options, search, reasons }: FreePoll): object => ({
   question,
   options,

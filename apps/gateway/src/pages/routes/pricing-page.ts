@@ -7,7 +7,7 @@ import { OPTION_COUNTS, type PriceQuestion, priceList, THRESHOLD_STEPS, votePric
 import { pricingPage } from '../pricing-page.ts';
 import { servePage } from '../serve-page.ts';
 
-/** GET /pricing. A page takes twenty-seven forecasts, so every page that can be asked for is kept. */
+/** GET /pricing. A page needs twenty-seven forecasts, so every possible page is cached. */
 export function pricingPageRoute(app: FastifyInstance, context: PagesContext, facts: Facts): void {
   const pages = memoize<string>({
     async load(key) {
@@ -37,7 +37,7 @@ export function pricingPageRoute(app: FastifyInstance, context: PagesContext, fa
   });
 }
 
-/** An invalid form value counts as absent. */
+/** Treats an invalid form value as missing. */
 function questionOf(query: Readonly<Record<string, string | undefined>>): PriceQuestion {
   const options = Number(query.options);
   const threshold = Math.round(THRESHOLD_STEPS * Number(query.confidence_threshold || Number.NaN)) / THRESHOLD_STEPS;

@@ -40,8 +40,8 @@ interface Route {
 }
 
 /**
- * GET /result/{resultId}: a poll as a page, from its first second: how it stands while it runs, and then its result with
- * its feedback form. Public to holders of its id; a paid poll that runs only to its owner.
+ * GET /result/{resultId}: the page of a poll from its first second. While the poll runs it shows progress, later the
+ * result with a feedback form. Anyone with the id may see it; while a paid poll runs, only its owner.
  */
 export async function resultPageRoutes(
   app: FastifyInstance,
@@ -68,7 +68,7 @@ export async function resultPageRoutes(
     };
   }
 
-  /** A poll that may be watched under this id. */
+  /** The running poll with this id, if the caller may watch it. */
   async function watchable(resultId: string, { principal }: FastifyRequest): Promise<Poll | null> {
     const poll = isResultId(resultId) ? await findPollByResult(storage, resultId) : null;
     const isTheirs = poll !== null && (isFree(poll.spec.panel_name) || poll.accountId === (principal?.accountId ?? ''));
@@ -183,7 +183,7 @@ export async function resultPageRoutes(
     async (request, reply) => {
       const { resultId } = request.params;
       if (!request.principal) {
-        // The form was sent from a page that was loaded before the login ended: the page says how to sign in.
+        // The login ended after the page with the form was loaded; the page says how to sign in again.
         const page = await pageOf(await resultWithId(context, resultId), request);
         return reply.code(401).headers(HEADERS).type(HTML_TYPE).send(page);
       }
@@ -202,7 +202,7 @@ export async function resultPageRoutes(
   );
 }
 
-/** Browsers accept HTML; other clients get the error in the type that they accept. */
+/** Browsers accept HTML; other clients get the error in the media type that they accept. */
 const readsJson = ({ headers }: FastifyRequest): boolean =>
   headers['x-machine-client'] !== undefined ||
   wantsProblem({ headers }) ||

@@ -16,13 +16,13 @@ export interface AccountPage {
   summary: string;
   /** Parameters with descriptions. Any text is accepted; the page handles invalid values. */
   query: Readonly<Record<string, string>>;
-  /** Null when the account was deleted meanwhile. */
+  /** Null if the account was deleted meanwhile. */
   render(accountId: string, query: PageQuery): Promise<string | null>;
-  /** Where a login leads; the address that was asked for without it. */
+  /** Where the login leads; by default, to the requested address. */
   afterLogin?(query: PageQuery): string;
 }
 
-/** GET of a page of the signed-in account, or the sign-in page that leads to it. Not cacheable. */
+/** GET route of a page for the signed-in account; others get the sign-in page. Not cacheable. */
 export function serveAccountPage(
   app: FastifyInstance,
   facts: Facts,
@@ -51,7 +51,7 @@ export function serveAccountPage(
   );
 }
 
-/** Query parameters that take any text. */
+/** Query parameters that accept any text. */
 export const describedTexts = (query: Readonly<Record<string, string>>): TProperties =>
   Object.fromEntries(
     Object.entries(query).map(([name, description]) => [

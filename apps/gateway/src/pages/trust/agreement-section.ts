@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts';
 import { modelPath } from '../model-anchor.ts';
 import { panelTitle } from '../panels.ts';
 
-// How much the models of a panel repeat each other: a sentence and a matrix for each panel.
+// How often the models of each panel agree with each other: a sentence and a matrix per panel.
 
 export function agreementSection(agreement: CalibrationAgreement | null, { panels }: Facts): Html {
   if (agreement === null || agreement.panels.every(({ effective_votes }) => effective_votes === null))

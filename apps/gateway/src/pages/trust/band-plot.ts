@@ -2,8 +2,9 @@ import type { PublishedBand } from '@eloquentpoll/contracts';
 import { percent, whole } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 
-// Said against came true: one dot per band with its interval. On the line both are the same; above it polls kept more than
-// they said. Places across are shares of the width, so that lines and letters keep their size on every screen.
+// Stated confidence against how often it proved right: one dot per band with its interval. Dots above the diagonal did
+// better than stated. Positions are percentages of the width, so that lines and letters keep their size on every
+// screen.
 
 const HEIGHT = 300;
 const TOP = 16;

@@ -16,16 +16,16 @@ import { priceAgreementPlot } from './price-agreement-plot.ts';
 import { interval } from './trust-tables.ts';
 
 export interface ShownModel extends ListedModel {
-  /** Of all models, in polls of this time. */
+  /** Records of all models, over the polls of this period. */
   records: readonly ModelReputation[];
   window: CountedWindow;
   standing: ModelStanding | null;
   agreement: CalibrationAgreement | null;
-  /** What its votes say about it without known answers. */
+  /** The estimate from its votes, made without known answers. */
   reliability: { right: number; votes: number } | null;
 }
 
-/** GET /models/{model}: what one model costs, how it has done, and which models vote like it. */
+/** GET /models/{model}: what a model costs, how it has done, and which models often vote like it. */
 export function modelPage(facts: Facts, shown: ShownModel): string {
   const { model, panels, records, standing } = shown;
   const record = records.find(({ model_id }) => model_id === model.id);
@@ -62,7 +62,7 @@ function recordCards(price: ListedModel['model']['price'], record: ModelReputati
 ${card('Vendor price', perMillion(price.input), `in, ${perMillion(price.output)} out, per million tokens`)}${card('Cost per vote', usd(record?.average_cost_usd ?? null), 'on average')}${card('Mean time', seconds(record?.average_latency_ms ?? null), `95% within ${seconds(record?.p95_latency_ms ?? null)}`)}${card('Valid votes', percent(record?.success_rate ?? null), trials(record?.success_rate ?? null, ballots))}${card('Agreed with winner', percent(record?.agreement_rate ?? null), trials(record?.agreement_rate ?? null, judged))}</dl>`;
 }
 
-/** What a share is worth. */
+/** The number of trials behind a rate, and its interval. */
 const trials = (rate: number | null, count: number): string =>
   rate === null || count === 0
     ? 'not asked yet'

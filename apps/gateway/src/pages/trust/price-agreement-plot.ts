@@ -3,7 +3,7 @@ import { shareInterval } from '@eloquentpoll/evidence';
 import { percent, usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 
-// What a vote of each model costs, on a logarithmic scale, against how often it votes for the option that wins. One model
+// The cost of a vote of each model, on a logarithmic scale, against how often it votes for the winner. Only one model
 // is named, with its interval; the table of /models has the figures of all.
 
 const HEIGHT = 260;
@@ -19,7 +19,7 @@ interface Placed {
   votes: number;
 }
 
-/** Null where this model has no figures, or is the only one that has. */
+/** Null if this model has no figures, or is the only one that has. */
 export function priceAgreementPlot(id: string, records: readonly ModelReputation[]): Html | null {
   const placed = records.flatMap(({ model_id, average_cost_usd: cost, agreement_rate: agreed, judged }): Placed[] =>
     cost === null || cost <= 0 || agreed === null ? [] : [{ id: model_id, cost, agreed, votes: judged }],

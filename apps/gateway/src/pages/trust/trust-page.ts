@@ -11,7 +11,7 @@ import { agreementSection } from './agreement-section.ts';
 import { bandPlot } from './band-plot.ts';
 import { allowed, bandTable, evidence, groupTables, interval } from './trust-tables.ts';
 
-/** GET /trust: how often confidence came true, and how that is known. */
+/** GET /trust: how often the stated confidence proved right, and how that is known. */
 export function trustPage(facts: Facts, calibration: PublishedCalibration, window: CountedWindow): string {
   const { stops, bands, audits, simulated } = calibration;
   return layout({

@@ -29,7 +29,10 @@ export const bandTable = (bands: readonly PublishedBand[]): Html =>
 
 type Row = CalibrationFigures & { name: Html };
 
-/** The same figures once more, by what the polls were. `minAudits`: what the gate for the cheapest models asks for. */
+/**
+ * The same figures grouped by kind of poll. `minAudits`: the audits that the gate requires before the cheapest models
+ * are asked first.
+ */
 export function groupTables({ presets, orders, months, versions }: PublishedCalibration, minAudits: number): Html {
   const ORDERS = { cheapest: 'Cheapest models first', shuffled: 'Shuffled' };
   return tabs('Audited polls by', [
@@ -75,7 +78,7 @@ const groupRow = ({ name, audits, stops }: Row): Html =>
 export const allowed = (polls: number): string =>
   polls < 10 ? String(Number(polls.toFixed(1))) : whole(Math.floor(polls));
 
-/** An e-value, as far as its size means anything. */
+/** An e-value, shown only as precisely as is meaningful. */
 export const evidence = (value: number): string =>
   value >= 1000 ? 'over 1,000' : value < 0.1 ? 'under 0.1' : String(Number(value.toPrecision(2)));
 
@@ -85,7 +88,7 @@ function versionName(version: CalibrationVersion, minAudits: number): Html {
 <span class="muted small">${panelTitle(preset)}${search ? ' with web search' : ''}, ${models.length} models${gateText(version, minAudits)}</span>`;
 }
 
-/** By the rules of the polls that are accepted: an alarm about any kind of question is for all. */
+/** Uses the rules for accepted polls: an alarm for either kind of question applies to both. */
 function gateText({ order, few_options, many_options }: CalibrationVersion, minAudits: number): string {
   if (order === 'shuffled') return '';
   const certificates = { fewOptions: certificateOf(few_options), manyOptions: certificateOf(many_options) };

@@ -10,7 +10,7 @@ export type BatchFormVerdict =
   | { kind: 'unpaid'; requiredUsd: number; availableUsd: number }
   | { kind: 'refused'; problem: string };
 
-/** What a batch will take, or what keeps it from being started. */
+/** The estimated cost of a batch, or the errors that keep it from starting. */
 export function batchCheck(verdict: BatchFormVerdict, terms: BatchTerms): Html {
   switch (verdict.kind) {
     case 'checked':

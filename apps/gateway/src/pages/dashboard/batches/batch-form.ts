@@ -5,12 +5,12 @@ import { type Html, html } from '../../html.ts';
 import { type BatchFormVerdict, batchCheck } from './batch-check.ts';
 
 export interface BatchForm {
-  /** Sent with the form, so that a second click starts no second batch. */
+  /** Idempotency key of the form, so that a second click does not start a second batch. */
   key: string;
-  /** Rows that were pasted. */
+  /** Pasted rows. */
   pasted: string;
   terms: BatchTerms;
-  /** What a check found, or why the batch was not taken. */
+  /** The outcome of a check, or why the batch was refused. */
   verdict: BatchFormVerdict | null;
 }
 
@@ -18,7 +18,7 @@ const EXAMPLE = `question,options,gold
 Which is larger?,The Sun | The Moon,The Sun
 Is 91 a prime number?,Yes | No,No`;
 
-/** Rows by file or by pasting. `Check` stores nothing; with scripts it happens by itself. */
+/** A form that takes rows as a file or as text. `Check` stores nothing; scripts press it after every change. */
 export const batchForm = (
   path: string,
   { key, pasted, terms, verdict }: BatchForm,

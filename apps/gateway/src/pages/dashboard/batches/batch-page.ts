@@ -9,7 +9,7 @@ import { agreement, beginning } from '../polls-table.ts';
 import type { HistoryRow } from '../read-polls.ts';
 import { BATCHES_PATH, batchName, rowsEnded, statusBadge } from './batches-page.ts';
 
-/** A row with its poll; null while it waits, where it was not run, and once it is deleted. */
+/** A row with its poll; the poll is null while the row waits, if it was not run, and after it was deleted. */
 export interface ShownBatchRow extends StoredBatchRow {
   poll: HistoryRow | null;
 }
@@ -18,12 +18,12 @@ export interface ShownBatch {
   batch: Batch;
   close: readonly ShownBatchRow[];
   rows: readonly ShownBatchRow[];
-  /** Rows before the first one that is shown. */
+  /** Line number of the row before the first one shown. */
   afterLine: number;
   hasMore: boolean;
 }
 
-/** How a batch stands: progress, close calls first, then its rows. */
+/** A batch: its progress, then close calls, then its rows. */
 export const batchPage = (baseUrl: string, view: ShownBatch): string =>
   dashboardLayout({
     baseUrl,
@@ -83,7 +83,7 @@ const PARTS = [
   { name: 'waiting', label: 'waiting', part: 'none' },
 ] as const;
 
-/** All rows in one bar, by what they came to. */
+/** All rows in one bar, by outcome. */
 function countsBar({ counts }: Batch): Html {
   let from = 0;
   const total = Math.max(1, counts.total);

@@ -15,7 +15,7 @@ export interface BatchesShown {
   form: BatchForm;
 }
 
-/** The account's batches, newest first, and the form of a new one. */
+/** The account's batches, newest first, and the form for a new one. */
 export const batchesPage = (baseUrl: string, shown: BatchesShown): string =>
   dashboardLayout({
     baseUrl,
@@ -42,7 +42,7 @@ const batchTable = (batches: readonly Batch[]): Html =>
     ),
   );
 
-/** The name that the form gave it, else the beginning of its id. */
+/** The name from the form, or else the start of the id. */
 export const batchName = ({ metadata, batch_id }: Batch): string => metadata.name || `${batch_id.slice(0, 9)}…`;
 
 const TONES: Record<Batch['status'], Tone> = {
@@ -56,7 +56,7 @@ const TONES: Record<Batch['status'], Tone> = {
 export const statusBadge = ({ status }: Pick<Batch, 'status'>): Html =>
   badge(`${status[0]!.toUpperCase()}${status.slice(1)}`, TONES[status]);
 
-/** Rows that have ended, of all. */
+/** Number of rows that have ended. */
 export const rowsEnded = ({ counts: { total, waiting, running } }: Batch): number => total - waiting - running;
 
 export function progressOf(batch: Batch): Html {

@@ -7,7 +7,7 @@ import type { ShownBatch, ShownBatchRow } from './batch-page.ts';
 const MAX_CLOSE = 25;
 const PAGE = 50;
 
-/** `afterLine`: of the first row that is shown. */
+/** `afterLine`: the line before the first row to show. */
 export async function readBatchView(
   context: PagesContext,
   stored: StoredBatch,

@@ -9,7 +9,7 @@ import { modelTable } from './model-table.ts';
 import { thresholdTable } from './threshold-table.ts';
 import { worthPlot } from './worth-plot.ts';
 
-/** Each preset: what other thresholds and its models alone would have come to, and whether its confidence came true. */
+/** For each preset: results of other thresholds and of single models, and whether its confidence proved right. */
 export function panelSections(panels: readonly BatchReportPanel[]): Html {
   const [only] = panels;
   if (panels.length === 1) return panelSection(only!, (text) => html`<h2>${text}</h2>`);

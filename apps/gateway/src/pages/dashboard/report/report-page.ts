@@ -9,7 +9,7 @@ import { between, measured, perRight } from './measured.ts';
 import { panelSections } from './panel-section.ts';
 import { rightSection } from './right-section.ts';
 
-/** /dashboard/batches/{id}/report: how often the batch was right, and what else would have been. */
+/** /dashboard/batches/{id}/report: how often the batch was right, and how other choices would have done. */
 export const reportPage = (facts: Facts, report: BatchReport): string =>
   dashboardLayout({
     baseUrl: facts.baseUrl,

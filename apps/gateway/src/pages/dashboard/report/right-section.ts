@@ -7,7 +7,7 @@ import { measured } from './measured.ts';
 
 type Bands = BatchReport['by_confidence'];
 
-/** How often answers were right, by how sure the polls were and by how many models agreed. */
+/** How often answers were right, by confidence and by agreement. */
 export const rightSection = ({
   by_confidence,
   by_agreement,
@@ -47,5 +47,5 @@ const rightTable = (title: string, bands: Bands): Html =>
     ),
   );
 
-/** Fewer say little: an interval is ten points wide to either side. */
+/** With fewer rows the interval is about ten points wide on either side. */
 const FEW = 100;

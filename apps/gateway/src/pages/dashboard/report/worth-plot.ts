@@ -2,8 +2,8 @@ import type { BatchReportPanel, MeasuredShare } from '@eloquentpoll/contracts';
 import { percent, usd } from '../../figures.ts';
 import { type Html, html } from '../../html.ts';
 
-// Cost of a poll against how often it is right: the panel at each threshold, and each model alone. Up and to the left is
-// better. Places across are shares of the width, so that lines and letters keep their size on every screen.
+// Cost of a poll against how often it is right: the panel at each threshold, and each model alone. Up and left is
+// better. Positions are percentages of the width, so that lines and letters keep their size on every screen.
 
 const HEIGHT = 320;
 const TOP = 16;
@@ -11,7 +11,7 @@ const BOTTOM = 34;
 const LEFT = 11;
 const RIGHT = 4;
 const NAME_HEIGHT = 16;
-/** From the middle of the largest mark to a name at its side. */
+/** Distance from the centre of the largest mark to a label beside it. */
 const BESIDE = 12;
 
 interface Point {
@@ -47,7 +47,7 @@ export function worthPlot(panel: BatchReportPanel): Html {
     html`<g class="${kind}"><title>${name}: ${usd(cost)}, right in ${percent(right.share, 1)} (${percent(right.low, 1)} to ${percent(right.high, 1)})</title><line class="interval" x1="${x(cost)}" x2="${x(cost)}" y1="${y(right.low!)}" y2="${y(right.high!)}"/>
 <circle cx="${x(cost)}" cy="${y(right.share!)}" r="${radius}"/></g>
 `;
-  /** Below an interval that reaches the axis stand its figures: there the name is beside the line. */
+  /** If an interval reaches down to the axis, its label goes beside the line, to stay clear of the axis figures. */
   const label = ({ name, cost, right }: Point, down: boolean) => {
     const isLeft = cost > most / 2;
     const isBeside = down && Number(y(right.low!)) + NAME_HEIGHT > HEIGHT - BOTTOM;
@@ -79,7 +79,7 @@ ${models.map((model) => mark(model, 'model', 4))}${line.slice(1).map(
 </figure>`;
 }
 
-/** The next amount of which a quarter is a short number, too. */
+/** The next larger amount whose quarters are short numbers too. */
 function niceAbove(amount: number): number {
   if (amount <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(amount));
