@@ -4,8 +4,8 @@ import { root } from '@eloquentpoll/launch/folders';
 import { APPS, bundleApp } from './bundling/bundle-apps.ts';
 import { bundleOperator } from './bundling/bundle-operator.ts';
 
-// `npm run bundle [-- [--into FOLDER] APP...]`: what container images run, in dist/<app>/main.js and, where no app is
-// named, the operator's one-shots in dist/operator.
+// `npm run bundle [-- [--into FOLDER] APP...]`: bundles what container images run into dist/<app>/main.js. Without APP
+// it bundles all apps, and the operator's commands into dist/operator.
 
 const { values, positionals: named } = parseArgs({
   args: process.argv.slice(2).filter((argument) => argument !== '--'),

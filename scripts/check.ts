@@ -1,8 +1,8 @@
 import { createSteps } from '@eloquentpoll/launch/steps';
 import { CHECKS, type RepositoryCheck } from './checking/checks.ts';
 
-// `npm run check [-- NAME...]`: what can be said about the code without running it. Every check runs, also after one
-// that failed, and the findings of those that failed are printed in full.
+// `npm run check [-- NAME...]`: checks the code without running it. All checks run even if one fails, and the findings
+// of failed checks are printed in full.
 
 const CONCURRENCY = 2;
 

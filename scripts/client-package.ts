@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 import { root } from '@eloquentpoll/launch/folders';
 import { bundleClient } from './bundling/bundle-client.ts';
 
-// `npm run client-package -- [--base-url URL] [--repository URL] [--into FOLDER]`: the npm package of the client, to be
-// published with `npm publish FOLDER` by a workflow of the repository that is named.
+// `npm run client-package -- [--base-url URL] [--repository URL] [--into FOLDER]`: builds the npm package of the
+// client. A workflow of the named repository publishes it with `npm publish FOLDER`.
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((argument) => argument !== '--'),

@@ -8,8 +8,8 @@ import { Type } from '@sinclair/typebox';
 import { runShell } from './db/shell.ts';
 import { Secrets } from './start/secrets.ts';
 
-// `npm run db [-- "select ..."]`: a shell on the database that `npm run dev` or `npm start` runs here, or on
-// DATABASE_URL. It is psql where that is installed, a small shell of our own where it is not.
+// `npm run db [-- "select ..."]`: a shell on the database of `npm run dev` or `npm start`, or on DATABASE_URL. It uses
+// psql if installed, otherwise a small shell of our own.
 
 async function main(statements: readonly string[]): Promise<number> {
   const url = databaseUrl();
@@ -26,12 +26,12 @@ function databaseUrl(): string {
     );
     if (databaseUrl) return databaseUrl;
   } catch {
-    // Nothing was ever started here.
+    // The product was never started here.
   }
   throw new Failure('No database was started here: run `npm run dev` in another terminal, or set DATABASE_URL.');
 }
 
-/** The password goes by the environment: a command line can be read by other users. */
+/** The password is passed in the environment, because other users can read a command line. */
 function psql(address: string, statements: readonly string[]): Promise<number> {
   const url = new URL(address);
   const PGPASSWORD = decodeURIComponent(url.password);
@@ -39,7 +39,7 @@ function psql(address: string, statements: readonly string[]): Promise<number> {
   const commands = statements.flatMap((statement) => ['--command', statement]);
   const env = { ...process.env, ...(PGPASSWORD && { PGPASSWORD }) };
   const child = spawn('psql', ['--dbname', url.href, ...commands], { stdio: 'inherit', env });
-  // Ctrl-C is psql's own: it cancels the statement.
+  // psql handles Ctrl-C itself: it cancels the statement.
   process.on('SIGINT', () => {});
   return new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)));
 }

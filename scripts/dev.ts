@@ -6,7 +6,7 @@ import type { Product } from './start/product.ts';
 import { start } from './start.ts';
 
 // `npm run dev`: `npm start` for work on the code. Postgres and Redis stay up; gateway, worker, simulator and identity
-// provider start anew when a file changes that they depend on, and can be debugged.
+// provider restart when a file changes that they depend on, and can be debugged.
 
 const WELCOME = [
   `  Change a file under apps/ or packages/: what depends on it restarts.`,

@@ -1,7 +1,7 @@
 import { createSteps } from '@eloquentpoll/launch/steps';
 import { runTool } from './checking/run-tool.ts';
 
-// `npm run fix`: what biome and oxlint can mend by themselves. What is left over is for the author.
+// `npm run fix`: applies the automatic fixes of biome and oxlint. The rest is left to the author.
 
 const TOOLS = [
   { name: 'oxlint', run: () => runTool('oxlint', 'oxlint', '--fix', '--type-aware', 'apps', 'packages', 'scripts') },

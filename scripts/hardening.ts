@@ -9,8 +9,8 @@ import { APPS, bundleApp } from './bundling/bundle-apps.ts';
 import { findBubblewrap } from './hardening/bubblewrap.ts';
 import { makeImageRoot } from './hardening/image-root.ts';
 
-// `npm run hardening`: the whole product with every process in a sandbox like its container's. It needs Linux and
-// bubblewrap, which is brought along where the machine can fetch it; without one it fails and says so.
+// `npm run hardening`: runs the whole product with every process in a sandbox like its container. It needs Linux and
+// bubblewrap, which is downloaded if possible; otherwise it fails and says so.
 
 const folder = mkdtempSync(join(tmpdir(), 'eloquentpoll-hardening-'));
 try {

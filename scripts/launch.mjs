@@ -1,5 +1,5 @@
-// The entry point of every npm script. It runs on any Node from 20 on (on an older one it says so) and needs no package:
-// it brings what is missing, Node 24, pnpm and the packages, and hands over to the TypeScript of this folder.
+// The entry point of every npm script. It runs on Node 20 or newer (and says so on an older one) and needs no packages.
+// It downloads what is missing, Node 24, pnpm and the packages, and hands over to the TypeScript in this folder.
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 20) {
   console.error(

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { root } from '@eloquentpoll/launch/folders';
 import { bundleMcpb } from './bundling/bundle-mcpb.ts';
 
-// `npm run mcpb -- [--base-url URL] [--into FILE]`: the bundle that desktop hosts install.
+// `npm run mcpb -- [--base-url URL] [--into FILE]`: builds the MCP bundle that desktop hosts install.
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((argument) => argument !== '--'),

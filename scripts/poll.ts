@@ -6,8 +6,8 @@ import { readJson } from '@eloquentpoll/services/json';
 import { type Static, Type } from '@sinclair/typebox';
 import { Secrets } from './start/secrets.ts';
 
-// `npm run poll -- "Which is larger? [The Sun, The Moon]"`: the command line of the client, at the service that
-// `npm start` runs here and with the key of its local account, unless --url or EP_URL names another.
+// `npm run poll -- "Which is larger? [The Sun, The Moon]"`: the command-line client. By default it calls the service
+// that `npm start` runs here, with the key of its local account; --url or EP_URL names another service.
 
 const LocalService = Type.Pick(Secrets, ['url', 'apiKey']);
 const { url, apiKey } = localService();
@@ -18,7 +18,7 @@ await runHereCommand(process.argv.slice(2), {
   whenUnreachable: 'Run `npm start` in another terminal, or name a service with --url.',
 });
 
-/** Where it was last started and with which key; it may have ended since. */
+/** The address and key of the last local start; that service may have ended since. */
 function localService(): Static<typeof LocalService> {
   try {
     return readJson(LocalService, readFileSync(join(dataFolder, 'secrets.json'), 'utf8'));

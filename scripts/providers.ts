@@ -1,8 +1,8 @@
 import { report } from '@eloquentpoll/launch/failure';
 import { runProviders } from './providers/run-providers.ts';
 
-// `npm run providers`: the ready rosters and which of their settings are there. `--check NAME` asks one cheap vote of each
-// provider of a roster and says what is off.
+// `npm run providers`: lists the ready rosters and which of their settings are set. `--check NAME` asks each provider
+// of a roster for one cheap vote and reports what is wrong.
 
 try {
   const off = await runProviders(process.argv.slice(2), process.env, (line) => process.stdout.write(`${line}\n`));

@@ -5,8 +5,8 @@ import { root } from '@eloquentpoll/launch/folders';
 import { stepHashes } from '@eloquentpoll/storage';
 import { datedChangelog, withRelease } from './releasing/release-files.ts';
 
-// `npm run release`: makes what is in this folder the release of its version. Pending changes get the version and the date,
-// and the steps of the schema are kept: from then on `npm test` refuses an edit of them.
+// `npm run release`: turns this folder into the release of its version. Pending changes get the version and the date,
+// and the migration steps are recorded: from then on `npm test` refuses changes to them.
 
 const changelog = join(root, 'CHANGELOG.md');
 const steps = join(root, 'packages/storage/src/migrations/released.json');

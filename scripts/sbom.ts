@@ -7,13 +7,13 @@ import { readJson } from '@eloquentpoll/services/json';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import { Type } from '@sinclair/typebox';
 
-// `npm run sbom`: what each image is made of, as CycloneDX with the hash of every package, in dist/sbom. It reads the
-// lockfile and the installed packages and needs no network, so that the same commit gives the same list.
+// `npm run sbom`: lists the components of each image in CycloneDX format, with the hash of every package, in dist/sbom.
+// It reads the lockfile and the installed packages and needs no network, so the same commit gives the same list.
 
 const Bill = Type.Object({ components: Type.Array(Type.Unknown()) });
 const LIMIT_MS = 60_000;
 
-/** Returns how many components it lists. */
+/** Returns the number of listed components. */
 export async function writeSbom(app: string, file: string): Promise<number> {
   const [program, ...first] = findPnpm(process.execPath) ?? ['pnpm'];
   const args = [...first, 'sbom', '--prod', '--sbom-format=cyclonedx', '--sbom-spec-version=1.6'];

@@ -15,9 +15,9 @@ import {
   type Storage,
 } from '@eloquentpoll/storage';
 
-// The local account: one per database of a clone, funded once, with a key that a second start prints again; logging in at the local
-// identity provider under the address that it proposes leads here too. Deleting the account or revoking the key is
-// respected: the next start makes a new one.
+// The local account: one per database of a clone, funded once, with a key that later starts print again. Logging in at
+// the local identity provider with the suggested address opens the same account. If the account is deleted or the key
+// revoked, the next start creates a new one.
 
 export interface LocalAccount {
   accountId: string;
@@ -41,7 +41,7 @@ export async function seedLocalAccount(
   return { accountId, apiKey, balanceU: balance?.availableU ?? 0n };
 }
 
-/** A person who signs in has one account: where there is one already, it is that. */
+/** A person has only one account, so an existing account of the signed-in person is used. */
 async function account(storage: Storage, known: string | undefined, person: Identity | null): Promise<string> {
   const isThere = known !== undefined && (await findAccount(storage, known)) !== null;
   if (!person) return isThere ? known : createAccount(storage, { id: randomUUID() });

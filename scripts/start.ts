@@ -13,8 +13,8 @@ import { planModels } from './start/models.ts';
 import { type Product, type ProductOptions, startProduct } from './start/product.ts';
 import { readStartSettings, type StartSettings } from './start/settings.ts';
 
-// `npm start`: the whole product in one terminal until Ctrl-C. Whatever happens, it ends everything it started; it
-// leaves with 0 when it was asked to end, and with 1 and one sentence when something failed.
+// `npm start`: runs the whole product in one terminal until Ctrl-C, and always stops everything that it started. It
+// exits with 0 if it was asked to end, and with 1 and one sentence if something failed.
 
 export interface StartOptions extends Pick<ProductOptions, 'cluster' | 'pooler' | 'replica' | 'scripts' | 'startApp'> {
   env: NodeJS.ProcessEnv;

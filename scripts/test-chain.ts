@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { root, toolEnvironment } from '@eloquentpoll/launch/folders';
 import { findPnpm, nodeFirst } from '@eloquentpoll/launch/tools';
 
-// Deposits on a real chain: a suite with hundreds of packages of its own, which other commands should not install.
+// Tests deposits on a real chain. The suite has hundreds of packages of its own, which other commands should not
+// install.
 
 const FOLDER = 'apps/gateway/test-chain';
 const node = process.execPath;

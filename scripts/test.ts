@@ -14,15 +14,15 @@ import { MAX_QUICK_S, slowSeconds } from './testing/slow-tag.ts';
 import { startNeeded } from './testing/start-needed.ts';
 import { type Selection, selectFiles } from './testing/test-files.ts';
 
-// `npm test [-- FILES]`: the services that the files need, the files, leak checks, and as the last line
-// `N passed, N failed`. Nothing run is a failure; whatever happens, everything that was started is ended.
+// `npm test [-- FILES]`: starts the services that the files need, runs the files, checks for leaks, and prints `N
+// passed, N failed` as the last line. If nothing ran, that is a failure. Everything that was started is always stopped.
 
-/** Twice the cores, because most tests wait most of the time; on large machines bounded by the connections that Postgres accepts. */
+/** Twice the number of cores, because most tests mostly wait; limited by the connections that Postgres accepts. */
 const JOBS = Math.min(availableParallelism() * 2, 6);
-/** For a run of everything; a long run with --timeout has as long as its file. */
+/** For a run of all files; a long run with --timeout gets the time limit of its file. */
 const LIMIT_MS = 20 * 60_000;
 const SHOWN_SLOW = 5;
-/** Of one file, at the end of a run. */
+/** Per file, at the end of a run. */
 const FAILURE_LINES = 40;
 
 async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
@@ -53,7 +53,7 @@ async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
     const leaks = await needed.findLeaks(runId);
     recordDurations(ended.durations);
     remark(selection, ended, steps.line);
-    // Once more and at the end: between them and here are hundreds of lines, of which a log may keep the last.
+    // Repeated at the end: the first report is hundreds of lines above, and a log may keep only its last lines.
     if (selection.files.length > 1)
       for (const { file, lines } of ended.failures) printFailures(file, lines, steps.line);
     for (const leak of leaks) steps.line(`  ✗ ${leak}`);
@@ -65,8 +65,8 @@ async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
 }
 
 /**
- * The compile cache saves each process half of its start; with a larger young generation, processes of a few seconds collect
- * less (8 % of the CPU of all tests); the guard lets no connection leave this machine.
+ * The compile cache halves the startup time of each process. A larger young generation saves short-lived processes
+ * garbage collections (8 % of the CPU time of all tests). The guard blocks connections to other machines.
  */
 function forTests(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const guard = import.meta.resolve('@eloquentpoll/testkit/loopback-only');
@@ -89,7 +89,7 @@ function conclude(passed: number, failed: number): number {
   return failed === 0 && passed > 0 ? 0 : 1;
 }
 
-/** For people, and no check: a busy machine takes longer. */
+/** For information only, not a check: a busy machine takes longer. */
 function remark({ leftOut, named }: Selection, { durations }: SuiteOutcome, print: (line: string) => void): void {
   print(`  … TEST_SEED=${seed} repeats what was random.`);
   if (leftOut > 0) print(`  … ${leftOut} slow files were left out: npm test runs them.`);

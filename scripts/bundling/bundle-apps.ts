@@ -9,23 +9,22 @@ import { build, type Plugin } from 'esbuild';
 import { nodeModulesByName } from './node-modules-by-name.ts';
 import { oneByteText, requireOneByteText } from './one-byte-text.ts';
 
-// Each process as a folder that needs nothing but Node: `main.js` and `app.js`, which are read at the start, chunks that
-// are read when they are first used, the files that the code reads as they are, and what Node made of it all when it
-// compiled it here, which another Node of the same version need not do again. Source maps lie beside them, so that a stack
-// names our lines.
+// Bundles each process into a folder that needs only Node: `main.js` and `app.js` for the start, chunks loaded on first
+// use, the files that the code reads, and Node's compile cache, which a Node of the same version can reuse. Source maps
+// make stack traces point to our source lines.
 
 export const APPS = ['gateway', 'worker', 'simulator'] as const;
 export type BundledApp = (typeof APPS)[number];
 
 export interface Bundle {
   app: BundledApp;
-  /** What Node is started with. */
+  /** The file that Node is started with. */
   file: string;
-  /** Of what is read at the start. */
+  /** Size of the code that is loaded at startup. */
   bytes: number;
 }
 
-/** Some packages are CommonJS inside and ask for `require` or their folder. */
+/** Some packages contain CommonJS code that needs `require` or `__dirname`. */
 export const BANNER = [
   "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);",
   'const { filename: __filename, dirname: __dirname } = import.meta;',
@@ -36,12 +35,12 @@ enableCompileCache({ directory: import.meta.dirname + '/compiled', portable: tru
 await import('./app.js');
 `;
 
-/** A process without settings reads all of its code, says what it lacks, and ends. */
+/** Fills the compile cache: without settings, a process loads all of its code, reports what is missing, and ends. */
 function compile(file: string): void {
   spawnSync(process.execPath, [file], { env: {}, stdio: 'ignore', timeout: 30_000 });
 }
 
-/** Native helpers that their packages do without. */
+/** Optional native helpers; the packages work without them. */
 export const OPTIONAL = ['pg-native', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
 
 export async function bundleApp(app: BundledApp, into: string): Promise<Bundle> {
@@ -62,7 +61,7 @@ export async function bundleApp(app: BundledApp, into: string): Promise<Bundle> 
     minifyWhitespace: true,
     sourcemap: 'linked',
     sourcesContent: false,
-    // Licences, which name people, lie beside the code.
+    // Licence texts contain names of people, so they are in separate files.
     legalComments: 'external',
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: BANNER },
@@ -74,7 +73,7 @@ export async function bundleApp(app: BundledApp, into: string): Promise<Bundle> 
   for (const path of Object.keys(metafile.outputs)) if (path.endsWith('.js')) requireOneByteText(resolve(root, path));
   const file = join(folder, 'main.js');
   writeFileSync(file, MAIN);
-  // Without it Node reads each file twice to find out what it is.
+  // Otherwise Node would parse each file twice to detect its module type.
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
   if (app !== 'simulator') compile(file);
   return { app, file, bytes: atStart(metafile.outputs, folder) };
@@ -99,7 +98,7 @@ function atStart(outputs: Record<string, Output>, folder: string): number {
 
 const NAMED_FILE = /import\.meta\.resolve\('([^']+)'\)|new URL\('(\.[^']+)', import\.meta\.url\)/g;
 
-/** Modules for browsers lose their types here, and not at every start: what can do that weighs more than the gateway. */
+/** Types are stripped from browser modules here, not at startup: the tool for it is larger than the gateway. */
 const STRIPS = "import { stripTypeScriptTypes } from 'node:module';";
 
 function stripTypes(folder: string): void {
@@ -110,8 +109,8 @@ function stripTypes(folder: string): void {
 const beside = (path: string, name: string): string => fileURLToPath(new URL(name, pathToFileURL(path)));
 
 /**
- * Our modules name the files that they read by `import.meta.resolve('package/file')` or `new URL('./file',
- * import.meta.url)`. Those are copied beside the bundle, and the names turned to the copies.
+ * Our modules refer to the files that they read by `import.meta.resolve('package/file')` or `new URL('./file',
+ * import.meta.url)`. This copies those files beside the bundle and rewrites the references.
  */
 export function filesBeside(folder: string): Plugin {
   return {
@@ -132,7 +131,7 @@ export function filesBeside(folder: string): Plugin {
   };
 
   function copied(path: string): string {
-    // Several packages have a folder of this name.
+    // Several packages have a `src` folder, so the name includes the folder above it.
     const name = basename(path) === 'src' ? `${basename(dirname(path))}-src` : basename(path);
     const copy = join(folder, 'files', name);
     cpSync(path, copy, { recursive: true });

@@ -6,18 +6,18 @@ import { runProgram } from '@eloquentpoll/services/run-program';
 import { Type } from '@sinclair/typebox';
 import { build, type Plugin, transform } from 'esbuild';
 
-// The npm package `eloquentpoll` as a folder: the client as JavaScript and types, and programs that import it. It depends
-// on no other package.
+// Builds the npm package `eloquentpoll` as a folder: the client as JavaScript and types, and programs that import it.
+// It depends on no other package.
 
 const CLIENT = join(root, 'packages/client');
 const COMPILE_MS = 60_000;
-/** npm takes a proof of origin only from a package that names the repository it was built in. */
+/** npm accepts a provenance statement only if the package names the repository where it was built. */
 const REPOSITORY = 'https://github.com/OWNER/REPOSITORY';
 const PROGRAMS = { cli: 'src/cli/main.ts', mcp: 'src/mcp/stdio-proxy.ts' };
 
 export interface ClientPackage {
   into: string;
-  /** The service that the client talks to without a `baseUrl`. */
+  /** The service that the client calls if no `baseUrl` is given. */
   baseUrl: string;
   repository?: string | undefined;
 }
@@ -46,7 +46,7 @@ export async function bundleClient({ into, baseUrl, repository = REPOSITORY }: C
   writeFileSync(join(into, 'package.json'), `${JSON.stringify(manifest(baseUrl, repository), null, 2)}\n`);
 }
 
-/** `eloquentpoll.js` and `eloquentpoll.d.ts`. */
+/** Compiles `eloquentpoll.js` and `eloquentpoll.d.ts`. */
 async function compile(into: string): Promise<void> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const target = ['--target', 'es2022', '--module', 'esnext', '--lib', 'es2022,dom,dom.iterable', '--types', ''];
@@ -56,7 +56,7 @@ async function compile(into: string): Promise<void> {
   if (!compiled.ok) throw new Error(`the client does not compile: ${compiled.output}`);
 }
 
-/** Without its comments, which the types have, and without indentation; names stay, for stack traces. */
+/** Removes comments, which the types keep, and indentation. Names stay, for readable stack traces. */
 async function finish(file: string, baseUrl: string): Promise<void> {
   const line = "export const BASE_URL = 'http://localhost:8080';";
   const source = readFileSync(file, 'utf8');
@@ -71,7 +71,7 @@ async function finish(file: string, baseUrl: string): Promise<void> {
   writeFileSync(file, code);
 }
 
-/** The programs import the client that lies beside them, so that it is in the package once. */
+/** The programs import the client file beside them, so that the package contains it once. */
 function besideClient(): Plugin {
   return {
     name: 'beside-client',

@@ -4,8 +4,8 @@ import { root } from '@eloquentpoll/launch/folders';
 import { build } from 'esbuild';
 import { zip } from './zip.ts';
 
-// The MCP bundle: one file that a desktop host installs. In it are a manifest and a process that carries messages between
-// the host and the service; the host asks its user for the API key.
+// Builds the MCP bundle, one file that a desktop host installs. It contains a manifest and a process that forwards
+// messages between host and service; the host asks its user for the API key.
 
 const SERVER = 'server/index.mjs';
 
@@ -29,7 +29,7 @@ export async function bundleMcpb(file: string, baseUrl: string): Promise<{ file:
   return { file, bytes: archive.length };
 }
 
-/** Where the host puts what its user entered. */
+/** Placeholder that the host replaces with what its user entered. */
 const answerTo = (field: string): string => `\${user_config.${field}}`;
 
 function manifest(baseUrl: string): object {

@@ -4,7 +4,7 @@ import { root } from '@eloquentpoll/launch/folders';
 import { build } from 'esbuild';
 import { BANNER, filesBeside, OPTIONAL } from './bundle-apps.ts';
 
-// The operator's one-shots as one folder, `dist/operator`, for the image that prepares a release.
+// Bundles the operator's commands into one folder, `dist/operator`, for the operator image.
 
 const PROGRAMS = ['migrate', 'make-secrets', 'open-account', 'console', 'check-ledger', 'track-records', 'cells'];
 

@@ -1,8 +1,8 @@
 import { builtinModules, createRequire } from 'node:module';
 import type { Plugin } from 'esbuild';
 
-// Node's own modules without the namespace that `import` makes of each: to make it Node reads every export, and those of
-// `node:http` include WebSocket, for which all of undici is loaded at each start.
+// Imports Node's own modules without creating their namespace objects. Creating one reads every export, and the exports
+// of `node:http` include WebSocket, which would load all of undici at every start.
 
 const NAMESPACE = 'node-module';
 const NAME = /^[A-Za-z_$][\w$]*$/;
@@ -22,7 +22,7 @@ export function nodeModulesByName(): Plugin {
   };
 }
 
-/** Each is read where it is imported, and only then; accessors of what is a global, too, are left out. */
+/** Each export is read only where it is imported. Getters that only repeat a global are left out. */
 function namedExports(path: string): string {
   const exported = Object.entries(Object.getOwnPropertyDescriptors(require(path) as object));
   const names = exported.flatMap(([name, { get, enumerable }]) =>

@@ -1,10 +1,10 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-// A ZIP archive of a few small files: deflated, without dates, so that the same files make the same bytes.
+// Writes a ZIP archive of a few small files, compressed and without dates, so that equal input gives equal bytes.
 
 const UTF8 = 0x0800;
 const DEFLATED = 8;
-/** 1 January 1980, the first day that the format knows. */
+/** 1 January 1980, the earliest date of the format. */
 const NO_DATE = 0x0021;
 
 export function zip(files: Readonly<Record<string, Buffer>>): Buffer {
@@ -41,7 +41,7 @@ export function zip(files: Readonly<Record<string, Buffer>>): Buffer {
   return Buffer.concat([...bodies, index, end]);
 }
 
-/** What the header of a file and its line of the directory have in common. */
+/** The fields that a file's header and its directory entry share. */
 const entryOf = (bytes: Buffer, packed: Buffer, name: Buffer): Buffer =>
   words(
     '',
@@ -56,7 +56,7 @@ const entryOf = (bytes: Buffer, packed: Buffer, name: Buffer): Buffer =>
     [0, 2],
   );
 
-/** A signature, then numbers, each with its count of bytes, the lowest first. */
+/** A signature, then little-endian numbers with their sizes in bytes. */
 function words(signature: string, ...numbers: readonly (readonly [value: number, bytes: 2 | 4])[]): Buffer {
   const parts = numbers.map(([value, bytes]) => {
     const part = Buffer.alloc(bytes);

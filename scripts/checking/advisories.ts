@@ -3,8 +3,8 @@ import { readJson } from '@eloquentpoll/services/json';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import { type Static, Type } from '@sinclair/typebox';
 
-// Known vulnerabilities of what ships: high and critical ones fail the check. A registry that answers nothing about
-// them, or cannot be reached, is said and fails nothing: what is known does not change with the network of a machine.
+// Fails on known high and critical vulnerabilities in what ships. If the registry has no advisories or cannot be
+// reached, the check says so and passes: the result must not depend on the network.
 
 export type Advisories =
   | { kind: 'none'; lesser: number }
@@ -12,7 +12,7 @@ export type Advisories =
   | { kind: 'no answer'; why: string };
 
 const LIMIT_MS = 25_000;
-/** pnpm's codes for a registry that has no such endpoint, refuses it, or is away. */
+/** Codes of pnpm for a registry that lacks the endpoint, refuses the request, or cannot be reached. */
 const NO_ANSWER = /AUDIT_BAD_RESPONSE|AUDIT_ENDPOINT|META_FETCH_FAIL|FETCH|ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|CERT/i;
 
 export async function advisories(root: string): Promise<Advisories> {

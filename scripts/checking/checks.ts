@@ -16,7 +16,7 @@ import { findWords } from './words.ts';
 export interface CheckResult {
   ok: boolean;
   output: string;
-  /** Shown in place of `what`. */
+  /** Shown instead of `what`. */
   note?: string;
 }
 
@@ -26,7 +26,7 @@ export interface RepositoryCheck {
   run(): Promise<CheckResult>;
 }
 
-/** What `npm run check` runs, the slow ones first. */
+/** The checks of `npm run check`, slow ones first. */
 export const CHECKS: readonly RepositoryCheck[] = [
   {
     name: 'promises',

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Without git or its folder: everything that git would not ignore. */
+/** Without git or a .git folder: all files that git would not ignore. */
 export function committedFiles(root: string): string[] {
   const git = spawnSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
   if (git.status === 0) return git.stdout.split('\0').filter(Boolean);

@@ -3,13 +3,13 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { looksLikeApiKey } from '@eloquentpoll/gateway/api-key';
 
-// No secret is in the repository: not in the work tree, not in a file that is not committed yet, and not in any commit
-// that was ever made, since what was pushed once is known. What is found is named by place and kind and never repeated.
+// The repository must contain no secrets: not in the work tree, not in untracked files, not in any commit, since what
+// was ever pushed is public. A finding names place and kind, and never repeats the secret.
 
 interface Kind {
   name: string;
   pattern: RegExp;
-  /** Distinguishes a secret from what only looks like one. */
+  /** Distinguishes a secret from text that only looks like one. */
   is?(text: string): boolean;
 }
 
@@ -29,7 +29,7 @@ export interface Allowed {
 }
 
 const EXAMPLE = 'the secret of the example in the Standard Webhooks specification, whose signature only it makes';
-/** Files whose secrets are made up, each with the reason why they cannot be made up while the test runs. */
+/** Files with made-up secrets, each with the reason why the test cannot generate them. */
 const ALLOWED: Allowed[] = [
   { path: 'packages/client/test/webhook.test.ts', reason: EXAMPLE },
   { path: 'packages/webhooks/test/message-form.test.ts', reason: EXAMPLE },
@@ -37,7 +37,7 @@ const ALLOWED: Allowed[] = [
 
 const MAX_BYTES = 4 * 2 ** 20;
 
-/** One sentence per place. Without git there is no history to look at, and nothing that could have been committed. */
+/** One sentence per place. Without git there is no history to check. */
 export function committedSecrets(root: string, allowed: readonly Allowed[] = ALLOWED): string[] {
   if (!existsSync(join(root, '.git'))) return [];
   const exempt = new Set(allowed.map(({ path }) => path));
@@ -66,7 +66,7 @@ function workTree(root: string): string[] {
   return git(root, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']).split('\0').filter(Boolean);
 }
 
-/** Every version of every file that a commit here reaches; a shallow clone has only what it has. */
+/** Every version of every file that is reachable from a commit; a shallow clone has only part of the history. */
 function* history(root: string): Generator<{ path: string; text: string }> {
   const paths = new Map<string, string>();
   for (const line of git(root, ['rev-list', '--objects', '--all']).split('\n')) {
@@ -84,7 +84,7 @@ function* history(root: string): Generator<{ path: string; text: string }> {
   }
 }
 
-/** One character per byte, so that sizes are positions. */
+/** Decoded with one character per byte, so that sizes are string positions. */
 function git(root: string, args: string[], input = ''): string {
   const { status, stdout, stderr } = spawnSync('git', args, {
     cwd: root,

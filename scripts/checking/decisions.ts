@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-// The index of docs/decisions has a line for each of them, with its title.
+// The index of docs/decisions must list each decision with its title.
 
 export function decisionProblems(root: string): string[] {
   const folder = join(root, 'docs/decisions');

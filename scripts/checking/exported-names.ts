@@ -1,16 +1,22 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// An exported name has one meaning: what is exported by two files has two names, or is written once.
+// An exported name has one meaning: two files must not export the same name.
 
 const SOURCES = ['apps/*/src/**/*.ts', 'packages/*/src/**/*.ts', 'scripts/**/*.ts'];
-/** The client is published alone and names the shapes of the contract itself; tests export nothing for others. */
+/** The client is published alone and declares the contract's types itself; tests export nothing for others. */
 const LEFT_OUT = ['packages/client/src/**', '**/test/**', '**/*.test.ts', '**/node_modules/**'];
-/** Formatted code declares at the start of a line; a type and a value of one name in one file are one thing. */
+/**
+ * In formatted code, declarations start at the beginning of a line. A type and a value with one name in one file are
+ * fine.
+ */
 const EXPORT =
   /^export (?:declare )?(?:async )?(?:abstract )?(?:class|function\*?|interface|type|const|let|enum) ([A-Za-z_$][\w$]*)/gm;
 
-/** Names that every app or command has one of, and words of `voting`, which imports nothing, that the contract has too. */
+/**
+ * Names that each app or command has once, and names that both `voting`, which imports nothing, and the contract
+ * define.
+ */
 export const ONE_EACH: Readonly<Record<string, string>> = {
   App: 'the HTTP server of an app, with its type provider',
   Arguments: 'the command line of a command',

@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 const SOURCE = 'apps/gateway/src';
 const IMPORT = /from '(\.[^']+)'/g;
 
-/** Imports of the gateway's top files by its folders. Imports between folders are held by biome.json. */
+/** Finds imports of the gateway's top-level files by its folders. biome.json checks imports between folders. */
 export function upwardImports(root: string): string[] {
   const files = globSync(`${SOURCE}/*/**/*.ts`, { cwd: root });
   return files.flatMap((file) =>

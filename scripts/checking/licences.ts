@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { readJson } from '@eloquentpoll/services/json';
 import { type Static, Type } from '@sinclair/typebox';
 
-// Everything that a process of the product is made of may be used by anybody for anything: the licences below, found
-// by following `dependencies` from the apps.
+// Every package that the product ships must have one of the permissive licences below. Packages are found by following
+// `dependencies` from the apps.
 
 const ALLOWED = new Set([
   'MIT',
@@ -31,7 +31,7 @@ const Manifest = Type.Partial(
 );
 type Manifest = Static<typeof Manifest>;
 
-/** One sentence per package that must not be in the product. */
+/** One sentence per package with another licence. */
 export function licenceProblems(root: string): string[] {
   const apps = join(root, 'apps');
   const waiting = readdirSync(apps).map((name) => join(apps, name));
@@ -55,7 +55,7 @@ export function licenceProblems(root: string): string[] {
   return problems;
 }
 
-// "MIT OR GPL-2.0" leaves a choice, "MIT AND ISC" asks for both.
+// "MIT OR GPL-2.0" is a choice, "MIT AND ISC" requires both.
 function allowed(expression: string | undefined): boolean {
   return (expression ?? '')
     .replace(/[()]/g, '')
@@ -67,7 +67,7 @@ function read(folder: string): Manifest {
   return readJson(Manifest, readFileSync(join(folder, 'package.json'), 'utf8'));
 }
 
-/** null for an optional dependency of another platform. */
+/** Null for an optional dependency of another platform. */
 function resolve(from: string, name: string): string | null {
   for (let folder = from; ; folder = dirname(folder)) {
     const candidate = join(folder, 'node_modules', name);

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// The lockfile names packages by version and hash and nothing else: no package without a hash, none from a git host, a
-// folder or an address of its own. The server of the packages cannot swap one, and an edit of the lockfile by hand that
-// tries shows here.
+// The lockfile may name packages only by version and hash: no package without a hash, none from a git host, a folder or
+// a URL. A registry then cannot swap a package, and a manual edit that allows it is found here.
 
 const ENTRY = /^ {2}'?(@?[^@'\s]+@[^:']+)'?:$/;
 const SOUND = /^ {4}resolution: \{integrity: sha512-[A-Za-z0-9+/]{86}==\}$/;
-/** Words of a package's author about itself; nothing follows them. */
+/** Free text by a package's author, which is not checked. */
 const PROSE = /^ {4}deprecated: /;
 const FOREIGN = /\b(?:https?|git|ssh|file):\/\/|\bgit\+|\bgithub:|codeload|tarball:/;
 

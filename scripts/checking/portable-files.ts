@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { committedFiles } from './committed-files.ts';
 
-// Committed files work on every machine: no home folders, package registries or registry tokens.
+// Committed files must work on every machine: no home folders, package registries or registry tokens.
 
 const RULES: [RegExp, string][] = [
   [/(?<![\w.])\/(home|Users)\/(?!node\b)[a-z][\w-]*\//, 'names a folder in the home of a person'],

@@ -1,12 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Vendors change their prices and end models: each ready roster says when its prices were read, and that is not long ago.
+// Vendors change prices and retire models. Each ready roster has the date when its prices were read, which must be
+// recent.
 
 const FOLDER = 'packages/models/rosters';
 const MAX_AGE_DAYS = 365;
 const DAY_MS = 86_400_000;
-/** Its prices are of models that do not exist. */
+/** Its models do not exist, so its prices are invented. */
 const INVENTED = 'simulator.json';
 
 interface Roster {

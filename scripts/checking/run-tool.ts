@@ -8,7 +8,7 @@ import { Type } from '@sinclair/typebox';
 const Manifest = Type.Object({ bin: Type.Union([Type.String(), Type.Record(Type.String(), Type.String())]) });
 const LIMIT_MS = 5 * 60_000;
 
-/** Runs a program of an installed package by its file, so that neither PATH nor a shell decides what runs. */
+/** Runs a program of an installed package by its file path, so that neither PATH nor a shell affects it. */
 export async function runTool(packageName: string, program: string, ...args: string[]): Promise<ProgramOutcome> {
   const folder = join(root, 'node_modules', packageName);
   const { bin } = readJson(Manifest, readFileSync(join(folder, 'package.json'), 'utf8'));

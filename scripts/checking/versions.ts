@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 
-// Package, OpenAPI, AsyncAPI and image have one version, and what changed in it is in CHANGELOG.md.
+// Packages, OpenAPI, AsyncAPI and images have the same version, and CHANGELOG.md says what changed in it.
 
 const PENDING = 'Pending';
 const RELEASED = /^(\d+\.\d+\.\d+) - \d{4}-\d{2}-\d{2}$/;
@@ -39,7 +39,7 @@ function matches(file: string, text: string, pattern: RegExp): (readonly [string
   return found.length > 0 ? found : [[file, undefined]];
 }
 
-/** A `## Pending` section first, then one per release; a version that is not released has its changes in Pending. */
+/** A `## Pending` section comes first, then one per release; the changes of an unreleased version are in Pending. */
 export function changelogProblems(text: string, version: string): string[] {
   const [first, ...released] = text.split(/^## /m).slice(1);
   const [heading, ...entries] = first?.split('\n') ?? [];

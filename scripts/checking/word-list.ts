@@ -1,8 +1,8 @@
-// Words that made this code hard to read, and what to write instead (STYLE.md). Identifiers are split before they are
-// compared, so `askNobody` and `NOBODY_MS` contain "nobody".
+// Words that made this code hard to read, and what to write instead (STYLE.md). Identifiers are split first, so that
+// `askNobody` and `NOBODY_MS` contain "nobody".
 
 export interface WordRule {
-  /** Matched without regard to case, as whole words. */
+  /** Matched as whole words, ignoring case. */
   words: string;
   instead: string;
 }
@@ -33,17 +33,17 @@ export const WORD_RULES: readonly WordRule[] = [
   { words: 'in (\\w+ )?clothes', instead: 'mapped, encoded' },
 ];
 
-/** Limits are MAX_ and MIN_; compared with case, on the text as it is. */
+/** Limits are named MAX_ and MIN_. Matched with case, on the unchanged text. */
 export const LIMIT_NAMES = /\b(MOST|LEAST|LONGEST|SHORTEST)_[A-Z]|\b[A-Z0-9_]+_(MOST|LEAST)\b/;
 
 export interface AllowedWord {
   path: string;
-  /** The text as it stands in the line. */
+  /** The text as it is in the line. */
   text: string;
   reason: string;
 }
 
-/** Places where one of the words is right. */
+/** Places where one of the words is correct. */
 export const ALLOWED: readonly AllowedWord[] = [
   {
     path: 'packages/models/src/prompt-words.ts',

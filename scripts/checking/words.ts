@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { committedFiles } from './committed-files.ts';
 import { ALLOWED, type AllowedWord, LIMIT_NAMES, WORD_RULES } from './word-list.ts';
 
-// Finds the words of the list in source, comments and documents.
+// Finds the words on the list in sources, comments and documents.
 
 const TEXT_FILE = /\.(ts|mjs|js|css|md|sql|sh|ya?ml)$|^\.ci\/|(^|\/)Dockerfile$/;
 const OWN_FILES = /^scripts\/(checking\/word-list|test\/checking\.test)\.ts$/;
 const RULES = WORD_RULES.map(({ words, instead }) => ({ pattern: new RegExp(`\\b(?:${words})\\b`, 'i'), instead }));
 
-/** The places where a word stands, and the allowed places that are gone. */
+/** The places where a listed word is used, and exceptions that are no longer needed. */
 export function findWords(root: string, allowed: readonly AllowedWord[] = ALLOWED): string[] {
   const used = new Set<AllowedWord>();
   const places = committedFiles(root)
@@ -48,5 +48,5 @@ function wordsIn(line: string): string[] {
   ];
 }
 
-/** `askAnyone` and `ANYONE_MS` become words that stand alone. */
+/** Splits `askAnyone` and `ANYONE_MS` into separate words. */
 const splitNames = (line: string) => line.replace(/([a-z\d])([A-Z])/g, '$1 $2').replaceAll('_', ' ');

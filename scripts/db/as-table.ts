@@ -5,7 +5,7 @@ interface Rows {
   rows: Record<string, unknown>[];
 }
 
-/** Rows as plain text in columns, long cells cut. */
+/** Formats rows as plain text in columns; long cells are cut. */
 export function asTable({ fields, rows }: Rows): string {
   const names = fields.map(({ name }) => name);
   const cells = rows.map((row) => names.map((name) => cell(row[name])));

@@ -7,7 +7,7 @@ import { asTable } from './as-table.ts';
 
 export interface ShellOptions {
   url: string;
-  /** Run instead of reading from the input. */
+  /** Statements to run instead of reading the input. */
   statements: readonly string[];
   input: NodeJS.ReadableStream & { isTTY?: boolean };
   output: NodeJS.WritableStream;
@@ -26,7 +26,7 @@ const COLUMNS = `select a.attname as "column", format_type(a.atttypid, a.atttypm
 const INDEXES = `select indexname as "index", indexdef as definition from pg_indexes
   where tablename = $1 and schemaname = 'public' order by 1`;
 
-/** Answers the exit code: 1 when a statement that was given failed. */
+/** Returns the exit code: 1 if a statement from the command line failed. */
 export async function runShell({ url, statements, input, output }: ShellOptions): Promise<number> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
   client.on('error', () => {});

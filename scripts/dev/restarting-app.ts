@@ -5,15 +5,15 @@ import type { RunningApp } from '@eloquentpoll/services/start-app';
 import { type AppStarter, startProductApp } from '../start/apps.ts';
 import type { Sources } from './watch-sources.ts';
 
-// Starts a program of the product, and starts it anew whenever a source file that it depends on has changed. One that
-// does not start, or ends, waits for the next change. Its ports stay the same.
+// Starts a program of the product, and restarts it whenever a source file changes that it depends on. If it fails to
+// start or ends, the next change starts it again. Its ports stay the same.
 
-/** For what is under way when a file changes; the product's own limits are longer. */
+/** For work in progress when a file changes; the product's own limits are longer. */
 const DRAIN_MS = 500;
 const MAX_LINES = 12;
 const KILL_AFTER_MS = 2_000;
 
-/** Where a debugger finds each process. */
+/** Debugger ports of the processes. */
 export const INSPECT_PORTS: Readonly<Record<string, number>> = { gateway: 9229, worker: 9230 };
 
 export const restartingApps =
@@ -23,7 +23,7 @@ export const restartingApps =
     const first = Promise.withResolvers<RunningApp>();
     const say = (text: string) => show(`  ↻ ${spec.name.padEnd(12)} ${text}`);
     void keepRunning().catch(first.reject);
-    // Its end is no failure of the whole: it comes back after the next change.
+    // If it ends, the product keeps running: the next change starts it again.
     return { ...(await first.promise), ended: new Promise(() => {}) };
 
     async function keepRunning(): Promise<void> {

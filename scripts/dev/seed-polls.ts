@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openStorage, readRecentResults } from '@eloquentpoll/storage';
 import type { Product } from '../start/product.ts';
 
-// Polls of the local account, so that dashboard, history, results and reputations have something to show. They go
-// through the API like any caller's, once: an account with a history is left as it is.
+// Creates polls of the local account, so that dashboard, history, results and reputations have data. They go through
+// the API like any caller's. An account that already has polls is left alone.
 
 const CONCURRENCY = 6;
-/** A change of the code restarts the gateway; the same Idempotency-Key finds the poll again. */
+/** A code change restarts the gateway; the same Idempotency-Key finds the poll again. */
 const RETRIES = 20;
 const RETRY_MS = 1_000;
 
@@ -30,10 +30,10 @@ const POLLS: readonly SeedPoll[] = [
   { question: 'Which is larger?', options: ['The Sun', 'The Moon'], preset: 'fast' },
   { question: 'Which HTTP status says "try again later"?', options: ['409', '429', '503', '504'], preset: 'strong' },
 ];
-/** Most are judged right, one wrong, the rest not at all. */
+/** Most are rated right, one wrong, the rest not at all. */
 const FEEDBACK = [true, true, null, true, false, null, true, true, null, true, null, true];
 
-/** The number of polls that were asked; 0 where there were some before. */
+/** Returns the number of polls that were asked; 0 if the account already had some. */
 export async function seedPolls(product: Product): Promise<number> {
   if (await hasResults(product)) return 0;
   const headers = { authorization: `Bearer ${product.apiKey}`, 'content-type': 'application/json' };

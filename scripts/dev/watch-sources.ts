@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 
-// Says when a source file changes on which a program depends: its own folder, and the packages that it imports.
+// Reports when a source file changes that a program depends on: in its own folder, or in a package that it imports.
 
-/** Editors write a file in several steps, and a checkout changes many: wait until it is quiet. */
+/** Editors write a file in several steps, and a checkout changes many files, so wait until changes stop. */
 const QUIET_MS = 80;
 const SOURCE = /\.(ts|mjs|js|json|css|html|sql|svg)$/;
 const NOT_SOURCE = /(^|[\\/])(\.|node_modules|test|dist)|~$/;
@@ -51,14 +51,14 @@ function watchFolder(folder: string, changed: (file: string) => void): FSWatcher
     clearTimeout(timer);
     timer = setTimeout(changed, QUIET_MS, file);
   });
-  // A folder that was removed; the next change of another one still counts.
+  // The watched folder was removed; changes in other folders still count.
   watcher.on('error', () => {});
   return watcher;
 }
 
 const Manifest = Type.Object({ dependencies: Type.Optional(Type.Record(Type.String(), Type.String())) });
 
-/** The package of a script and, through its package.json, every workspace package that it needs. */
+/** The package of a script and all workspace packages that it needs, according to package.json. */
 export function sourceFolders(root: string, script: string): string[] {
   const [area = '', name = ''] = script.split('/');
   if (area !== 'apps' && area !== 'packages') return [dirname(script)];

@@ -19,7 +19,7 @@ export async function findBubblewrap(env: NodeJS.ProcessEnv): Promise<string> {
   );
 }
 
-/** Present, and allowed to do what it is for. */
+/** Whether it is installed and permitted to create namespaces. */
 async function works(file: string): Promise<boolean> {
   if (!existsSync(file)) return false;
   const args = ['--unshare-all', '--ro-bind', '/', '/', '--', '/bin/true'];

@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
 import { runProgram } from '@eloquentpoll/services/run-program';
 
-// The root file system of an image, as the Dockerfile makes it: Node, the libraries that it opens, one bundle, and
+// Builds the root file system of an image as the Dockerfile does: Node, the libraries that it loads, one bundle, and
 // nothing else.
 
 export async function makeImageRoot(folder: string, bundles: string): Promise<void> {
-  // An engine makes the folders of volumes itself, as /heap.
+  // A container engine creates mount points such as /heap itself.
   for (const name of ['usr/bin', 'app', 'proc', 'dev', 'tmp', 'etc', 'run/secrets', 'heap'])
     mkdirSync(join(folder, name), { recursive: true });
   copyFileSync(process.execPath, join(folder, 'usr/bin/node'));

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-// Runs in the sandbox in place of a service and tries what an intruder would try; prints what came of each.
+// Runs in the sandbox instead of a service, tries what an intruder would try, and prints the outcome of each attempt.
 
 const tries = {
   write_root: () => writeFileSync('/planted', 'x'),

@@ -1,20 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-// One process as a container would run it: the image's root file system read-only, only /tmp writable, an unprivileged user,
-// no capabilities, no new privileges, alone in its namespaces but for the network.
+// Runs one process as a container would: read-only root file system, only /tmp writable, an unprivileged user, no
+// capabilities, no new privileges, and its own namespaces except for the network.
 
 const UNPRIVILEGED_UID = 65534;
 const TIMEOUT_MS = 60_000;
 
 export interface Sandboxed {
-  /** What it wrote, line by line, both streams. */
+  /** Its output from both streams, line by line. */
   lines: string[];
-  /** The process itself, as this machine numbers it. */
+  /** The process's id on this machine, outside of its namespace. */
   pid: Promise<number>;
   /** Its exit code. */
   ended: Promise<number | null>;
-  /** Settles with the first line that holds the words; fails with everything it said when it ends before. */
+  /** Resolves with the first line that contains the words; rejects with the whole output if the process ends first. */
   says(words: string): Promise<string>;
   kill(): void;
 }
@@ -24,7 +24,7 @@ export interface SandboxOptions {
   imageRoot: string;
   args: string[];
   env: Record<string, string>;
-  /** Folders of this machine by where they are mounted. */
+  /** Folders of this machine, by their mount points. */
   volumes?: Record<string, string>;
 }
 
@@ -39,7 +39,7 @@ export function sandbox({ bubblewrap, imageRoot, args, env, volumes = {} }: Sand
       ...Object.entries(volumes).flatMap(([target, folder]) => ['--bind', folder, target]),
       ...['--chdir', '/app', '--clearenv', ...settings, '--', '/usr/bin/node', ...args],
     ],
-    // Root starts it as an unprivileged user, so that it is one outside of its namespace too.
+    // If we are root, the process runs as an unprivileged user outside of its namespace too.
     {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       ...(process.getuid?.() === 0 && { uid: UNPRIVILEGED_UID, gid: UNPRIVILEGED_UID }),
@@ -75,7 +75,7 @@ export function sandbox({ bubblewrap, imageRoot, args, env, volumes = {} }: Sand
   };
 }
 
-/** It is read to its end: bubblewrap writes more than we want, and would die of a reader that left. */
+/** Reads to the end: bubblewrap writes more than we need, and would be killed by SIGPIPE if the reader closed early. */
 async function childPid(child: ChildProcess): Promise<number> {
   let text = '';
   for await (const chunk of child.stdio[3] as AsyncIterable<Buffer>) text += chunk;

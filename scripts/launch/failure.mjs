@@ -1,6 +1,6 @@
 // @ts-check
-// A failure that a person can act on: one sentence that says what is wrong and the way out. Everything that is not a
-// Failure is a defect of ours and is shown with its stack.
+// A failure that the user can fix: one sentence with the problem and the remedy. Any other error is a bug of ours and
+// is shown with its stack.
 
 export class Failure extends Error {
   /** @param {string} sentence @param {string[]} [output] the last lines of the tool that failed */
@@ -22,7 +22,7 @@ export function report(error, stream = process.stderr) {
 }
 
 /**
- * What the operating system refuses, as a sentence; null when it is not about the folder.
+ * Turns an operating system's refusal into a sentence; null if the error is not about the folder.
  * @param {unknown} error @param {string} folder @returns {Failure | null}
  */
 export function folderFailure(error, folder) {

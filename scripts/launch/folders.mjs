@@ -1,6 +1,6 @@
 // @ts-check
-// Where things are kept, all of it inside the clone and ignored by git: tools that we brought in .tools, data, secrets
-// and logs in .data.
+// Where files are kept, all inside the clone and ignored by git: downloaded tools in .tools; data, secrets and logs in
+// .data.
 
 import {
   accessSync,
@@ -21,10 +21,13 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const toolsFolder = join(root, '.tools');
 export const dataFolder = join(root, '.data');
 
-/** Of npm: pnpm reads npm's user settings, but neither the global ones nor their names in the environment. */
+/**
+ * Settings of npm for the network. pnpm reads npm's user settings, but not the global ones or npm's environment
+ * variables.
+ */
 const NETWORK_SETTINGS = ['registry', 'cafile', 'proxy', 'https_proxy', 'noproxy', 'strict_ssl'];
 
-/** Proves that a folder can be written, by writing. @param {string} folder */
+/** Checks that a folder is writable by writing to it. @param {string} folder */
 export function requireWritable(folder) {
   const probe = join(folder, `.probe-${process.pid}`);
   try {
@@ -53,9 +56,9 @@ export function requireSpace(folder, needed_mb, purpose) {
 }
 
 /**
- * The environment for npm and pnpm. What `npm start` itself left behind is taken out, npm's settings of the network get
- * the names that pnpm reads, and a home that is missing or not ours is replaced by a folder in .tools, so that caches and
- * stores have a place.
+ * The environment for npm and pnpm. Variables left by `npm start` are removed, npm's network settings get the names
+ * that pnpm reads, and a home that is missing or not ours is replaced by a folder in .tools, so that caches and stores
+ * have a place.
  */
 export function toolEnvironment() {
   const env = { ...process.env };

@@ -1,6 +1,6 @@
 // @ts-check
-// A lock between processes that ends with its owner: the file names the process, and a lock whose process is gone is
-// taken over. It is created complete (written aside, then linked), so that no process reads half of it.
+// A lock between processes that is released when its owner ends: the file names the process, and a lock whose process
+// is gone is taken over. The file is written aside and then linked, so that no process reads an incomplete one.
 
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,7 +10,7 @@ import { processIdentity } from './process-identity.mjs';
 /** @typedef {{ pid: number, identity: string, note: string }} LockOwner */
 
 /**
- * Takes the lock or answers who has it.
+ * Takes the lock, or returns its owner.
  * @param {string} file @param {string} [note]
  * @returns {{ held: true, release: () => void } | { held: false, owner: LockOwner }}
  */
@@ -31,7 +31,7 @@ export function tryLock(file, note = '') {
 }
 
 /**
- * Waits for the lock; `onWait` is called once when another process has it.
+ * Waits for the lock; `onWait` is called once if another process holds it.
  * @param {string} file @param {{ onWait?: (owner: LockOwner) => void }} [options]
  */
 export async function lock(file, options = {}) {
@@ -43,7 +43,7 @@ export async function lock(file, options = {}) {
   }
 }
 
-/** The living owner of a lock, or null. @param {string} file @returns {LockOwner | null} */
+/** The running owner of a lock, or null. @param {string} file @returns {LockOwner | null} */
 export function lockOwner(file) {
   try {
     const owner = JSON.parse(readFileSync(file, 'utf8'));
@@ -64,8 +64,8 @@ function linked(source, target) {
   }
 }
 
-// Moved aside before it is judged again: of several that find it stale, one moves it, and a lock that another process took in
-// that moment is put back.
+// The file is moved aside before the second check. Of several processes that find it stale, only one moves it; if
+// another process took the lock in that moment, the file is put back.
 /** @param {string} file */
 function removeStale(file) {
   const aside = `${file}.stale.${process.pid}`;

@@ -1,6 +1,6 @@
 // @ts-check
-// Brings what is missing, one line per step, then runs the asked command with Node 24. A second launch in the same
-// clone waits for the first one's installation instead of mixing with it.
+// Installs what is missing, one line per step, then runs the command with Node 24. A second launch in the same clone
+// waits for the first one's installation.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -30,7 +30,7 @@ export async function main([command = 'start', ...args]) {
   }
 }
 
-/** Answers a Node 24 with the packages installed. @param {ReturnType<typeof createSteps>} steps */
+/** Returns a Node 24 once the packages are installed. @param {ReturnType<typeof createSteps>} steps */
 async function prepare(steps) {
   const ready = findNode();
   if (ready && packagesAreInstalled(ready)) return ready;
@@ -70,7 +70,7 @@ async function bring(steps, name, wanted, find) {
 }
 
 /**
- * The command hears from us over a channel that closes with us, however we end, and gets the signals that we get.
+ * The command has a channel to us that closes when we end, however that happens, and gets the signals that we get.
  * @param {string} node @param {string} script @param {string[]} args @returns {Promise<number>}
  */
 function handOver(node, script, args) {
@@ -87,7 +87,8 @@ function handOver(node, script, args) {
   });
 }
 
-// npm runs us through a shell that may die of a signal without passing it on: a new parent means that ours is gone.
+// npm starts us through a shell, which may die of a signal without passing it on. A new parent process shows that it
+// died.
 /** @param {() => void} onGone */
 function watchParent(onGone) {
   const parent = process.ppid;

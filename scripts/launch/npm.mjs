@@ -1,5 +1,5 @@
 // @ts-check
-// Packages that are needed outside of node_modules, brought by npm: exact versions, checked against their hashes, no install
+// Packages that are needed outside of node_modules, installed by npm: exact versions, verified by hash, no install
 // scripts.
 
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ export async function installExactly(folder, packages, { log, sentence }) {
   await runTool(log, npm, args, { cwd: folder, env: toolEnvironment(), sentence });
 }
 
-/** How to start npm. @returns {[string, ...string[]]} */
+/** The command that starts npm. @returns {[string, ...string[]]} */
 export function npmCommand() {
   const running = process.env.npm_execpath;
   if (running && basename(running) === 'npm-cli.js' && existsSync(running)) return [process.execPath, running];

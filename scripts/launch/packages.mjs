@@ -1,6 +1,6 @@
 // @ts-check
-// Installs the packages of the lockfile, and only when something that decides about them changed: the lockfile, the
-// workspace's settings, a package.json, or the Node and platform that compiled parts were chosen for.
+// Installs the packages of the lockfile, but only after a relevant change: to the lockfile, the workspace settings, a
+// package.json, or the Node version or platform that native parts were installed for.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,7 +25,7 @@ export async function installPackages(node, pnpm, progress) {
   const store = home.HOME?.startsWith(toolsFolder) ? ['--store-dir', join(toolsFolder, 'pnpm-store')] : [];
   const [file, ...first] = pnpm;
   const quiet = ['--reporter=append-only', '--config.confirmModulesPurge=false', '--config.updateNotifier=false'];
-  // Without it a package that pnpm went on without is not asked for again: it takes the folder for up to date.
+  // Otherwise pnpm would consider the folder up to date after an install that left out a package, and never fetch it.
   const whole = ['--config.optimisticRepeatInstall=false'];
   /** @type {string | undefined} */
   let missing;
@@ -35,7 +35,7 @@ export async function installPackages(node, pnpm, progress) {
     sentence: 'pnpm could not install the packages: its words are above.',
     onLine: (line) => {
       const match = /resolved (\d+), reused (\d+), downloaded (\d+)/.exec(line);
-      // pnpm goes on without these, and calls it a success; here they are Postgres and the compilers for this platform.
+      // pnpm skips these and reports success, but for us they are Postgres and the compilers for this platform.
       missing ??= /(\S+) is an optional dependency that could not be fetched/.exec(line)?.[1];
       if (match) progress(`${Number(match[2]) + Number(match[3])} of ${match[1]}`);
     },

@@ -1,13 +1,13 @@
 // @ts-check
-// Process ids are reused, so a number read from a file proves nothing. An identity is the number plus the moment the
-// process started: two readings are equal only for one and the same process.
+// Process ids are reused, so an id read from a file proves nothing. An identity is the id plus the time when the
+// process started: two identities are equal only if it is the same process.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 let bootId = '';
 
-/** The identity of a living process, or null when there is none (or only a zombie). @param {number} pid */
+/** The identity of a running process, or null if there is none (or only a zombie). @param {number} pid */
 export function processIdentity(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return null;
   if (process.platform === 'linux') return linuxIdentity(pid);

@@ -1,6 +1,6 @@
 // @ts-check
-// Runs npm, pnpm and the like. Their output goes to a file under .data/logs; when the tool fails its last lines are
-// shown under one sentence. Such a tool ends when we end.
+// Runs npm, pnpm and similar tools. Their output goes to a file in .data/logs; if a tool fails, its last lines are
+// shown with one sentence. The tool ends when we end.
 
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
@@ -43,7 +43,7 @@ export async function runTool(name, file, args, options) {
   const keep = (line) => {
     if (line.trim() === '') return;
     if (last.push(line) > KEPT_LINES) last.shift();
-    // Both tools try each package again and again, which no certificate minds: that would be minutes.
+    // Both tools retry every package for minutes, but an untrusted certificate stays untrusted, so stop at once.
     if (UNTRUSTED.test(line)) {
       untrusted = true;
       child.kill('SIGTERM');
@@ -62,7 +62,7 @@ export async function runTool(name, file, args, options) {
   if (code !== 0 || untrusted) throw new Failure(sentenceFor(last.join('\n')) ?? options.sentence, last);
 }
 
-/** What the usual causes look like in the words of npm and pnpm. @param {string} output */
+/** Recognizes the usual causes in the output of npm and pnpm. @param {string} output */
 function sentenceFor(output) {
   if (/ENOSPC|EDQUOT|no space left/i.test(output)) return 'The disk is full: free about 1.5 GB and run it again.';
   if (/EROFS/.test(output)) return 'The folder is on a read-only disk: make it writable and run it again.';

@@ -1,6 +1,6 @@
 // @ts-check
-// What the person in front of the terminal sees: one line per step with its time. On a terminal the running step spins;
-// elsewhere lines are only added, and a step that takes long says so now and then.
+// The progress shown in the terminal: one line per step with its time. On a terminal the running step has a spinner;
+// elsewhere lines are only appended, and a slow step reports now and then.
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const NAME_WIDTH = 12;
@@ -79,7 +79,7 @@ export function createSteps(stream) {
 }
 
 /**
- * Runs one step: its line ends with a tick when the work is done and with a cross when it throws.
+ * Runs one step: its line ends with a tick if the work succeeds and with a cross if it throws.
  * @template T
  * @param {ReturnType<typeof createSteps>} steps @param {string} name @param {string} text
  * @param {(step: Step) => Promise<T>} work @param {(result: T) => string} [summary]

@@ -1,7 +1,7 @@
 // @ts-check
-// Finds Node 24 and pnpm 11, or brings them from npm: exact versions, checked against the hashes below, no install
-// scripts. Node comes as the platform's own package, because the package `node` downloads it in a script that npm may
-// hold back. A .tools folder that was left half finished is installed again.
+// Finds Node 24 and pnpm 11, or downloads them from npm: exact versions, verified by the hashes below, no install
+// scripts. Node comes as the platform's own package, because the package `node` downloads it in an install script. An
+// incomplete .tools folder is installed again.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const ourNode = join(toolsFolder, 'node_modules', nodePackage, 'bin', nodeProgra
 const ourPnpm = join(toolsFolder, 'node_modules', 'pnpm', 'bin', 'pnpm.mjs');
 const stamp = join(toolsFolder, 'installed.json');
 
-/** A Node 24 that is here already, or null. @returns {string | null} */
+/** A Node 24 that is already here, or null. @returns {string | null} */
 export function findNode() {
   if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
   if (installed()[nodePackage] === NODE_VERSION && versionOf(ourNode, []) === `v${NODE_VERSION}`) return ourNode;
@@ -57,7 +57,10 @@ export function nodeFirst(env, node) {
   };
 }
 
-/** Installs what is asked for, and keeps what an earlier start brought. @param {{ node: boolean, pnpm: boolean }} wanted */
+/**
+ * Installs what is missing and keeps what an earlier start installed.
+ * @param {{ node: boolean, pnpm: boolean }} wanted
+ */
 export async function bringTools(wanted) {
   if (wanted.node && !HASHES[nodePackage])
     throw new Failure(`npm has no Node ${NODE_VERSION} for ${nodePackage.slice(5)}: install Node 24 and run it again.`);

@@ -21,7 +21,8 @@ import {
   whileMoving,
 } from '@eloquentpoll/storage';
 
-// Moves accounts between cells, and what belongs to it. Every URL is that of a cell's database with its owner's role.
+// Moves accounts, and the data that belongs to them, between cells. Each URL connects to a cell's database as its
+// owner.
 
 const USAGE = `usage: npm run cells -- COMMAND --cell NAME=URL --cell NAME=URL ... [--json]
 
@@ -125,7 +126,7 @@ async function move(): Promise<void> {
       moved,
       `${moved.polls} polls and ${moved.amountU} uUSD are in cell ${to.name}; frozen for ${Math.round(moved.frozenMs)} ms`,
     );
-    // Last, for it asks every cell, and one of them may be away.
+    // Last, because it calls every cell, and one of them may be down.
     await leadHome([...cells.values()]);
   } catch (error) {
     if (!(error instanceof MoveRefused)) throw error;
@@ -174,7 +175,7 @@ async function map(): Promise<void> {
   mkdirSync(values.into, { recursive: true });
   for (const [name, text] of Object.entries(maps)) {
     const file = join(values.into, `${name}.map`);
-    // A router that reads meanwhile finds the old one or the new one.
+    // Written aside and renamed, so that a router reading it sees either the old file or the new one.
     writeFileSync(`${file}.new`, text);
     renameSync(`${file}.new`, file);
   }

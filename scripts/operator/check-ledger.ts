@@ -1,7 +1,7 @@
 import { checkLedger, checkWholeLedger, type LedgerViolation, openStorage, type Queries } from '@eloquentpoll/storage';
 
-// Checks the ledger: the open part and the totals, or with --full every closed page, poll and payment. It only reads, in
-// chunks, so DATABASE_URL may lead to a replica. Violations go to the standard output, one a line; the code is then 1.
+// Checks the ledger: open entries and totals, or with --full also every closed page, poll and payment. It only reads,
+// in chunks, so DATABASE_URL may name a replica. Prints one violation per line; the exit code is then 1.
 
 const MAX_STATEMENT_MS = 120_000;
 const [, , mode] = process.argv;

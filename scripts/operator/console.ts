@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
-// The console's actions from a shell: `console.js freeze ACCOUNT --reason "three disputed cards"`. It asks one gateway, on
-// its port for operators; what it does holds for all of them. `help` lists the actions, `log` what was done, `account ID` what an
-// account paid and how it stands. Where an answer is lost it says the id to repeat the action by, which then is done once.
+// The console's actions from a shell: `console.js freeze ACCOUNT --reason "three disputed cards"`. It calls the ops
+// port of one gateway; the actions take effect everywhere. `help` lists the actions, `log` shows the action log,
+// `account ID` shows an account. If an answer is lost, it prints the id with which to repeat the action; a repeated
+// action runs only once.
 
 interface Described {
   verb: string;
@@ -20,7 +21,7 @@ interface Logged {
   outcome: string;
 }
 
-/** Outcomes that are what was asked for; after any other the exit code is 1. */
+/** Successful outcomes; any other sets exit code 1. */
 const DONE = new Set([
   ...['released', 'retried', 'seen', 'frozen', 'unfrozen', 'closed', 'revoked'],
   ...['refunded', 'corrected', 'matched', 'ignored', 'stopped', 'resumed'],

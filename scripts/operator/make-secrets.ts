@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// The one-shot that makes up the secrets of a compose stack: each service finds its own, and only its own, as files in a
-// volume that no other service mounts for writing. What exists is kept, so that a second start finds the first one's data.
+// Generates the secrets of a compose stack. Each service gets only its own, as files in a volume that no other service
+// mounts for writing. Existing secrets are kept, so that a second start can still read the data of the first.
 
 const folder = process.env.SECRETS_FOLDER;
 if (!folder) {
@@ -42,7 +42,7 @@ function keep(name: string, make: () => string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Whole or not at all; readable by whichever user the service runs as, since only its volume holds it. */
+/** Writes the file atomically. Any user may read it, since only the service mounts its volume. */
 function put(name: string, text: string): void {
   const file = join(folder!, name);
   writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o444 });

@@ -1,8 +1,8 @@
 import { migrate } from '@eloquentpoll/storage';
 
-// The one-shot that brings the database to the schema of this image. It runs before the processes of a release; those
-// of the release before keep working on the newer schema meanwhile. Its role owns the tables, and the apps have others;
-// where one role does everything, DATABASE_URL is enough.
+// Migrates the database to the schema of this image. It runs before the processes of a release start; those of the
+// previous release keep working on the newer schema. It connects as the role that owns the tables, the apps as other
+// roles; if one role does everything, DATABASE_URL is enough.
 
 const url = process.env.MIGRATE_DATABASE_URL || process.env.DATABASE_URL;
 if (!url) {

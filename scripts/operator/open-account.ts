@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { createAccount, creditAccount, insertKey, openStorage } from '@eloquentpoll/storage';
 
-// Opens an account for a customer: a new one, credited with so many dollars, and its first key, which is
-// shown once and never again. The credit is a transfer of its own kind in the ledger, told apart from what people paid.
+// Opens an account for a customer: a new account with a credit in dollars, and its first key, which is shown only once.
+// The ledger records the credit under its own kind, apart from payments.
 
 const MAX_USD = 10_000;
 const [, , text = ''] = process.argv;

@@ -6,9 +6,9 @@ import {
   restartTrackRecord,
 } from '@eloquentpoll/storage';
 
-// Lists the track records of panels, one a line. `rebuild VERSION` has the workers learn it again from the audits that are
-// kept, within a minute; `restart VERSION` deletes those audits, so that it begins with those to come: the way out of an alarm.
-// `recount` has the published sums made again, of all months whose audits are all kept.
+// Lists the track records of panels, one per line. `rebuild VERSION` makes the workers recompute one from the stored
+// audits within a minute. `restart VERSION` deletes those audits and starts over: the way out of an alarm. `recount`
+// recomputes the published sums of all months whose audits are all still stored.
 
 const [, , action, version, ...others] = process.argv;
 const { DATABASE_URL: databaseUrl } = process.env;

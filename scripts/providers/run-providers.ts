@@ -8,7 +8,7 @@ type Print = (line: string) => void;
 
 const USAGE = 'npm run providers -- [--check NAME[,NAME] [--model ID | --all]] [--json]';
 
-/** Resolves to true when something is off. Keys are looked for, and never printed. */
+/** Resolves to true if something is wrong. Checks whether keys are set, but never prints them. */
 export async function runProviders(args: string[], env: NodeJS.ProcessEnv, print: Print): Promise<boolean> {
   const { check, model, all, json } = readOptions(args);
   if (check === undefined) {
@@ -76,7 +76,7 @@ function read(roster: string) {
   }
 }
 
-/** The cheapest model of each provider, the one that is named, or all. */
+/** The cheapest model of each provider, the model named `id`, or all models. */
 function chosen(roster: string, id: string | undefined, all = false) {
   const { providers, models } = read(roster);
   const pairs = [...models.values()].map((model) => ({ model, provider: providers.get(model.provider)! }));

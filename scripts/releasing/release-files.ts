@@ -1,8 +1,8 @@
-// What a release changes in files, as texts.
+// The texts of files that a release changes.
 
 const PENDING = '## Pending\n';
 
-/** Its changes get the version and the day; what is said about what will be released goes. */
+/** Moves the pending changes under the version and date, and removes the introduction of the Pending section. */
 export function datedChangelog(text: string, version: string, day: string): string {
   if (text.includes(`\n## ${version} - `)) throw new Error(`${version} was released: raise the version first`);
   const [before, after] = text.split(PENDING);

@@ -3,7 +3,7 @@ import type { Product } from './product.ts';
 
 type Models = Pick<ModelPlan, 'simulate' | 'notice'>;
 
-// The last thing that a start says: where the product is, the key to it, and a line to try it with.
+// The last output of a start: the address of the product, its key, and a command to try it.
 
 export function announcement(product: Product, seconds: string, { simulate, notice }: Models): string {
   const { url, apiKey, balanceU, opsUrls, login } = product;

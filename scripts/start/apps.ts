@@ -8,7 +8,7 @@ export interface ProductAppSpec extends Omit<services.AppSpec, 'file' | 'onLine'
   script: string;
 }
 
-/** Where warnings are shown, and whether everything is being ended. */
+/** Shows warnings, and knows whether everything is shutting down. */
 export interface StartSurroundings {
   show(line: string): void;
   stopping: AbortSignal;
@@ -20,10 +20,10 @@ export type AppStarter = (
   surroundings: StartSurroundings,
 ) => Promise<services.RunningApp>;
 
-/** Of pino. */
+/** Log level of pino. */
 const WARN = 40;
 
-/** Starts one process of the product; once it is ready its warnings and errors are shown as they happen. */
+/** Starts one process of the product. Its warnings and errors are shown from the moment it is ready. */
 export const startProductApp: AppStarter = (group, { script, ...app }, { show }) => {
   let isReady = false;
   return services.startApp(group, {
@@ -31,7 +31,7 @@ export const startProductApp: AppStarter = (group, { script, ...app }, { show })
     file: join(root, script),
     onLine: (line, stream, entry) => {
       isReady ||= entry?.msg === 'ready';
-      // Lines from before that come with the failure.
+      // Earlier lines are shown only if the start fails.
       if (!isReady) return;
       const warning = entry ? warningIn(entry) : stream === 'stderr' ? line : null;
       if (warning) show(`  ! ${app.name.padEnd(12)} ${warning}`);

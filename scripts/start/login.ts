@@ -1,13 +1,13 @@
 import { newSecret } from '@eloquentpoll/services/secret';
 import type { StartSettings } from './settings.ts';
 
-// Where people log in: at the provider that the settings name, or at a local one while only people
-// at this machine can reach the product.
+// Decides where people log in: at the provider in the settings, or at a local one if only this machine can reach the
+// product.
 
 export interface LoginPlan {
-  /** Runs an identity provider here. */
+  /** Whether to run an identity provider here. */
   local: boolean;
-  /** Between that one and the gateway; new with every start. */
+  /** Shared with that provider; new at every start. */
   clientSecret: string;
 }
 
@@ -16,7 +16,7 @@ export function planLogin(settings: StartSettings, env: NodeJS.ProcessEnv): Logi
   return { local: !isSet && isHere(settings) && env.NODE_ENV !== 'production', clientSecret: newSecret() };
 }
 
-/** Whether only people at this machine can reach the product under its own address. */
+/** Whether the product's address can be reached only from this machine. */
 export const isHere = ({ baseUrl }: StartSettings): boolean =>
   baseUrl === null || LOOPBACK.test(new URL(baseUrl).hostname);
 

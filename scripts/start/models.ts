@@ -5,13 +5,13 @@ import type { StartSettings } from './settings.ts';
 // Which models answer: real ones when the settings name a provider, simulated ones otherwise.
 
 export interface ModelPlan {
-  /** For MODELS_FILE of gateway and worker. */
+  /** The value of MODELS_FILE for gateway and worker. */
   file: string;
-  /** Null: the simulator's address, once it runs here. */
+  /** Null: the address of the simulator, which is known only after it has started. */
   baseUrl: string | null;
   simulate: boolean;
   summary: string;
-  /** Something the person should know though it stops nothing. */
+  /** A message for the user that does not stop the start. */
   notice: string | null;
 }
 
@@ -40,7 +40,7 @@ export function planModels(settings: StartSettings, env: NodeJS.ProcessEnv): Mod
   };
 }
 
-/** Vendors whose models can sit in one panel, by the setting of their key. */
+/** Vendors whose models can form a panel together, by the setting with their key. */
 const VENDORS: Record<string, string> = {
   OPENAI_API_KEY: 'openai',
   ANTHROPIC_API_KEY: 'anthropic',
@@ -50,7 +50,10 @@ const VENDORS: Record<string, string> = {
   XAI_API_KEY: 'xai',
 };
 
-/** What to run to ask the models of vendors whose keys are set: they are often set for other tools, and asking costs. */
+/**
+ * Suggests how to ask models of vendors whose keys are set. Not done by default: such keys are often set for other
+ * tools, and asking costs money.
+ */
 function noticeOf(set: (name: string) => boolean): string | null {
   const keys = Object.keys(VENDORS).filter(set);
   if (keys.length === 0) return null;

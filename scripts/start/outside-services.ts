@@ -7,8 +7,8 @@ import { recentEnough } from '@eloquentpoll/services/redis-program';
 import { primaryUrl } from '@eloquentpoll/storage';
 import pg from 'pg';
 
-// The user's own Postgres and Redis, checked before the product relies on them: reachable, recent enough, and set up so
-// that nothing is lost. Addresses are shown without user and password.
+// Checks the user's own Postgres and Redis before the product relies on them: reachable, recent enough, and configured
+// so that no data is lost. Addresses are shown without user name and password.
 
 const CONNECT_MS = 5_000;
 const OLDEST_POSTGRES = 15;

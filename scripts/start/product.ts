@@ -25,15 +25,15 @@ import { checkPostgres, checkRedis } from './outside-services.ts';
 import { loadSecrets, type Secrets, saveSecrets } from './secrets.ts';
 import type { StartSettings } from './settings.ts';
 
-// Brings up the whole product: services, schema, simulator, worker, gateway and the local account, side by side where
-// they do not wait for each other. Stages say in which order they end; all grace periods together stay under 10 s.
+// Starts the whole product: services, schema, simulator, worker, gateway and local account, in parallel where possible.
+// Stages define the order of shutdown; all grace periods together are under 10 s.
 
 export interface Product {
   url: string;
   apiKey: string;
   accountId: string;
   balanceU: bigint;
-  /** Who to sign in as at the local identity provider; null where there is none. */
+  /** The user name for the local identity provider; null if there is none. */
   login: string | null;
   databaseUrl: string;
   redisUrl: string;
@@ -51,13 +51,13 @@ export interface ProductOptions {
   gitCommit: string | null;
   scripts?: Partial<typeof SCRIPTS>;
   stopping: AbortSignal;
-  /** A Redis of three masters with a replica each, instead of one. */
+  /** A Redis cluster of three masters with a replica each, instead of one server. */
   cluster?: boolean;
   /** A PgBouncer between the apps and Postgres. */
   pooler?: boolean;
-  /** A replica of Postgres, for lists and figures. */
+  /** A Postgres replica for lists and figures. */
   replica?: boolean;
-  /** Instead of starting each app once. */
+  /** Replaces the default, which starts each app once. */
   startApp?: AppStarter;
 }
 
@@ -78,10 +78,10 @@ const ENDING = {
 };
 const GATEWAY_DRAIN_MS = 2_000;
 const WORKER_DRAIN_MS = 1_500;
-/** Four for each of its three masters. */
+/** Four for each of the three masters. */
 const CLUSTER_QUEUE_SHARDS = '12';
 const ROLE = 'eloquentpoll';
-/** Apart, so that play money and polls of simulated models stay behind when real models are asked from here. */
+/** Separate, so that play money and polls of simulated models cannot be used when real models are asked. */
 const DATABASES = { real: 'eloquentpoll', simulated: 'eloquentpoll_simulated' };
 
 export async function startProduct(options: ProductOptions): Promise<Product> {
@@ -156,11 +156,11 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   return { url, apiKey, accountId, balanceU, login, databaseUrl, redisUrl, opsUrls, processes };
 }
 
-/** Which database this is, from one start to the next. */
+/** Names the database, the same at every start. */
 const placeOf = (databaseUrl: string, { databaseUrl: given }: StartSettings): string =>
   given === null ? new URL(databaseUrl).pathname.slice(1) : 'DATABASE_URL';
 
-/** Receivers on this machine are for a service that only this machine reaches. */
+/** Webhook receivers on this machine are allowed only if the service itself is reachable only from this machine. */
 const webhookEnv = ({ host }: StartSettings, env: NodeJS.ProcessEnv, key: string) => ({
   WEBHOOK_SEALING_KEYS: env.WEBHOOK_SEALING_KEYS || key,
   WEBHOOKS_TO_LOOPBACK: env.WEBHOOKS_TO_LOOPBACK || (isLoopback(host) && env.NODE_ENV !== 'production' ? 'on' : 'off'),
@@ -178,7 +178,7 @@ const opsUrlsOf = (apps: Record<string, RunningApp>): Record<string, string> =>
     Object.entries(apps).flatMap(([name, { ready }]) => (ready.ops_url ? [[name, `${ready.ops_url}`]] : [])),
   );
 
-/** Runs here when the settings name none; what the gateway has to know about it. */
+/** Starts a local identity provider if the settings name none. Returns its settings for the gateway. */
 async function identityProvider(options: ProductOptions, baseUrl: string, processes: RunningProcess[]) {
   const { local, clientSecret } = planLogin(options.settings, options.env);
   if (!local) return null;
@@ -200,7 +200,7 @@ async function identityProvider(options: ProductOptions, baseUrl: string, proces
   };
 }
 
-/** What it said when it was ready. */
+/** Returns what the simulator reported when it was ready. */
 async function simulated(options: ProductOptions, processes: RunningProcess[]): Promise<RunningApp['ready']> {
   const { ready } = await app(options, 'simulator', { ...options.env, HOST: '127.0.0.1', PORT: '0' }, processes);
   return ready;
@@ -227,12 +227,12 @@ function app(
   );
 }
 
-/** Only the owner's may change the schema; the apps' may do what their roles are granted. */
+/** Only the owner may change the schema; the apps' roles have limited grants. */
 interface DatabaseUrls {
   owner: string;
   gateway: string;
   worker: string;
-  /** The gateway's, of a replica. */
+  /** The gateway's URL for the replica. */
   replica?: string;
 }
 
@@ -252,7 +252,7 @@ async function database(options: ProductOptions, secrets: Secrets, processes: Ru
     },
     ({ version, port }) => `${version} at 127.0.0.1:${port}, before Postgres`,
   );
-  // Its lock belongs to a session, so the migration goes past the pooler.
+  // The migration holds a session lock, so it bypasses the pooler.
   return { ...direct, gateway: through(direct.gateway), worker: through(direct.worker) };
 }
 
@@ -283,7 +283,7 @@ function postgres(
       const urls = await ownDatabase(server.url, DATABASES[models.simulate ? 'simulated' : 'real']);
       const { version } = server;
       if (!replica) return { urls, version };
-      // A copy of this start: what it was before may be too old to follow. It may end, and the product goes on.
+      // Always a fresh copy: an old one may be too far behind to follow. The product keeps running if the replica ends.
       rmSync(join(group.folder, 'postgres-replica'), { recursive: true, force: true });
       const standby = await startPostgres({ ...common, name: 'postgres-replica', standbyOf: server });
       const of = new URL(urls.gateway);
@@ -310,7 +310,7 @@ function redis(
       (version) => `${version} at REDIS_URL`,
     ).then(() => redisUrl);
   const common = { group, password: secrets.redisPassword, durable: true, stage: ENDING.redis.stage, env };
-  // One of its servers may end and the product goes on: that is what a cluster is for.
+  // A server of a cluster may end; the product keeps running.
   if (cluster)
     return runStep(
       steps,
@@ -332,7 +332,7 @@ function redis(
   ).then(({ url }) => url);
 }
 
-/** A database of our own, its owner, and the roles of the apps: none of them is a superuser. */
+/** Creates the database, its owner and the roles of the apps; none of them is a superuser. */
 async function ownDatabase(superuserUrl: string, name: string): Promise<DatabaseUrls> {
   for (const role of [ROLE, ...APP_ROLES]) await createRole(superuserUrl, role);
   await queryOnce(superuserUrl, roleTimeouts.join('; '));
@@ -342,7 +342,7 @@ async function ownDatabase(superuserUrl: string, name: string): Promise<Database
   return { owner: asRole(url, ROLE), gateway: asRole(url, GATEWAY_ROLE), worker: asRole(url, WORKER_ROLE) };
 }
 
-/** The steps that were applied; one sentence for a database that no step leads on from. */
+/** Returns the applied migration steps; fails with one sentence if no step fits the database. */
 async function broughtUpToDate(ownerUrl: string, { databaseUrl }: StartSettings): Promise<string[]> {
   try {
     return await migrate(ownerUrl);

@@ -5,8 +5,8 @@ import { readJson } from '@eloquentpoll/services/json';
 import { newSecret } from '@eloquentpoll/services/secret';
 import { type Static, Type } from '@sinclair/typebox';
 
-// Made once per clone and kept where only its owner reads: passwords of the embedded services, the pepper of API keys,
-// the keys of cookies, receipts and webhooks, the local account. Without them the data of earlier starts would be worthless.
+// Generated once per clone, in a file that only its owner can read: passwords of the embedded services, the pepper of
+// API keys, the keys for cookies, receipts and webhooks, the local account. Without them, existing data cannot be used.
 
 const LocalAccount = Type.Object({ accountId: Type.String(), apiKey: Type.String() });
 
@@ -15,18 +15,18 @@ export const Secrets = Type.Object({
   redisPassword: Type.String(),
   keyPepper: Type.String(),
   cookieSecret: Type.String(),
-  /** Signs receipts. Missing where a clone was last started before there were any. */
+  /** Signs receipts. Missing if the clone was last started by a version without receipts. */
   receiptKey: Type.Optional(Type.String()),
-  /** Seals the signing secrets of webhooks. Missing likewise. */
+  /** Seals the signing secrets of webhooks. May be missing for the same reason. */
   webhookKey: Type.Optional(Type.String()),
-  /** The local account of the database that the product was last started with. */
+  /** The local account in the database of the last start. */
   accountId: Type.Optional(Type.String()),
   apiKey: Type.Optional(Type.String()),
-  /** Those of each database. */
+  /** The local account of each database. */
   accounts: Type.Optional(Type.Record(Type.String(), LocalAccount)),
-  /** Where the product was last started. */
+  /** The address of the last start. */
   url: Type.Optional(Type.String()),
-  /** Its database then. */
+  /** The database of the last start. */
   databaseUrl: Type.Optional(Type.String()),
 });
 export type Secrets = Static<typeof Secrets>;
@@ -56,7 +56,7 @@ export function loadSecrets(folder: string): Secrets & { receiptKey: string; web
   }
 }
 
-/** Complete or not at all, also when the power goes. */
+/** Written atomically, even if the power fails. */
 export function saveSecrets(folder: string, secrets: Secrets): void {
   const aside = join(folder, 'secrets.json.new');
   const file = openSync(aside, 'w', 0o600);

@@ -2,8 +2,8 @@ import { Failure } from '@eloquentpoll/launch/failure';
 import { postgresUrls } from '@eloquentpoll/ops/postgres-address';
 import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
 
-// What the environment asks for, decided before anything is started. A setting that is wrong or contradicts another is
-// one sentence that names the variable and the way out; values are not repeated where they may hold a secret.
+// Reads the settings from the environment before anything is started. A wrong or contradictory setting is reported in
+// one sentence that names the variable and the remedy; values that may contain a secret are not repeated.
 
 export interface StartSettings {
   host: string;
@@ -11,7 +11,7 @@ export interface StartSettings {
   port: number;
   baseUrl: string | null;
   databaseUrl: string | null;
-  /** Of the role that owns the schema, where that is another than the one that the apps work as. */
+  /** URL of the role that owns the schema, if the apps use another role. */
   migrateDatabaseUrl: string | null;
   redisUrl: string | null;
   modelsFile: string | null;

@@ -5,8 +5,8 @@ import { readJson } from '@eloquentpoll/services/json';
 import { type Static, Type } from '@sinclair/typebox';
 import { slowSeconds } from './slow-tag.ts';
 
-// The longest files are started first, so that no slow one is left alone at the end. How long each took is kept in
-// .data; before the first run, the tags of the slow files say it.
+// The longest files start first, so that no slow file runs alone at the end. Measured times are kept in .data; before
+// the first run, the `slow` tags are used.
 
 const FILE = join(dataFolder, 'test-durations.json');
 const UNKNOWN_MS = 1_000;

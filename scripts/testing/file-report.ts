@@ -1,7 +1,7 @@
 import { type FinalResults, Parser } from 'tap-parser';
 
-// Reads what one test file prints while it runs: every failure in full, the count at the end. A file without tests, a
-// skipped test and one marked as to do count as failed: nothing passes by not running.
+// Reads the output of one test file while it runs: every failure in full, the count at the end. A file without tests, a
+// skipped test and a test marked as todo count as failed, so that nothing passes without running.
 
 export interface Totals {
   passed: number;
@@ -10,7 +10,7 @@ export interface Totals {
 
 /** How the process of a test file ended. */
 export interface FileEnding {
-  /** Null when all is well; otherwise a phrase, such as "ended with code 7". */
+  /** Null if all is well; otherwise a phrase such as "ended with code 7". */
   fault: string | null;
   ms: number;
 }
@@ -26,14 +26,14 @@ interface Assert {
   time: number | null;
 }
 
-/** In a run of one file, tests that take longer are listed with their time. */
+/** If only one file runs, tests that take longer than this are listed with their time. */
 const NOTABLE_MS = 500;
 const SHORT_COMMENT = 110;
 const NOISE = /^# (Subtest|time=|timeout=|\{ total)/;
 
 export class FileReport {
   readonly totals: Totals = { passed: 0, failed: 0 };
-  /** Every line about a failure, for the end of a long run, where they are looked for. */
+  /** All lines about failures, to be repeated at the end of a long run. */
   readonly failures: string[] = [];
   readonly #name: string;
   readonly #print: (line: string) => void;
@@ -41,7 +41,7 @@ export class FileReport {
   readonly #parser: Parser;
   #results: FinalResults | undefined;
 
-  /** In a run of many files (`alone` is false), the long lists that a test prints are cut. */
+  /** If several files run (`alone` is false), long lists in a test's output are cut. */
   constructor(name: string, print: (line: string) => void, alone = true) {
     this.#name = name;
     this.#print = print;
@@ -58,7 +58,7 @@ export class FileReport {
     this.#parser.write(`${line}\n`);
   }
 
-  /** Prints the file's line and answers the count. */
+  /** Prints the summary line of the file and returns its totals. */
   end({ fault, ms }: FileEnding): Totals {
     this.#parser.end();
     this.#judge(fault);
@@ -94,7 +94,7 @@ export class FileReport {
     else this.totals.failed++;
   }
 
-  // A file also fails for what no single test says: its exit code, a missing plan, no test at all.
+  // A file can also fail as a whole: by its exit code, a missing plan, or because it has no tests.
   #judge(fault: string | null): void {
     const { passed, failed } = this.totals;
     if (failed > 0) return;

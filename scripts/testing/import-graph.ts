@@ -4,8 +4,8 @@ import { root } from '@eloquentpoll/launch/folders';
 import { readJson } from '@eloquentpoll/services/json';
 import { type Static, Type } from '@sinclair/typebox';
 
-// Which modules of this repository a module may load: its imports, and every file that a relative path in it names
-// (a fixture that is started as a process). Type imports are left out, because they load nothing.
+// The modules of this repository that a module may load: its imports, and every file named by a relative path in it (a
+// fixture that is started as a process). Type imports are left out, because they load nothing.
 
 const TYPE_ONLY = /^(?:import|export) type [^;]*;$/gm;
 const RELATIVE = /['"`](\.{1,2}\/[^'"`\s]+\.(?:ts|mjs))['"`]/g;
@@ -26,7 +26,7 @@ interface Module {
 const modules = new Map<string, Module>();
 let packages: Map<string, { folder: string; exports: Exports }> | undefined;
 
-/** The text of a module and of everything that it may load. */
+/** Yields the text of a module and of everything that it may load. */
 export function* reachableTexts(file: string): Generator<string> {
   const seen = new Set<string>();
   const open = [resolve(file)];

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
 
-// What a finished run must not leave: databases of tests, keys, processes. Each finding is one sentence and a failure.
+// What a finished run must not leave behind: test databases, keys, processes. Each finding is one sentence and a
+// failure.
 
 const SETTLE_MS = 3_000;
 
@@ -44,7 +45,7 @@ async function keysIn(url: string): Promise<string[]> {
   }
 }
 
-// A process that is just ending gets a moment; what still lives then is ended here and reported.
+// A process that is about to end gets a moment; any that is still alive then is killed and reported.
 async function lastingProcesses(runId: string): Promise<{ pid: number; command: string }[]> {
   const until = performance.now() + SETTLE_MS;
   let left = processesOf(runId);

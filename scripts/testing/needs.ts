@@ -1,7 +1,7 @@
 import { reachableTexts } from './import-graph.ts';
 
-// What a test file needs is what it, or a module that it loads, requires of its environment. Whatever this overlooks
-// fails in `requireEnv` or `openBrowser`: nothing is skipped in silence.
+// A test file needs what it, or a module that it loads, requires from the environment. If this misses a need,
+// `requireEnv` or `openBrowser` fails: nothing is skipped silently.
 
 export type Need = 'postgres' | 'redis' | 'browser';
 

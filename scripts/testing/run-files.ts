@@ -6,27 +6,27 @@ import { FileReport, type Totals } from './file-report.ts';
 import { runsAlone } from './runs-alone.ts';
 import { slowSeconds } from './slow-tag.ts';
 
-// Runs test files, a few at a time, each in a process of its own that ends with this one; those that run alone come last.
+// Runs test files, several at a time, each in its own process that ends with this one. Files marked `alone` run last.
 
 export interface FileRuns {
   group: ProcessGroup;
   env: NodeJS.ProcessEnv;
   jobs: number;
-  /** For a file that does not say that it is slow. */
+  /** Time limit of a file that does not declare itself slow. */
   limitS: number;
   print: (line: string) => void;
 }
 
 export interface SuiteOutcome extends Totals {
   durations: Durations;
-  /** Of the files that failed: each with the lines about its failures. */
+  /** The failed files, each with the lines about its failures. */
   failures: { file: string; lines: string[] }[];
 }
 
-/** A test that reaches its own time limit prints what still runs; a process that does not even do that is killed. */
+/** A test that reaches its own time limit prints what is still open; a process that fails to do so is killed. */
 const KILL_AFTER_MS = 5_000;
 const GRACE_MS = 3_000;
-/** What a slow file gets in addition, for each second that it says: it ends a test that hangs, and not a slow machine. */
+/** Extra time for a slow file, per declared second. The limit is there to stop a hanging test, not a slow machine. */
 const SLOW_FACTOR = 6;
 
 export async function runFiles(files: readonly string[], runs: FileRuns): Promise<SuiteOutcome> {
@@ -53,7 +53,7 @@ async function runFile(
   runs: FileRuns,
   isOnly: boolean,
 ): Promise<Totals & { ms: number; failures: string[] }> {
-  // The lines of files that run side by side are not mixed.
+  // Lines are collected, so that those of parallel files are not mixed.
   const lines: string[] = [];
   const print = isOnly ? runs.print : (line: string) => void lines.push(line);
   const report = new FileReport(file, print, isOnly);
@@ -70,7 +70,7 @@ async function runFile(
     onLine(line, stream) {
       if (stream === 'stderr') return print(`    ${line}`);
       report.line(line);
-      // What `t.setTimeout` of the file itself asks for.
+      // The file's own `t.setTimeout`.
       const longer = /^# timeout=(\d+)$/.exec(line)?.[1];
       if (longer !== undefined) limit(Number(longer));
     },

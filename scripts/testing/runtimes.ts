@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { requireSpace, toolsFolder } from '@eloquentpoll/launch/folders';
 import { installExactly } from '@eloquentpoll/launch/npm';
 
-// The other runtimes that the published client promises to run in, from npm: exact versions, checked against their
-// hashes, kept in .tools. All are MIT. A platform has those that npm has for it.
+// The other runtimes that the published client supports, downloaded from npm: exact versions, verified by hash, kept in
+// .tools. All are MIT-licensed. A platform gets those that npm offers for it.
 
 interface Runtime {
   name: string;
@@ -68,7 +68,7 @@ export async function bringRuntimes(kept: string = join(toolsFolder, 'runtimes')
   return programs;
 }
 
-/** Only the program is kept of its package. */
+/** Keeps only the program from its package. */
 async function keptCopy(runtime: Runtime, program: string): Promise<string> {
   if (existsSync(program)) return program;
   const { package: name } = runtime;

@@ -3,10 +3,10 @@ import { runStep } from '@eloquentpoll/launch/steps';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import type { Need } from './needs.ts';
 
-// Starts what the chosen test files need and nothing else: a test of pure code waits for no server.
+// Starts only what the chosen test files need: a test of pure code does not wait for a server.
 
 export interface Needed extends AsyncDisposable {
-  /** What tests find in their environment. */
+  /** Environment variables for the tests. */
   env: NodeJS.ProcessEnv;
   findLeaks(runId: string): Promise<string[]>;
 }
@@ -35,7 +35,7 @@ export async function startNeeded(
   };
 }
 
-// Imported when they are needed: the drivers alone take longer than many a test.
+// Imported only when needed: loading the drivers takes longer than many tests.
 async function startServers(group: ProcessGroup, env: NodeJS.ProcessEnv, steps: Steps) {
   const { createTemplate, grantLedgerToTests, TEMPLATE } = await import('@eloquentpoll/services/databases');
   const { startThrowAwayServers } = await import('@eloquentpoll/services/throw-away-servers');

@@ -5,16 +5,16 @@ import { Failure } from '@eloquentpoll/launch/failure';
 import { root } from '@eloquentpoll/launch/folders';
 import { slowSeconds } from './slow-tag.ts';
 
-// What a run was asked for: all test files, those that are named, or those in a folder that is named.
+// The files of a run: all test files, the named ones, or those in a named folder.
 
 export interface Selection {
   /** Relative to the repository. */
   files: string[];
-  /** Slow files that a quick run leaves out. */
+  /** Number of slow files that the quick run leaves out. */
   leftOut: number;
-  /** Whether files or folders were named; otherwise all are meant. */
+  /** Whether files or folders were named; otherwise all files run. */
   named: boolean;
-  /** How long one file may take that does not say that it is slow. */
+  /** Time limit for a file that does not declare itself slow. */
   limitS: number;
 }
 
