@@ -1,19 +1,19 @@
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 
-// What a real Prometheus made of the day: alarms that fired, and the curves of any expression.
+// Reads the day from a real Prometheus: the alarms that fired, and the curve of any expression.
 
 export interface AlarmsOfDay {
   readonly rules: number;
   readonly fired: readonly string[];
   readonly pending: readonly string[];
-  /** Rules that Prometheus could not evaluate. */
+  /** Rules that Prometheus failed to evaluate. */
   readonly failing: readonly string[];
 }
 
 export interface Curve {
   readonly labels: Readonly<Record<string, string>>;
-  /** Seconds since 1970, and the value. */
+  /** Unix time in seconds, and the value. */
   readonly points: readonly (readonly [at: number, value: number])[];
 }
 

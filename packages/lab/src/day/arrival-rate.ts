@@ -1,12 +1,12 @@
 const [MIN_PER_S, MAX_PER_S] = [0.5, 400];
-/** Of the difference, at each step; with more of it the rate swings. */
+/** Share of the difference to correct at each step; with a larger one the rate oscillates. */
 const GAIN = 0.35;
-/** What users began is felt for seconds after, so that one step may not leap. */
+/** Activities take effect over several seconds, so a single step must be small. */
 const [MAX_DOWN, MAX_UP] = [0.75, 1.25];
-/** Of the machine: then more users take nothing more of it, and only wait longer. */
+/** Share of the machine above which more users only wait longer. */
 const FULL = 0.95;
 
-/** How many things per second users begin, so that the machine is as busy as it should be. */
+/** Controls how many activities per second users begin, so that the machine is as busy as required. */
 export class ArrivalRate {
   perSecond: number;
 
@@ -14,7 +14,7 @@ export class ArrivalRate {
     this.perSecond = perSecond;
   }
 
-  /** After an interval in which we took this share of the machine, and everything on it that one. */
+  /** Call after each interval. `busy` is our share of the machine's CPU, `machine` that of all processes. */
   adjust(busy: number, wanted: number, machine = busy): void {
     const maxUp = machine >= FULL ? 1 : MAX_UP;
     const factor = Math.min(maxUp, Math.max(MAX_DOWN, 1 + (GAIN * (wanted - busy)) / wanted));

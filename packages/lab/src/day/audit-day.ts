@@ -8,15 +8,15 @@ import type { Receiver } from './receiver.ts';
 import type { DayService } from './service.ts';
 import type { Query } from './timeline.ts';
 
-// When everything has ended: what accounts hold against what their answers said, the ledger's own check, webhooks that
-// must have come, and work that was left.
+// Checks at the end of the day: account balances against the answers, the ledger's own check, missing webhooks, and
+// unfinished work.
 
 export interface DayAudit {
   readonly accounts: number;
-  /** Sums of accounts, as their answers said; in micro-USD. */
+  /** What all accounts were charged according to their answers, in micro-USD. */
   readonly chargedU: number;
   readonly running: number;
-  /** Balances that still have money set aside. */
+  /** Balances that still have money on hold. */
   readonly openHolds: number;
   readonly violations: readonly string[];
   readonly webhooks: ReturnType<Receiver['figures']>;
@@ -26,7 +26,9 @@ export interface DayAudit {
   readonly stopped: readonly StoppedCalls[];
 }
 
-/** What calls that a stop ended had of all that providers charged for polls of this panel and lane. */
+/**
+ * What calls aborted by early stops cost, out of everything that providers charged for polls of this panel and lane.
+ */
 export interface StoppedCalls {
   readonly panel: string;
   readonly lane: string;
@@ -90,7 +92,7 @@ const UsageBalance = Type.Object({
   used_usd: Type.Number(),
 });
 
-/** What was paid in, less what the answers said they cost, to the micro-USD. */
+/** The balance must equal the payments minus the costs in the answers, to the micro-USD. */
 async function auditAccount(person: DayUser, call: SendCall, diary: Diary): Promise<void> {
   const way = 'final balance';
   const balance = await call({ way, path: '/api/usage/balance', by: person });

@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox';
 import { type DaySpan, readCurves } from './alarms.ts';
 import type { DrawnPanel } from './draw-panel.ts';
 
-// The panels of the Grafana board, asked with their own queries of the Prometheus of the day.
+// The panels of the Grafana board: runs their queries on the day's Prometheus.
 
 const Board = Type.Object({
   panels: Type.Array(

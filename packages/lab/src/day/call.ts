@@ -5,10 +5,10 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import type { DayUser } from './day-user.ts';
 import type { Diary } from './diary.ts';
 
-// One request of a user: sent to one of the gateways, timed, and checked for a status that it may have.
+// One request of a user: sent to one of the gateways, timed, and checked against its expected statuses.
 
 export interface DayCall {
-  /** What it is counted as. */
+  /** The name under which it is counted. */
   way: string;
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
@@ -16,16 +16,20 @@ export interface DayCall {
   body?: unknown;
   type?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Whose, and shown by what. */
+  /** The user, and the credential to use. */
   by?: DayUser | null;
   with?: 'key' | 'cookie';
-  /** Anything else is wrong. */
+  /** Any other status counts as wrong. */
   expect?: readonly number[];
-  /** Where it leads is not followed. */
+  /** Redirects are not followed. */
   isManual?: boolean;
-  /** It asks for a poll without a key: a refusal that names no poll says that none was made, and is repeated as such. */
+  /**
+   * Asks for a poll without a key. A refusal that names no poll means that none was created, so it is safe to retry.
+   */
   asksWithoutKey?: boolean;
-  /** Of protocols that refuse with an expected status: in how many seconds to ask again, null of an answer that stands. */
+  /**
+   * For protocols that refuse with an expected status: the seconds to wait before a retry, null if the answer is final.
+   */
   waitSaidIn?: (answer: DayAnswer) => number | null;
 }
 
@@ -33,9 +37,9 @@ export interface DayAnswer {
   status: number;
   isExpected: boolean;
   text: string;
-  /** Of JSON; null of anything else. */
+  /** The parsed JSON; null for any other type. */
   value: unknown;
-  /** The same, where it is of this shape; throws where it is not. */
+  /** Returns `value` if it has this shape, and throws otherwise. */
   read<T extends TSchema>(shape: T): Static<T>;
   headers: Headers;
 }
@@ -45,10 +49,10 @@ export type SendCall = (call: DayCall) => Promise<DayAnswer>;
 const WITHIN_MS = 60_000;
 const ATTEMPTS = 6;
 const A_MOMENT_S = 10;
-/** Polls are asked for with a key of their own, as our clients do it, so that they may be repeated. */
+/** Requests that create polls get an idempotency key, as in our clients, so that they can be retried. */
 const ASKS = ['/api/poll', '/api/polls', '/api/quick-poll', '/api/poll/stream'];
 
-/** A refusal for a moment is repeated when it says, as our clients do it, where that cannot do a thing twice. */
+/** Retries a short refusal after the given time, as our clients do, if repeating the request is safe. */
 export function caller(gateways: readonly string[], diary: Diary): SendCall {
   let turn = 0;
   return async (asked) => {
@@ -60,7 +64,7 @@ export function caller(gateways: readonly string[], diary: Diary): SendCall {
       const wrong = problem ?? (isRefused ? problemOf(call, answer) : null);
       if (isRefused) diary.refuse(`${call.way}: ${wrong}`);
       if (!isRefused || !isRepeatable(call, answer) || attempt === ATTEMPTS) {
-        // Refused for a moment is not wrong; for longer it is.
+        // A short refusal is not wrong, unless it lasts through all attempts.
         if (wrong !== null && (!isRefused || attempt === ATTEMPTS)) diary.note(`${call.way}: ${wrong}`);
         return { ...answer, isExpected: wrong === null };
       }
@@ -102,7 +106,7 @@ async function send(
 const problemOf = (call: DayCall, { status, text }: DayAnswer): string =>
   `${methodOf(call)} ${call.path.slice(0, 80)} was answered ${status}: ${text.slice(0, 200)}`;
 
-/** NaN of an answer that is no refusal for a time. */
+/** NaN if the answer is not a temporary refusal. */
 function waitOf({ waitSaidIn }: DayCall, answer: DayAnswer): number {
   if (answer.isExpected) return waitSaidIn?.(answer) ?? Number.NaN;
   return answer.status === 503 ? Number(answer.headers.get('retry-after') ?? Number.NaN) : Number.NaN;
@@ -139,7 +143,7 @@ const answerOf = (status: number, isExpected: boolean, text: string, headers: He
   read: (shape) => readJson(shape, text),
 });
 
-/** Null of what is no JSON. */
+/** Null if the text is not JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -2,17 +2,17 @@ import { readdirSync } from 'node:fs';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-// Preloaded into a process of the product: on SIGUSR2 it collects its garbage and says what is left, as a line of its log.
-// Plain JavaScript: what takes types out of a file would be 4 MB of the heap that is measured.
+// Preloaded into a process of the product: on SIGUSR2 it collects garbage and logs what is left. It is plain
+// JavaScript, because stripping types would add 4 MB to the measured heap.
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
 
-/** Where V8 keeps what it compiles. */
+/** The heap spaces where V8 keeps compiled code. */
 const OF_CODE = /^(code|trusted)_/;
 
 process.on('SIGUSR2', () => {
-  // What the first collection frees may have held more.
+  // Twice, because the first collection may release what held more objects.
   collect();
   collect();
   const { heapUsed, external, rss } = process.memoryUsage();

@@ -3,7 +3,7 @@ import { tableLines } from '../terminal/table.ts';
 import type { LivedDay } from './live-day.ts';
 import { type BoundOfDay, requestsOf } from './verdict.ts';
 
-// docs/day.md: what the newest full run was, what it found, and how to repeat it.
+// Writes docs/day.md: what the newest full run was, what it found, and how to repeat it.
 
 export interface DayPage {
   day: LivedDay;

@@ -2,7 +2,7 @@ import type { BoardSection } from './board-panels.ts';
 import type { LivedDay } from './live-day.ts';
 import type { DaySample } from './timeline.ts';
 
-// What the board has no panel for, from our own samples: the load, memory after collection, tables, queue, Redis, logs.
+// Panels from our own samples that the board does not have: load, memory after collection, tables, queue, Redis, logs.
 
 export function panelsOfSamples({ samples, startedAt }: LivedDay): BoardSection {
   const all = samples.filter(({ hours }) => hours !== 'over');

@@ -1,20 +1,20 @@
 import type { HDNodeWallet } from 'ethers';
 
-/** A user of the service, and what the account must hold. */
+/** A user of the service, and the expected state of the account. */
 export interface DayUser {
   readonly name: string;
   readonly accountId: string;
-  /** Of the account, without limits. */
+  /** A key of the account without limits. */
   readonly key: string;
   readonly cookie: string;
-  /** Signs payments and logins; null for who came by the identity provider. */
+  /** Signs payments and logins; null for users of the identity provider. */
   readonly wallet: HDNodeWallet | null;
-  /** In micro-USD, as they paid it in and as their answers said. */
+  /** In micro-USD: what the user paid in, and what the answers said was charged. */
   creditedU: number;
   chargedU: number;
-  /** Results that can be read, marked as right, or deleted. */
+  /** Results that can be read, rated or deleted. */
   readonly results: { resultId: string; sessionId: string | null; question: string }[];
-  /** Results whose deletion was begun, and how often. */
+  /** How many deletions of each result were begun. */
   readonly deletions: Map<string, number>;
 }
 
@@ -27,7 +27,7 @@ export function remember(person: DayUser, result: DayUser['results'][number]): v
   if (person.results.length > MAX_RESULTS) person.results.shift();
 }
 
-/** Before its deletion is sent: from then on it may be gone. */
+/** Call before sending the deletion, because the result may be gone from then on. */
 export function beginDeletion(person: DayUser, resultIds: readonly string[]): void {
   for (const id of resultIds) {
     person.deletions.set(id, (person.deletions.get(id) ?? 0) + 1);
@@ -36,6 +36,8 @@ export function beginDeletion(person: DayUser, resultIds: readonly string[]): vo
   }
 }
 
-/** What is wrong with this answer for a result of theirs: it is missing only after a deletion, beside `own` of who asks. */
+/**
+ * A result may be missing only after a deletion was begun. `own`: deletions by this very request, which do not count.
+ */
 export const missingProblems = (person: DayUser, resultId: string, status: number, own = 0): string[] =>
   status === 404 && (person.deletions.get(resultId) ?? 0) <= own ? [`${resultId} is missing and was not deleted`] : [];

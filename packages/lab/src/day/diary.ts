@@ -1,11 +1,11 @@
 import { LogScale } from './log-scale.ts';
 
-// What the day came to, as its users saw it: how long each way took, what it was answered, and what was wrong.
+// The day as its users saw it: how long each kind of request took, its answers, and what was wrong.
 
 export interface WayFigures {
   readonly times: LogScale;
   readonly statuses: Map<number, number>;
-  /** Answers that were compared with what they must be. */
+  /** Answers that were checked for correctness. */
   judged: number;
 }
 
@@ -22,7 +22,7 @@ export class Diary {
   /** Votes that failed although their providers did not. */
   unheardCount = 0;
   readonly unheard: string[] = [];
-  /** Of the present sample. */
+  /** Times since the last sample. */
   recent = new Map<string, number[]>();
 
   way(name: string): WayFigures {
@@ -61,7 +61,7 @@ export class Diary {
     this.unheard.push(...unheard.slice(0, MAX_EXAMPLES - this.unheard.length));
   }
 
-  /** Times of each way since the last call. */
+  /** Returns the times of each way since the last call. */
   takeRecent(): ReadonlyMap<string, readonly number[]> {
     const taken = this.recent;
     this.recent = new Map();

@@ -1,7 +1,7 @@
 import type { BoardSection } from './board-panels.ts';
 import { drawPanel, inSvg } from './draw-panel.ts';
 
-// The whole board as one picture, for light and for dark pages.
+// Draws the whole board as one picture, for light and dark pages.
 
 const [COLUMNS, WIDTH, PANEL_HEIGHT, GAP, HEAD, SECTION] = [3, 1_320, 190, 12, 64, 40];
 

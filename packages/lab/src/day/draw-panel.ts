@@ -1,4 +1,4 @@
-// One panel of a board as SVG: lines, or areas on top of each other, with the scale and the names of the largest.
+// Draws one panel of a board as SVG: lines or stacked areas, with a scale and the names of the largest.
 
 export interface PanelLine {
   readonly name: string;
@@ -7,7 +7,7 @@ export interface PanelLine {
 
 export interface DrawnPanel {
   readonly title: string;
-  /** As Grafana names it. */
+  /** In Grafana's name for the unit. */
   readonly unit: string;
   readonly isStacked: boolean;
   readonly lines: readonly PanelLine[];
@@ -18,12 +18,12 @@ export interface PanelPlace {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** Seconds since 1970. */
+  /** Unix time in seconds. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Colours for more would look alike. */
+/** With more lines, colours would look alike. */
 const MAX_LINES = 7;
 const [LEFT, RIGHT, TOP, LEGEND] = [48, 10, 26, 34];
 
@@ -87,7 +87,7 @@ function legend(
 
 const peakOf = ({ points }: PanelLine): number => points.reduce((peak, [, value]) => Math.max(peak, value), 0);
 
-/** Each on top of those before it. */
+/** Stacks each line on those before it. */
 function stacked(lines: readonly PanelLine[]): (PanelLine & { floor: PanelLine['points'] })[] {
   const below = new Map<number, number>();
   return lines.map(({ name, points }) => {

@@ -2,7 +2,7 @@ import type { AlarmsOfDay } from './alarms.ts';
 import type { LivedDay } from './live-day.ts';
 import { type BoundOfDay, requestsOf } from './verdict.ts';
 
-/** What adds up over runs. */
+/** Counts that can be added up over runs. */
 export function countsOfDay(
   day: LivedDay,
   alarms: AlarmsOfDay | null,

@@ -8,15 +8,15 @@ import * as reading from './activities/reading.ts';
 import * as sessions from './activities/sessions.ts';
 import type { Activity } from './world.ts';
 
-// The shape of a day: how busy each part of it is against the others, and what people do then.
+// The shape of a day: how busy each part of it is, and what people do then.
 
 export interface Hours {
   readonly name: string;
-  /** Of the whole day. */
+  /** Share of the whole day. */
   readonly share: number;
-  /** Of the load that is wanted over the day. */
+  /** Relative to the target load of the day. */
   readonly load: number;
-  /** How much likelier batches are than at other times. */
+  /** How much more likely batches are than at other times. */
   readonly batches: number;
 }
 
@@ -29,7 +29,7 @@ export const HOURS: readonly Hours[] = [
   { name: 'evening batch', share: 0.2, load: 1, batches: 12 },
 ];
 
-/** At a share of the day from 0 to 1. */
+/** `share` is the time of day, from 0 to 1. */
 export function hoursAt(share: number): Hours {
   let until = 0;
   for (const hours of HOURS) {

@@ -3,8 +3,8 @@ import { electionFaults, electionIn } from '../fixture/election.ts';
 import type { AskedQuestion, RecordedQuestions } from './recorded-questions.ts';
 import type { VotingPanel } from './voting-panel.ts';
 
-// What an answer must be, worked out from what the models were made to say, the panel that was named and the published
-// rules alone. Whether a failed vote had to fail, and what each costs, is in the provider's record.
+// Checks an answer using only the recorded votes, the requested panel and the published rules. Whether a failed vote
+// had to fail, and what each vote costs, is checked with the provider's record.
 
 const JudgedVote = Type.Object({
   model_id: Type.String(),
@@ -14,7 +14,7 @@ const JudgedVote = Type.Object({
   error: Type.Union([Type.String(), Type.Null()]),
 });
 
-/** As much of a result as every way of asking shows. */
+/** The part of a result that every interface returns. */
 export const JudgedAnswer = Type.Object({
   poll_id: Type.String(),
   status: Type.String(),
@@ -40,13 +40,13 @@ export type JudgedAnswer = Static<typeof JudgedAnswer>;
 export interface PollOfDay {
   readonly asked: AskedQuestion;
   readonly panel: VotingPanel;
-  /** Its caller asked to end it. */
+  /** The caller asked to cancel it. */
   readonly isCanceled?: boolean;
 }
 
 const SAME_USD = 5e-7;
 
-/** What is wrong with an answer; nothing of one that is right. */
+/** The problems of an answer; empty if it is right. */
 export function problemsOf(questions: RecordedQuestions, poll: PollOfDay, answer: JudgedAnswer): string[] {
   const { asked, panel, isCanceled = false } = poll;
   const problems: string[] = [];
@@ -87,7 +87,9 @@ export function problemsOf(questions: RecordedQuestions, poll: PollOfDay, answer
   return problems;
 }
 
-/** The owner's answer has it wherever there is a winner; what strangers read may leave it out, but not where it ended the poll. */
+/**
+ * The owner always gets a confidence if there is a winner. Strangers' answers may omit it, unless it ended the poll.
+ */
 function confidenceProblems({ confidence, ...answer }: JudgedAnswer): string[] {
   const { winning_option: winner, termination_reason: reason, confidence_threshold: threshold, costs } = answer;
   const isStop = reason === 'confidence';

@@ -1,13 +1,13 @@
 import { optionDigest } from '../fixture/election.ts';
 import type { JudgedAnswer } from './judge-answer.ts';
 
-// Votes and prices against what the provider wrote down of its calls: a model fails only where the provider says so, and
-// a vote costs what the provider charged for it, times the published factor.
+// Checks votes and prices against the provider's record of its calls: a model may fail only if the provider says so,
+// and a vote must cost what the provider charged, times the published factor.
 
 export interface ProviderCall {
   readonly model: string;
   readonly outcome: string;
-  /** Of the option that the answer named; null where it named none. */
+  /** The digest of the option that the answer named; null if it named none. */
   readonly option_digest: string | null;
   readonly cost_usd: number | null;
 }
@@ -15,22 +15,22 @@ export interface ProviderCall {
 export interface ChargedAnswer {
   readonly votes: JudgedAnswer['votes'];
   readonly costs?: JudgedAnswer['costs'];
-  /** Where only a sum is said. */
+  /** Set if the answer has only a total. */
   readonly saidUsd?: number | undefined;
-  /** Null where nothing is to be paid. */
+  /** Null if the caller pays nothing. */
   readonly factor: number | null;
   readonly isCanceled: boolean;
 }
 
 export interface JudgedVotes {
   readonly problems: readonly string[];
-  /** Votes without which the provider would have been heard: the time was over, or the call never made. */
+  /** Votes that failed although their provider did not: the time was over, or the call was never made. */
   readonly unheard: readonly string[];
 }
 
-/** What a provider charges is rounded up to whole micro-USD, and so is what a caller pays for it. */
+/** Both what a provider charges and what a caller pays for it are rounded up to whole micro-USD. */
 const MAX_ROUNDING_U = 1.01;
-/** Outcomes of a call whose answer reached the caller whole. */
+/** Outcomes of calls whose answer reached the caller completely. */
 const DELIVERED = new Set(['vote', 'late']);
 
 export function judgeVotes(answer: ChargedAnswer, calls: readonly ProviderCall[]): JudgedVotes {
@@ -60,7 +60,7 @@ export function judgeVotes(answer: ChargedAnswer, calls: readonly ProviderCall[]
     range.mostU += calledFor.mostU;
     if (costUsd === undefined) continue;
     const costU = 1e6 * costUsd;
-    // What the question's failed calls cost is in the votes, and named as a sum.
+    // The cost of a question's failed calls is included in its votes, and known only as a total.
     if (costU < calledFor.leastU || costU > calledFor.mostU + failedU)
       problems.push(`the vote of ${model} costs ${costUsd} USD, its provider charged ${textOf(made)}`);
   }

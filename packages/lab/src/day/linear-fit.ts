@@ -1,4 +1,4 @@
-/** A line through points, by least squares, and how far its slope may be off. */
+/** A least-squares line through points, with the error of its slope. */
 export interface LinearFit {
   readonly slope: number;
   /** Standard error of the slope. */
@@ -18,8 +18,8 @@ export function linearFit(points: readonly (readonly [x: number, y: number])[]):
 }
 
 /**
- * How much a figure grew over the time that the points span, as a share of its mean: what the line says, less twice its
- * error, so that noise is no growth.
+ * How much a figure grew over the time of the points, as a share of its mean. Two standard errors are subtracted, so
+ * that noise does not count as growth.
  */
 export function surelyGrew(points: readonly (readonly [x: number, y: number])[]): number {
   const { slope, slopeError, mean } = linearFit(points);

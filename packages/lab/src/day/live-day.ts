@@ -19,18 +19,18 @@ import { type DaySample, openTimeline, type Query } from './timeline.ts';
 import { marginProblems } from './voting-panel.ts';
 import type { DayWorld } from './world.ts';
 
-// A day of the whole service, in as many minutes as there are: users come and go as its hours say, everything that they
-// are answered is compared with what it must be, and everything that may grow is looked at.
+// A day of the whole service, compressed into minutes: users come and go by the hour, every answer is checked, and
+// everything that may grow is sampled.
 
 export interface DayPlan {
   readonly minutes: number;
-  /** Of the machine's CPU, over the whole day. */
+  /** Target share of the machine's CPU, averaged over the day. */
   readonly load: number;
   readonly seed: string;
   readonly people: { byWallet: number; byLogin: number };
   readonly instances: number;
   readonly sampleEveryMs: number;
-  /** 0: no Prometheus, no alarms. */
+  /** 0: no Prometheus and no alarms. */
   readonly scrapeEveryS: number;
   /** 0: no browser. */
   readonly browserEveryMs: number;
@@ -51,7 +51,7 @@ export interface DaySurroundings {
   servers: DayServers;
   signal: AbortSignal;
   progress: ProgressLine;
-  /** Works with what is still running when the day is over. */
+  /** Called at the end of the day, while the service still runs. */
   atEnd?: (day: LivedDay) => Promise<void>;
 }
 
@@ -134,7 +134,7 @@ async function openStores(service: DayService, made: AsyncDisposableStack) {
   return { query, bus };
 }
 
-/** What providers read as the poll's id, by the id that callers know it by. */
+/** The poll ids that providers see, by the result ids that callers know. */
 async function pollIdsOf(query: Query, resultIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const known = resultIds.filter((id) => RESULT_ID.test(id)).map((id) => `'${id}'`);
   if (known.length === 0) return new Map();

@@ -1,4 +1,4 @@
-/** Counts of durations in steps of 5 %: as large after two hours as after two minutes. */
+/** Counts durations in steps of 5 %, so that its size does not depend on the length of the run. */
 export class LogScale {
   readonly #counts = new Map<number, number>();
   total = 0;
@@ -9,7 +9,7 @@ export class LogScale {
     this.total += 1;
   }
 
-  /** The upper end of the step that holds this share of all; null of none. */
+  /** The upper bound of the step that contains this quantile; null if there are no durations. */
   quantile(share: number): number | null {
     let left = Math.ceil(share * this.total);
     for (const [step, count] of [...this.#counts].sort(([a], [b]) => a - b)) {

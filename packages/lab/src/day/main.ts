@@ -17,7 +17,7 @@ import { countsOfDay } from './figures.ts';
 import { type LivedDay, liveDay } from './live-day.ts';
 import { boundsOfDay } from './verdict.ts';
 
-// npm run day: a day of the whole service in some minutes, and a verdict. Exit code 1 when a bound did not hold.
+// npm run day: a day of the whole service in some minutes, with a verdict. Exit code 1 if a bound was violated.
 
 const USAGE = `usage: npm run day -- [--minutes N] [--load SHARE] [--seed TEXT] [--docs] [--no-browser] [--record FILE]
                        [--continue FILE] [--json]

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** The share of the machine's CPU that this process and all that it started took since the last call, from 0 to 1. */
+/** The share of the machine's CPU that this process and its descendants used since the last call, from 0 to 1. */
 export function ownShare(): () => number {
   const read = () => ({ ticks: ticksOfFamily(process.pid), at: performance.now() });
   let before = read();
@@ -16,7 +16,7 @@ export function ownShare(): () => number {
 
 const TICKS_PER_S = 100;
 
-/** Of a process, its descendants, and those of them that have ended. */
+/** CPU ticks of a process, its descendants, and those descendants that have ended. */
 function ticksOfFamily(root: number): number {
   const all = new Map(
     readdirSync('/proc')
@@ -33,7 +33,7 @@ function ticksOfFamily(root: number): number {
 function statOf(pid: string): [number, { parent: number; ticks: number }][] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The program's name may hold blanks and brackets; what follows the last bracket does not.
+    // The program's name may contain spaces and brackets; the fields after the last bracket do not.
     const fields = text
       .slice(text.lastIndexOf(')') + 2)
       .split(' ')
@@ -41,7 +41,7 @@ function statOf(pid: string): [number, { parent: number; ticks: number }][] {
     const [own, ended] = [fields[11]! + fields[12]!, fields[13]! + fields[14]!];
     return [[Number(pid), { parent: fields[1]!, ticks: own + ended }]];
   } catch {
-    // It has just ended.
+    // The process has just ended.
     return [];
   }
 }

@@ -4,8 +4,8 @@ import { Type } from '@sinclair/typebox';
 import type { Diary } from './diary.ts';
 import { type ChargedAnswer, judgeVotes, type ProviderCall } from './judge-votes.ts';
 
-// Reads the simulated provider's log of calls while the day goes on, and compares each answer with it as soon as all calls
-// that were begun before the answer have ended.
+// Reads the simulated provider's call log during the day. Each answer is compared with it as soon as all calls that
+// began before the answer have ended.
 
 export interface RecordedAnswer extends ChargedAnswer {
   readonly way: string;
@@ -13,17 +13,17 @@ export interface RecordedAnswer extends ChargedAnswer {
 }
 
 export interface ProviderRecord {
-  /** Compares it with the provider's record, a little later. */
+  /** Compares the answer with the provider's record, a little later. */
   compare(answer: RecordedAnswer): void;
-  /** Reads what is new, and compares what can be. */
+  /** Reads new entries and makes the comparisons that are due. */
   read(): Promise<void>;
-  /** Reads until nothing is left to compare. */
+  /** Reads until no comparison is left. */
   settle(withinMs: number): Promise<void>;
 }
 
 const READ_EVERY_MS = 2_000;
 
-/** Reads again and again, until `signal` says so. */
+/** Reads repeatedly until `signal` is aborted. */
 export async function followRecord(record: ProviderRecord, diary: Diary, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await record.read().catch((error: unknown) => diary.note(`the provider's record was not read: ${String(error)}`));
@@ -34,7 +34,7 @@ export async function followRecord(record: ProviderRecord, diary: Diary, signal:
 export interface ProviderRecordOptions {
   simulatorUrl: string;
   diary: Diary;
-  /** Ids of polls, as providers read them, by the ids of their results. */
+  /** The poll ids that providers see, by result id. */
   pollIdsOf(resultIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -55,7 +55,7 @@ const LogPage = Type.Object({
 });
 
 const PAGE = 20_000;
-/** Rows of a batch are read when all of them have ended. */
+/** Long, because a batch's rows are read only after all of them have ended. */
 const KEPT_MS = 25 * 60_000;
 const EVERY_MS = 250;
 
@@ -70,7 +70,7 @@ export function openProviderRecord({ simulatorUrl, diary, pollIdsOf }: ProviderR
   let waiting: { answer: RecordedAnswer; needs: number }[] = [];
   let last = -1;
 
-  /** Up to the first call that is under way: what comes after it is read again. */
+  /** Takes entries up to the first call that is still running; later entries are read again. */
   async function take(): Promise<number> {
     for (;;) {
       const response = await fetch(`${simulatorUrl}/_control/calls?limit=${PAGE}${last < 0 ? '' : `&after=${last}`}`);

@@ -5,30 +5,30 @@ import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 import type { Diary } from './diary.ts';
 
-// Where webhooks arrive. It checks each signature by itself, and counts what came of what must come. An endpoint's events may
-// come before the answer that has its secret: they are judged once it is known.
+// Receives webhooks, checks each signature independently of our code, and tracks which expected messages arrived. An
+// event may arrive before the answer with its endpoint's secret; it is then checked as soon as the secret is known.
 
 export interface Receiver extends AsyncDisposable {
-  /** Each account's and endpoint's own; events signed with another are wrong. */
+  /** Adds the secret of an account or endpoint; events signed with any other secret are wrong. */
   learnSecret(secret: string): void;
-  /** No more secrets will be learnt: what is still not signed with one of them is wrong. */
+  /** All secrets are known: events that match none of them are wrong. */
   settle(): void;
   urlFor(name: string): string;
-  /** The end of this poll must be heard of. */
+  /** Expects a message about the end of this poll. */
   expectPoll(sessionId: string): void;
   figures(): { received: number; repeated: number; expected: number; missing: string[] };
 }
 
 interface WebhookArrival {
   id: string;
-  /** The path that it was sent to. */
+  /** The path that the message was sent to. */
   to: string;
   signed: string;
   signatures: readonly string[];
   sessionId: string | undefined;
 }
 
-/** Of messages whose secret is not known yet. */
+/** Limit on messages whose secret is not known yet. */
 const MAX_UNPROVEN = 1_000;
 
 const WebhookMessage = Type.Object({ data: Type.Object({ session_id: Type.Optional(Type.String()) }) });

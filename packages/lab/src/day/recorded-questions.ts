@@ -1,8 +1,8 @@
 import { loadPanels } from '@eloquentpoll/models/panels';
 import { chance } from '../terminal/chance.ts';
 
-// Questions to which every simulated model's answer is known beforehand. They are drawn here and played back there, so
-// that what a poll must come to is known without any code of the product.
+// Questions to which every simulated model's answer is known in advance. They are drawn here and played back by the
+// simulator, so that the right result is known without any code of the product.
 
 export interface AskedQuestion {
   question: string;
@@ -10,18 +10,18 @@ export interface AskedQuestion {
 }
 
 export interface RecordedQuestions {
-  /** For the simulator. */
+  /** The file for the simulator. */
   readonly file: string;
   readonly count: number;
   readonly models: readonly string[];
-  /** A new text each time; the number in it names the recorded votes. */
+  /** Makes the text unique each time; `number` selects the recorded votes. */
   ask(number: number, unique: string): AskedQuestion;
-  /** Null: the model refuses this question. */
+  /** Null if the model refuses the question. */
   voteOf(modelId: string, question: string): string | null;
 }
 
 const LETTERS = ['A', 'B', 'C', 'D', 'E', 'F'] as const;
-/** The share of models that follow the common opinion, by question. */
+/** By question: the share of models that follow the majority. */
 const AGREEMENT = [0.95, 0.8, 0.6, 0.4];
 const REFUSED = 0.01;
 const NUMBER = /#(\d+)\b/;

@@ -10,14 +10,14 @@ import { ownShare } from './own-share.ts';
 import type { Timeline } from './timeline.ts';
 import type { Activity } from './world.ts';
 
-// From the first hour to the last: users begin things at a rate that keeps the machine as busy as the hour wants it.
+// Runs the day: users start activities at a rate that keeps the machine as busy as the hour requires.
 
 export interface RunningDay {
   signal: AbortSignal;
-  /** What users have begun and not ended. */
+  /** Activities that have begun and not ended. */
   open: ReadonlySet<Promise<void>>;
   begin(activity: Activity): void;
-  /** A person with a browser comes. */
+  /** A visit of a person with a browser. */
   visit: Activity | null;
   timeline: Timeline;
   diary: Diary;
@@ -25,12 +25,12 @@ export interface RunningDay {
 }
 
 const [TICK_MS, ADJUST_MS] = [250, 2_000];
-/** Of arrivals that a late tick may make up for. */
+/** Limits how many missed arrivals a late tick makes up for. */
 const MAX_TICK_MS = 1_000;
 const FIRST_PER_S = 6;
-/** Also where the machine stands still for all of a day of seconds. */
+/** A minimum, even if the machine hangs throughout a day of seconds. */
 const FEWEST_ARRIVALS = 8;
-/** More at once than this would be a queue of our own. */
+/** With more at once, we would be measuring our own queue. */
 const MAX_OPEN = 400;
 
 export async function runHours(plan: DayPlan, running: RunningDay): Promise<void> {
@@ -89,7 +89,7 @@ function arrivals({ open, begin }: RunningDay, draw: Chance): (hours: Hours, per
   };
 }
 
-/** True when so much time has passed since it last was. */
+/** True once per period of `ms`. */
 function every(ms: number): (at: number) => boolean {
   let last = 0;
   return (at) => {

@@ -21,14 +21,14 @@ import type { RecordedQuestions } from './recorded-questions.ts';
 import { usualModels } from './usual-models.ts';
 import { startWatched, type WatchedProcess } from './watched-process.ts';
 
-// The product as `npm start` brings it up, with two gateways and two workers: roles of their own in Postgres, Redis with
-// its log on disk, the identity provider, simulated models with play money, and a real Prometheus with our own rules.
+// The product as `npm start` runs it, with two gateways and two workers: separate Postgres roles, Redis with its log on
+// disk, the identity provider, simulated models with play money, and a real Prometheus with our own rules.
 
 export interface DayServers {
-  /** Of the superuser. */
+  /** As superuser. */
   databaseUrl: string;
   redisUrl: string;
-  /** Folder of the product as it is shipped; without it the sources are run. */
+  /** Folder of the bundled product; without it, the sources are run. */
   bundles?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface DayService {
   readonly redisUrl: string;
   readonly redisPrefix: string;
   readonly simulatorUrl: string;
-  /** Null where no alarms are wanted. */
+  /** Null if alarms are not wanted. */
   readonly prometheus: Prometheus | null;
 }
 
@@ -53,13 +53,13 @@ export interface DayServiceOptions {
   instances: number;
 }
 
-/** People and their programs come from one address here, so that limits by network would be met at once. */
+/** All users share one network address here, so limits per network would be reached at once. */
 const LIMITS = ['session', 'poll', 'free_poll', 'read', 'account', 'compute', 'batch', 'login', 'deposit']
   .concat(['checkout', 'checkout_network', 'webhook_test', 'batch_check', 'key_issue'])
   .map((name) => `${name}=100000000/3600`)
   .join(',');
 
-/** Now and then a model fails, is slow, or says something else. */
+/** Now and then a model fails, is slow, or gives an unusable answer. */
 const USUAL_FAILURES = [
   { kind: 'status', status: 500, rate: 0.004 },
   { kind: 'status', status: 429, retry_after_s: 1, rate: 0.004 },
@@ -149,7 +149,7 @@ export async function startDayService(options: DayServiceOptions): Promise<DaySe
         });
   const bus = made.use(await openBus({ redisUrl: servers.redisUrl, prefix: redisPrefix }));
   made.defer(() => deleteKeys(bus.redis, `*${redisPrefix}*`, mastersOf(bus.redis)));
-  // Both stores are emptied after they have ended, or each would log that its own are away.
+  // The stores are stopped after the apps; otherwise each app would log that its stores are down.
   made.defer(async () => {
     for (const { app } of processes) app.signal('SIGTERM');
     await Promise.all(processes.map(({ app }) => app.ended));
@@ -171,7 +171,7 @@ export async function startDayService(options: DayServiceOptions): Promise<DaySe
 
 const RuleFile = Type.Object({ spec: Type.Object({ groups: Type.Array(Type.Unknown()) }) });
 
-/** What is deployed, without its wrapping for Kubernetes. */
+/** The deployed rules, without their Kubernetes wrapper. */
 function alarmRules(): unknown {
   const text = readFileSync(join(root, 'infra/monitoring/prometheus-rule.yaml'), 'utf8');
   return { groups: readJson(RuleFile, JSON.stringify(parse(text))).spec.groups };

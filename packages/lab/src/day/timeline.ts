@@ -6,11 +6,11 @@ import type { Diary } from './diary.ts';
 import type { DayService } from './service.ts';
 import type { CollectedMemory, WatchedProcess } from './watched-process.ts';
 
-// One look at everything that may grow, every few seconds.
+// Samples everything that may grow, every few seconds.
 
 export interface ProcessSample extends CollectedMemory {
   name: string;
-  /** Cores since the last sample. */
+  /** CPU cores used since the last sample. */
   cores: number;
   logBytes: number;
 }
@@ -24,23 +24,23 @@ export interface TableSample {
 }
 
 export interface DaySample {
-  /** Seconds since the day began. */
+  /** Seconds since the start of the day. */
   atS: number;
   hours: string;
-  /** Shares of the machine's CPU: wanted, taken by all that this run started, and taken by everything. */
+  /** Shares of the machine's CPU: the target, what this run and its processes used, and what all processes used. */
   wanted: number;
   busy: number;
   machine: number;
   perSecond: number;
   processes: ProcessSample[];
-  /** Partitions of one table are added up. */
+  /** Partitions of a table are added up. */
   tables: TableSample[];
   databaseBytes: number;
   connections: number;
   redis: { bytes: number; keys: number; clients: number };
   queue: { standard: number; flex: number; oldestS: number };
   polls: number;
-  /** In milliseconds, of what was answered since the last sample. */
+  /** In milliseconds, over the answers since the last sample. */
   times: Record<string, { n: number; p50: number; p95: number; p99: number }>;
 }
 
@@ -103,7 +103,7 @@ export function openTimeline({ service, query, bus, diary }: TimelineOptions): T
       ]);
       const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(redis)?.[1] ?? 0);
       const processes: ProcessSample[] = [];
-      // One after the other: a collection stops its process.
+      // One after the other, because a garbage collection stops its process.
       for (const one of service.processes) processes.push(await ofProcess(one));
       const sample: DaySample = {
         ...now,

@@ -3,7 +3,7 @@ import { loadPanels } from '@eloquentpoll/models/panels';
 const THOUGHT_TOKENS = 250;
 const perMtok = (price: bigint) => Number(price) / 1e6;
 
-/** Providers charge what the roster file says, and models that reason think as long as our estimates expect. */
+/** Simulated providers charge the prices of the roster file; reasoning models take as long as our estimates assume. */
 export function usualModels() {
   return Object.fromEntries(
     loadPanels({ file: 'simulator' })

@@ -4,7 +4,7 @@ import { surelyGrew } from './linear-fit.ts';
 import type { LivedDay } from './live-day.ts';
 import type { DaySample, ProcessSample } from './timeline.ts';
 
-// Each bound of the day, with what was found.
+// Checks each bound of the day, and says what was found.
 
 export interface BoundOfDay {
   readonly says: string;
@@ -12,26 +12,26 @@ export interface BoundOfDay {
   readonly holds: boolean;
 }
 
-/** Half of that is warm-up, when everything still grows. */
+/** For half of this time the service warms up, and everything still grows. */
 const WARM_S = 600;
 const BUSIEST = HOURS.reduce((most, one) => (one.load > most.load ? one : most)).name;
 const [MAX_GROWTH, MAX_GROWTH_WHILE_WARMING] = [0.05, 0.25];
-/** Of the votes; so few say nothing in a day of seconds. */
+/** As a share of all votes; in a day of seconds, so few votes prove nothing. */
 const [MAX_UNHEARD, FEW_UNHEARD] = [0.005, 3];
-/** What the alarm ServerErrors is set by: 99.9 % of all answers in a month. */
+/** The threshold of the alarm ServerErrors: 99.9 % of all answers in a month. */
 const MAX_REFUSED = 0.001;
 const MAX_OFF_LOAD = 0.1;
 const MAX_OLDEST_S = 15;
 const MAX_DATABASE_BYTES_PER_POLL = 24_000;
 const [MAX_DEAD_SHARE, MAX_DEAD_ROWS] = [0.5, 5_000];
 const MAX_REDIS_BYTES_PER_POLL = 16_000;
-/** A run record leaves fifteen minutes after its poll has ended. */
+/** A run record expires fifteen minutes after its poll has ended. */
 const KEPT_IN_REDIS_S = 16 * 60;
 const MAX_LOG_BYTES_PER_REQUEST = 2_000;
 const MAX_WARNINGS_PER_REQUEST = 0.002;
 const MAX_FILES = 400;
 const CONNECTIONS_PER_PROCESS = 12;
-/** Rows of these stand for work that is under way, never for what was, or for what was when the ledger was last audited. */
+/** Rows of these tables stand for work in progress, so they must not accumulate. */
 const TABLES_OF_WORK = ['audit_jobs', 'heartbeats'];
 const MAX_ROWS_OF_WORK = 500;
 
@@ -103,7 +103,7 @@ function memory({ samples, service }: LivedDay): BoundOfDay[] {
   const span = (samples.at(-1)?.atS ?? 0) - (samples[0]?.atS ?? 0);
   const allowed = span > 3 * WARM_S ? MAX_GROWTH : MAX_GROWTH_WHILE_WARMING;
   const warm = span > 3 * WARM_S ? WARM_S : span / 3;
-  // What a process takes for its busiest hour it keeps, and so does V8 what it compiled then; from then on they need no more.
+  // A process keeps the memory of its busiest hour, and V8 the code it compiled then; after that, neither may grow.
   const peaked = span > 3 * WARM_S ? (samples.findLast(({ hours }) => hours === BUSIEST)?.atS ?? warm) : warm;
   const afterRush = peaked > warm ? ' after the rush hour' : '';
   const bound = (name: string, what: 'heapBytes' | 'codeBytes' | 'rssBytes', says: string) => {
@@ -228,7 +228,7 @@ function alarmsOf(alarms: AlarmsOfDay | null): BoundOfDay[] {
   ];
 }
 
-/** Without the look at the end, when nothing runs any more. */
+/** Without the sample taken at the end, when nothing runs any more. */
 const during = (samples: readonly DaySample[]) => samples.filter(({ hours }) => hours !== 'over');
 
 export const requestsOf = ({ diary }: Pick<LivedDay, 'diary'>): number =>
@@ -239,7 +239,7 @@ const meanOf = (values: readonly number[]): number =>
 
 const PARTS = 20;
 
-/** What runs at the moment comes and goes with the hours; a leak also raises the lowest of each part of the day. */
+/** Memory for running work varies over the day. A leak also raises the minimum of each part of the day. */
 function lowestOfParts(samples: readonly DaySample[], of: (sample: DaySample) => number): [number, number][] {
   const size = Math.max(1, Math.ceil(samples.length / PARTS));
   const parts = Map.groupBy(

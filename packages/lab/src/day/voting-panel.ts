@@ -4,12 +4,12 @@ import { root } from '@eloquentpoll/launch/folders';
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 
-// Who may vote in a poll and what a vote costs, by the roster file and by what callers can read of prices: nothing of the
-// packages that make panels and bills is asked.
+// Which models may vote in a poll and what a vote costs, derived from the roster file and the published prices alone.
+// The product's packages for panels and bills are not used, so that they are checked independently.
 
 export interface VotingPanel {
   readonly models: readonly string[];
-  /** What a caller pays for a vote by what the provider charges for it; null where a pool pays. */
+  /** The ratio of what the caller pays to what the provider charges; null if the free pool pays. */
   readonly factor: number | null;
 }
 
@@ -31,10 +31,10 @@ export const namedPanel = (models: readonly string[]): VotingPanel => ({
   factor: priceFactor('custom', 'standard'),
 });
 
-/** Of who shows no key; nothing is paid. */
+/** For callers without a key, who pay nothing. */
 export const freePanel = (): VotingPanel => ({ models: presets.free!.models, factor: null });
 
-/** docs/settings.md: `ABORTED_SHARES`, `PAYMENT_FEE_SHARE`, `FLEX_PRICE_PPM`. */
+/** The defaults in docs/settings.md: `ABORTED_SHARES`, `PAYMENT_FEE_SHARE`, `FLEX_PRICE_PPM`. */
 const STOPPED = { broad: 0.22, fast: 0.27, strong: 0.08, custom: 0.31 };
 const [FEE, FLEX] = [0.059, 0.85];
 
@@ -45,7 +45,7 @@ export function priceFactor(panel: PresetName | 'custom', tier: Tier): number {
 
 const MARGIN = /(\d+)% in (?:<code>(broad|fast|strong)<\/code> polls|polls with <code>models)/g;
 
-/** How the margins on the page of prices, in whole percent, differ from these. */
+/** Differences between the margins on the pricing page, in whole percent, and these. */
 export function marginProblems(page: string): string[] {
   const said = [...page.matchAll(MARGIN)].map(([, margin, preset = 'custom']) => `${preset} ${margin}`);
   const due = (['standard', 'flex'] as const).flatMap((tier) =>

@@ -5,7 +5,7 @@ import { type LogLine, type RunningApp, startApp } from '@eloquentpoll/services/
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
-// A process of the product whose log is counted and whose memory can be asked for.
+// A process of the product whose log is counted and whose memory can be queried.
 
 const Collected = Type.Object({
   msg: Type.Literal('memory.collected'),
@@ -16,7 +16,7 @@ const Collected = Type.Object({
   files: Type.Integer(),
 });
 
-/** After a collection of garbage. */
+/** Memory after a garbage collection. */
 export interface CollectedMemory {
   /** Without compiled code. */
   heapBytes: number;
@@ -30,7 +30,7 @@ export interface WatchedProcess {
   readonly name: string;
   readonly role: 'gateway' | 'worker';
   readonly app: RunningApp;
-  /** Of its log so far. */
+  /** Statistics of its log so far. */
   readonly log: { bytes: number; lines: number; warnings: Map<string, number>; errors: Map<string, number> };
   collectedMemory(): Promise<CollectedMemory>;
 }
@@ -43,7 +43,7 @@ interface WatchedSpec {
 }
 
 const PRELOAD = new URL('collect-on-signal.mjs', import.meta.url).href;
-/** What V8 allows itself in the 512 MiB of our manifests. On a whole machine it would let hundreds of MB of garbage lie. */
+/** V8's own limit in the 512 MiB of our manifests. With a whole machine, V8 would keep hundreds of MB of garbage. */
 const HEAP_MB = 256;
 const ANSWER_MS = 10_000;
 const [WARN, ERROR] = [40, 50];

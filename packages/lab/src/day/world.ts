@@ -9,7 +9,7 @@ import type { Receiver } from './receiver.ts';
 import type { AskedQuestion, RecordedQuestions } from './recorded-questions.ts';
 import type { PresetName } from './voting-panel.ts';
 
-/** All that a user's activity works with. */
+/** Everything that the activities of users need. */
 export interface DayWorld {
   readonly call: SendCall;
   readonly diary: Diary;
@@ -19,11 +19,11 @@ export interface DayWorld {
   readonly receiver: Receiver;
   readonly record: ProviderRecord;
   readonly baseUrl: string;
-  /** Aborts when the day ends early. */
+  /** Aborted if the day ends early. */
   readonly signal: AbortSignal;
 }
 
-/** Does one thing that a user does, to its end. */
+/** Performs one thing that a user does, from start to end. */
 export type Activity = (world: DayWorld) => Promise<void>;
 
 let asked = 0;
@@ -37,7 +37,7 @@ const PRESETS = ['broad', 'broad', 'broad', 'fast', 'fast', 'strong'] as const;
 export const anyPreset = ({ chance }: DayWorld): PresetName => chance.pick(PRESETS);
 export const anyPerson = ({ chance, people }: DayWorld) => chance.pick(people);
 
-/** Compares a whole answer with what it must be, and charges the account of who asked. */
+/** Checks a whole answer against what it must be, and records its cost for the account that asked. */
 export function judgeAnswer(
   { diary, questions, record }: DayWorld,
   way: string,
@@ -48,11 +48,11 @@ export function judgeAnswer(
     saidUsd,
     ...poll
   }: PollOfDay & {
-    /** What was answered, of whatever shape. */
+    /** The parsed answer, of any shape. */
     answer: unknown;
     by: DayUser | null;
     sessionId?: string | null;
-    /** What it costs, where the result itself does not say. */
+    /** The cost, if the result itself does not contain it. */
     saidUsd?: number;
   },
 ): void {

@@ -7,7 +7,7 @@ import { presetPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 import { eventsIn } from './sessions.ts';
 
-// Agents and programs that speak other protocols: MCP, A2A, chat completions.
+// Agents and programs that use other protocols: MCP, A2A, chat completions.
 
 export const askByMcp: Activity = async (world) => {
   const way = 'MCP';
@@ -35,7 +35,7 @@ export const askByMcp: Activity = async (world) => {
 const WITHOUT_KEY = { asksWithoutKey: true };
 const messageIn = ({ value, text }: DayAnswer): unknown => value ?? eventsIn(text).at(-1)?.data;
 
-/** What an agent reads of an error of a tool: that it may ask again, and when. */
+/** What an agent learns from a tool error: that it may retry, and after how many seconds. */
 export function waitOfTool(answer: DayAnswer): number | null {
   const message = messageIn(answer);
   if (!Value.Check(FailedTool, message)) return null;
@@ -130,7 +130,7 @@ export const streamChat: Activity = async (world) => {
   await judgeChat(world, way, { ...chosen, poll, said: said === '' ? null : said });
 };
 
-/** Its public result has the votes. */
+/** The votes are in its public result. */
 async function judgeChat(
   world: DayWorld,
   way: string,

@@ -6,7 +6,7 @@ import type { AskedQuestion } from '../recorded-questions.ts';
 import { freePanel, namedPanel, presetPanel, type VotingPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 
-// Polls whose answer comes with the request.
+// Polls that are answered in the same request.
 
 const ask = async (world: DayWorld, way: string, panel: VotingPanel, more: object): Promise<void> => {
   const [asked, by] = [newQuestion(world), anyPerson(world)];
@@ -27,7 +27,7 @@ export const askSyncLoggedIn: Activity = async (world) => {
   if (isExpected) judgeAnswer(world, way, { asked, panel: presetPanel('broad'), answer: value, by });
 };
 
-/** The same key twice is one poll, charged once. */
+/** The same idempotency key twice gives one poll, charged once. */
 export const askTwice: Activity = async (world) => {
   const [asked, by] = [newQuestion(world), anyPerson(world)];
   const way = 'POST /api/poll, repeated';
@@ -98,7 +98,7 @@ export const askFreeQuick: Activity = async (world) => {
   await judgePublic(world, 'free quick poll', { asked, panel: freePanel() }, quick);
 };
 
-/** The form of the playground, as a browser without scripts sends it. */
+/** Sends the playground form as a browser without scripts does. */
 export const askByForm: Activity = async (world) => {
   const asked = freeQuestion(world);
   const form = new URLSearchParams({ question: asked.question });
@@ -120,7 +120,7 @@ function freeQuestion(world: DayWorld): AskedQuestion {
   return { question, options };
 }
 
-/** A short answer is checked by the public result that it names. */
+/** A short answer is checked with the public result that it names. */
 async function judgePublic(
   world: DayWorld,
   way: string,

@@ -6,7 +6,7 @@ import type { AskedQuestion } from '../recorded-questions.ts';
 import { type PresetName, presetPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 
-// Many polls in one request, as JSON and as a CSV file; every row must come back once, and be right.
+// Many polls in one request, as JSON and as a CSV file. Every row must have exactly one result, and a right one.
 
 const MAX_ROWS = 60;
 
@@ -90,7 +90,7 @@ const ResultLine = Type.Object({
 
 const RowResult = Type.Object({ poll_id: Type.String() });
 
-/** Returns the ids of their results. */
+/** Returns the ids of the results. */
 async function judgeRows(
   world: DayWorld,
   way: string,

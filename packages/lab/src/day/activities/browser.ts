@@ -3,7 +3,7 @@ import { type Browser, launchChromium } from '@eloquentpoll/testkit/browser';
 import type { AskedQuestion } from '../recorded-questions.ts';
 import { type Activity, type DayWorld, newQuestion } from '../world.ts';
 
-// A person at the playground, in a real Chromium: asks, sees the bars move, opens the result.
+// A person at the playground in a real Chromium: asks, watches the bars move, opens the result.
 
 const WITHIN_MS = 60_000;
 
@@ -44,7 +44,7 @@ export async function openPersonInBrowser(): Promise<PersonInBrowser> {
   };
 }
 
-/** As many as the form shows at first. */
+/** The form shows two options at first. */
 function twoOptions(world: DayWorld): AskedQuestion {
   for (;;) {
     const asked = newQuestion(world);

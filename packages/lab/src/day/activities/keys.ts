@@ -6,7 +6,7 @@ import { type Activity, anyPerson, judgeAnswer, newQuestion } from '../world.ts'
 const NewKey = Type.Object({ id: Type.String(), key: Type.String() });
 const NewEndpoint = Type.Object({ endpoint_id: Type.String(), secret: Type.String() });
 
-/** A key that may spend very little: it is refused in time, never spends more, and is revoked. */
+/** A key with a very low limit: it is refused in time, never overspends, and is then revoked. */
 export const spendKeyLimit: Activity = async (world) => {
   const by = anyPerson(world);
   const limitUsd = 0.15;
@@ -43,7 +43,7 @@ export const spendKeyLimit: Activity = async (world) => {
   await world.call({ way, path: '/api/poll', body: asked, by: holder, expect: [401] });
 };
 
-/** An endpoint that hears of every end for a while, and is removed. */
+/** A webhook endpoint that receives every end of a poll for a while, and is then removed. */
 export const subscribe: Activity = async (world) => {
   const by = anyPerson(world);
   const way = 'webhook endpoint';

@@ -5,8 +5,8 @@ import type { SendCall } from '../call.ts';
 import { type DayUser, inMicroUsd } from '../day-user.ts';
 import { type Activity, anyPerson, type DayWorld } from '../world.ts';
 
-// How people come and pay: USDC by a signed payment, a card on the processor's page, logins by wallet and by the identity
-// provider. All of it is play money of the simulator.
+// How people sign up and pay: USDC by a signed payment, a card on the processor's page, logins by wallet and by the
+// identity provider. All of it is play money of the simulator.
 
 type Paying = Pick<DayWorld, 'call' | 'diary' | 'receiver'>;
 type AnyWallet = NonNullable<DayUser['wallet']>;
@@ -30,7 +30,7 @@ const Terms = Type.Object({
   ),
 });
 
-/** A new account, by its first deposit. */
+/** Opens an account by a first deposit. */
 export async function comeByWallet(world: Paying, name: string, usd = FIRST_USD): Promise<DayUser | null> {
   const wallet = Wallet.createRandom();
   const paid = await deposit(world.call, wallet, usd);
@@ -42,7 +42,7 @@ export async function comeByWallet(world: Paying, name: string, usd = FIRST_USD)
   return made(world, { name, accountId, key, cookie, wallet, creditedU: inMicroUsd(usd), ...blank });
 }
 
-/** A new account, by the identity provider and a card. */
+/** Opens an account by the identity provider, and pays by card. */
 export async function comeByLogin(world: Paying, name: string): Promise<DayUser | null> {
   const cookie = await logInByProvider(world.call, `${name}@example.com`);
   if (cookie === null) return null;
@@ -83,7 +83,7 @@ async function logInByWallet(call: SendCall, wallet: AnyWallet): Promise<string 
   return verified.isExpected ? cookieOf(verified.headers, 'ep_session') : null;
 }
 
-/** As a browser follows the redirects: a jar of cookies for each of both sides. */
+/** Follows the redirects as a browser does, with one cookie jar for each of the two sites. */
 async function logInByProvider(call: SendCall, email: string): Promise<string | null> {
   const way = 'login by the identity provider';
   const jar = new Map<string, string>();
@@ -148,7 +148,7 @@ export const topUp: Activity = async (world) => {
   if (isExpected) by.creditedU += inMicroUsd(usd);
 };
 
-/** Comes, asks for more than it has paid for, and deletes the account. */
+/** Signs up, asks for more than the balance allows, and deletes the account. */
 export const comeAndGo: Activity = async (world) => {
   const visitor = await comeByWallet(world, `visitor ${world.chance.whole(1, 1e9)}`, 1);
   if (!visitor) return;

@@ -108,7 +108,7 @@ export const deleteResult: Activity = async (world) => {
   const path = `/api/results/${result.resultId}`;
   const way = 'deletion';
   const { isExpected, status } = await world.call({ way, method: 'DELETE', path, by, expect: [200, 404] });
-  // Missing already: its batch was deleted too.
+  // Missing is right only if an earlier request deleted it, such as one that deleted its batch.
   world.diary.judge(way, missingProblems(by, result.resultId, status, 1));
   if (isExpected) await world.call({ way: 'deletion', path, expect: [404] });
 };

@@ -6,7 +6,7 @@ import type { AskedQuestion } from '../recorded-questions.ts';
 import { presetPanel, type VotingPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 
-// Sessions: begun, and read when they have ended, by polling, by waiting, or as a stream.
+// Sessions: started, then followed by polling, by waiting, or as a stream.
 
 interface Begun {
   asked: AskedQuestion;
@@ -34,7 +34,7 @@ async function begin(
 const STATUS_MS = 500;
 const WAIT_S = 20;
 const WAITS = 6;
-/** A flex poll may stand behind a batch of its account. */
+/** A flex poll may have to wait for a batch of its account. */
 const WAITS_OF_FLEX = 45;
 
 export const pollStatus: Activity = async (world) => {
@@ -64,7 +64,7 @@ export const flexSession: Activity = async (world) => {
   if (begun && (await untilEnded(world, way, begun, WAITS_OF_FLEX))) await readResult(world, way, begun);
 };
 
-/** The end is also sent to a receiver, which checks the signature. */
+/** The end is also sent to a webhook receiver, which checks the signature. */
 export const sessionWithWebhook: Activity = async (world) => {
   const way = 'session with a webhook';
   const begun = await begin(world, way, { webhook_url: world.receiver.urlFor(`poll-${world.chance.whole(1, 1e9)}`) });
@@ -73,7 +73,7 @@ export const sessionWithWebhook: Activity = async (world) => {
   if (await untilEnded(world, way, begun)) await readResult(world, way, begun);
 };
 
-/** What was answered before it is canceled is a result like any other; without a vote there is none. */
+/** Votes received before the cancellation give a normal result; without votes there is none. */
 export const cancelSession: Activity = async (world) => {
   const way = 'session, canceled';
   const begun = await begin(world, way);
