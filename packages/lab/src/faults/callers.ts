@@ -9,8 +9,8 @@ import { customIdOf, type Kind, type Recorder } from './operations.ts';
 import { persistence } from './persist.ts';
 import { type CallerAnswer, type CallerRequest, type Gateway, isUnknown, sendOperation } from './request.ts';
 
-// Callers as they should be: each request that costs carries an Idempotency-Key and is repeated, at the next gateway,
-// until the answer is definite. Now and then one asks again after it has had its answer, which must be the same.
+// Well-behaved callers: each request that costs money has an Idempotency-Key and is retried at the next gateway until
+// the answer is definite. Some callers ask again after the answer; it must then be the same.
 
 export interface CallerAccount {
   id: string;
@@ -18,15 +18,15 @@ export interface CallerAccount {
   cookie: string;
 }
 
-/** What callers need for what only some campaigns promise. */
+/** What callers need in campaigns with webhooks, key limits and deletions. */
 export interface PromisedMeans {
-  /** Of each account, keys with a limit. */
+  /** Keys with a limit, by account. */
   readonly limitedKeys: ReadonlyMap<string, readonly { id: string; key: string }[]>;
-  /** Where an account can have the end of a poll sent. */
+  /** A webhook address of the account. */
   hookOf(accountId: string): { path: string; url: string };
-  /** One that nothing else uses. */
+  /** Opens an account that nothing else uses. */
   openAccount(): Promise<CallerAccount>;
-  /** To be read once more at the end, when all is whole again. */
+  /** Registers a read to be repeated at the end, when everything is repaired. */
   later(read: () => Promise<void>): void;
 }
 
@@ -35,29 +35,29 @@ export interface CallersOptions {
   gateways: readonly Gateway[];
   accounts: readonly CallerAccount[];
   chance: Chance;
-  /** No answer will become definite after it aborts. */
+  /** After it is aborted, no answer can become definite. */
   quit: AbortSignal;
   herd: number;
-  /** The share of runs that may be late. */
+  /** The share of polls with the flex tier. */
   flexShare?: number | undefined;
-  /** Null where no webhooks, limits and deletions are part of the campaign. */
+  /** Null if the campaign has no webhooks, key limits and deletions. */
   promised: PromisedMeans | null;
 }
 
 const ANSWER_MS = 30_000;
 const STATUS_WAIT_S = 10;
 const REPLAYED = 0.2;
-/** The share of runs that may be late, where the plan names none, and of batches that are canceled. */
+/** The share of flex polls, unless the plan sets one, and the share of batches that are canceled. */
 const [FLEX, CANCELED] = [0.25, 0.25];
-/** The share of runs that have their end sent to an address of their own. */
+/** The share of polls with a webhook_url. */
 const HOOKED = 0.3;
 const MAX_BATCH_ROWS = 40;
-/** The share of deletions that are of a batch. */
+/** The share of deletions that delete a batch. */
 const FORGOTTEN_BATCHES = 0.25;
-/** The share of batches that come as a file, line by line, and how long that takes. */
+/** The share of batches uploaded line by line as a file, and the duration of such an upload. */
 const [SLOW_UPLOADS, UPLOAD_MS] = [0.5, 2_000];
 
-/** Of a quick poll; null for the whole response, which is compared as it is. */
+/** The election in a quick poll's answer; null for a whole response, which is compared byte for byte. */
 function shortAnswerIn({ answer, status, options }: Record<string, unknown>): ShortElection | null {
   if (typeof answer !== 'string' && answer !== null) return null;
   return { status: String(status), options: Array.isArray(options) ? options.map(String) : [], winner: answer };
@@ -79,7 +79,7 @@ export function callers(options: CallersOptions): StartCall {
     const operation = recorder.begin(kind, account?.id ?? null, key);
     const note = ({ text, json }: CallerAnswer) => {
       const { poll_id: id } = json;
-      // What names no poll is of none that is stored.
+      // A poll without an id is not stored.
       operation.named.add(String(id));
       operation.bodies.add(digestOf(text));
       const short = shortAnswerIn(json);
@@ -134,7 +134,7 @@ export function callers(options: CallersOptions): StartCall {
     }
   }
 
-  /** Rows in one upload; now and then it is canceled. Its results name every row once. */
+  /** A batch in one upload; some are canceled. Its results must contain every row once. */
   async function batch(account: CallerAccount): Promise<void> {
     const key = randomUUID();
     const operation = recorder.begin('batch', account.id, key);
@@ -168,7 +168,7 @@ export function callers(options: CallersOptions): StartCall {
         const row = JSON.parse(line) as { custom_id: string; session_id: string | null; result: unknown };
         answered.set(row.custom_id, (answered.get(row.custom_id) ?? 0) + 1);
         const election = electionIn(row.result);
-        // A result that names no poll is of none that is stored.
+        // A result without a poll id belongs to no stored poll.
         if (row.session_id !== null || election) polls.set(row.custom_id, String(row.session_id));
         if (election) operation.answers.set(String(row.session_id), election);
       }
@@ -220,7 +220,7 @@ export function callers(options: CallersOptions): StartCall {
     if (answer && !isUnknown(answer)) conclude(operation, answer);
   }
 
-  /** Many at once with one key, through all gateways. */
+  /** Many simultaneous requests with one key, through all gateways. */
   async function herd(account: CallerAccount): Promise<void> {
     const key = randomUUID();
     const operation = recorder.begin('herd', account.id, key);

@@ -32,23 +32,23 @@ import { openPromised, PROMISED_ENV } from './promised.ts';
 import { rollingRestarts } from './rolling.ts';
 import { watchPooler } from './watch-pooler.ts';
 
-// The whole product with a faulty network between all of its parts, callers that retry, and faults. At the end everything
-// is repaired, every caller gets time for its answer, and the history is judged.
+// The whole product with a faulty network between all its parts, callers that retry, and injected faults. At the end
+// everything is repaired, every caller gets time for its answer, and the history is judged.
 
 export interface CampaignSettings {
   plan: Plan;
   seed: string;
-  /** Process kills after which no more faults are injected; a plan that counts its own faults takes no notice. */
+  /** Number of process kills after which fault injection stops; ignored by plans that count their own faults. */
   kills: number;
-  /** Where every operation is written, one JSON object a line. */
+  /** File to which every operation is written, as JSON lines. */
   record: string | null;
 }
 
 export interface CampaignServers extends RestartableServers, Pick<Servers, 'migrate'> {
-  /** Of a cluster. */
+  /** Set for a cluster. */
   readonly network: ClusterNetwork | null;
   readonly failover: Failover | null;
-  /** Null with one release. */
+  /** Null if there is only one release. */
   readonly upgrade: Upgrade | null;
 }
 
@@ -60,7 +60,7 @@ export interface Campaign {
 }
 
 const ANSWERS_WITHIN_MS = 200_000;
-/** Who asks for a poll that was lost is not kept waiting for it. */
+/** A lost poll never answers, so a caller does not wait longer than this. */
 const LOST_WITHIN_MS = 30_000;
 const WHOLE_WITHIN_MS = 30_000;
 const HERD = 100;
@@ -218,7 +218,7 @@ export async function runFaultCampaign(
   return { history, fleet, skipped: injection.skipped, tookMs: performance.now() - began };
 }
 
-/** Gateways that have read some of an upload and not all of it. */
+/** Gateways that have read part of an upload. */
 function uploadsIn({ operations }: Pick<Recorder, 'operations'>): Set<string> {
   const begun = operations.filter(({ kind, outcome }) => kind === 'batch' && outcome === null);
   const attempts = begun.flatMap(({ attempts }) => attempts);
@@ -234,14 +234,14 @@ async function openAccount({ storage }: Stores): Promise<CallerAccount> {
   return { id, key, cookie: `${LOGIN_COOKIE}=${await sealer([KEY_PEPPER]).seal(login)}` };
 }
 
-/** By the program of a release that may know fewer tables than we do. */
+/** Uses the release's own program, because it may not know all tables of this checkout. */
 async function openAccountBy({ openAccount: program }: Release, { databaseUrl }: Stores): Promise<CallerAccount> {
   const said = await runOperator(program, ['10000'], { DATABASE_URL: databaseUrl, KEY_PEPPER });
   const { account_id: id, api_key: key } = JSON.parse(said) as { account_id: string; api_key: string };
   return { id, key, cookie: '' };
 }
 
-/** Also polls whose callers have given up have to end. */
+/** Includes polls whose callers have given up. */
 async function everyPollHasEnded({ query }: Stores, signal: AbortSignal): Promise<void> {
   const until = performance.now() + ANSWERS_WITHIN_MS;
   while (performance.now() < until) {

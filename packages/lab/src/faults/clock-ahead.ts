@@ -1,4 +1,4 @@
-/** What another clock said between two looks at ours, which shows whole milliseconds. */
+/** What another clock showed between two readings of ours, which has whole milliseconds. */
 export interface ClockLook {
   readonly asked: number;
   readonly other: number;
@@ -6,8 +6,8 @@ export interface ClockLook {
 }
 
 /**
- * How far the other clock is ahead: nothing where it may be the same clock, which it is on one machine, however late its
- * answers came. Else the middle of what all looks allow.
+ * How far the other clock is ahead. 0 if the readings allow that it is the same clock, as on one machine; otherwise the
+ * middle of the range that all readings allow.
  */
 export function aheadMs(looks: readonly ClockLook[]): number {
   const least = Math.max(...looks.map(({ other, answered }) => other - answered - 1));

@@ -6,44 +6,44 @@ import { type ClusterMaster, mastersNow, onServer, servedAgainMs } from './clust
 import type { Inject } from './fault-kinds.ts';
 import { moveSlots, slotsToMove } from './move-slots.ts';
 
-// What can happen to a Redis cluster. One injector injects them one after the other, so that two of three masters are
-// there to choose the third's successor.
+// Faults of a Redis cluster. One injector injects them one after the other, so that two of three masters are always up
+// to elect the third's successor.
 
 export interface ClusterUnderFaults {
   readonly cluster: RedisCluster;
   readonly network: ClusterNetwork;
 }
 
-/** Twice the time in which a master is given up, an election, and a machine that is busy. */
+/** Twice the node timeout, an election, and allowance for a busy machine. */
 const SERVED_WITHIN_MS = 30_000;
 const MAX_MOVED_SLOTS = 60;
 
 interface Struck extends ClusterUnderFaults {
   readonly chance: Chance;
-  /** Of all keys. */
+  /** Prefix of all keys. */
   readonly prefix: string;
-  /** Resolves early when the campaign is over. */
+  /** Resolves early when the campaign ends. */
   pause(low: number, high: number): Promise<void>;
 }
 
 export const CLUSTER_FAULTS = {
-  // Shorter and longer than a failover takes.
+  // Either shorter or longer than a failover.
   'kill master': onMaster((struck, { server }) => bounce(struck, server, 6_000)),
-  /** Nothing of it is left, and it comes back before it is given up: its replica empties itself. */
+  /** The master returns empty before it is declared dead, so its replica empties itself too. */
   'kill master, lose all': onMaster((struck, { server }) => bounce(struck, server, 0, true)),
   'stop master': onMaster(async ({ pause }, { server }) => {
     server.process.signal('SIGSTOP');
     await pause(500, 9_000);
     server.process.signal('SIGCONT');
   }),
-  /** Clients reach it and the other servers do not: for a while there are two masters of the same slots. */
+  /** Clients can reach it, other servers cannot: for a while, two masters own the same slots. */
   'isolate master': onMaster(async ({ network, pause }, { server }) => {
     const isAlone = network.isolate(server.name);
     if (isAlone) await pause(1_000, 9_000);
     network.rejoin();
     return isAlone;
   }),
-  /** The others reach it, so nothing takes its place. */
+  /** The other servers can reach it, so no replica takes over. */
   'master without clients': onMaster(async ({ network, pause }, { server }) => {
     const link = network.links.find(({ name }) => name === server.name)!;
     link.set({ blackhole: true });
@@ -74,7 +74,7 @@ export const CLUSTER_FAULTS = {
     if (masters.length < 2) return null;
     const source = chance.pick(masters);
     const target = chance.pick(masters.filter((master) => master !== source));
-    // Either may be struck by another fault meanwhile.
+    // Another fault may hit either server meanwhile.
     try {
       const slots = await slotsToMove(source, { count: chance.whole(1, MAX_MOVED_SLOTS), prefix }, chance);
       const moved = await moveSlots(cluster, [source, target], slots, chance);
@@ -97,7 +97,7 @@ function onCluster(fault: (struck: Struck) => ReturnType<Inject>): Inject {
   };
 }
 
-/** False: it cannot be done here. */
+/** `fault` resolves to false if it is not possible here. */
 function onMaster(fault: (struck: Struck, master: ClusterMaster) => Promise<boolean | void>): Inject {
   return onCluster(async (struck) => {
     const masters = await mastersNow(struck.cluster);

@@ -2,14 +2,14 @@ import type { ClusterFront } from '@eloquentpoll/services/redis-cluster';
 import { type FaultProxy, openFaultProxy } from '../proxy/fault-proxy.ts';
 import { CALM } from '../proxy/weather.ts';
 
-// The network of a Redis cluster: before each server a link for clients and its replica, and one for the messages of the
-// cluster. Each server's own connections come from an address of its own, so that one can be cut off from the others.
+// The network of a Redis cluster: each server has one link for clients and its replica, and one for cluster messages.
+// Each server connects from an address of its own, so that it can be cut off from the others.
 
 export interface ClusterNetwork extends AsyncDisposable {
-  /** For clients and replicas, one to each server. */
+  /** One per server, for clients and replicas. */
   readonly links: readonly FaultProxy[];
   readonly front: (name: string) => Promise<ClusterFront>;
-  /** From now on no message of the cluster passes between this server and the others. False where that cannot be done. */
+  /** Blocks all cluster messages between this server and the others. Returns false if that is not possible here. */
   isolate(name: string): boolean;
   rejoin(): void;
 }
@@ -23,7 +23,7 @@ export function openClusterNetwork(seed: string): ClusterNetwork {
   return {
     links,
     async front(name) {
-      // Every address of 127.0.0.0/8 is there on Linux only.
+      // Only on Linux does every address of 127.0.0.0/8 exist.
       const from: string | null = process.platform === 'linux' ? `127.0.0.${10 + buses.size}` : null;
       const [link, bus] = await Promise.all([
         openFaultProxy(name, NOWHERE, `${seed}|${name}`),

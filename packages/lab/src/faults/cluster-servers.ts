@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterServer, RedisCluster } from '@eloquentpoll/services/redis-cluster';
 import { Redis } from 'ioredis';
 
-// What the servers of a cluster say of it, past the network that is under faults.
+// Asks the servers of a cluster about its state, bypassing the faulty network.
 
 export interface ClusterMaster {
   readonly server: ClusterServer;
-  /** Pairs of a first and a last slot. */
+  /** Ranges: the first and the last slot. */
   readonly slots: readonly (readonly [number, number])[];
 }
 
@@ -21,7 +21,7 @@ interface ClusterNode {
 const ANSWERS_WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 50;
 
-/** On a connection of its own, which is closed afterwards. */
+/** Uses a new connection, which is closed afterwards. */
 export async function onServer<T>({ url }: ClusterServer, work: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -38,7 +38,7 @@ export async function onServer<T>({ url }: ClusterServer, work: (redis: Redis) =
   }
 }
 
-/** Those that have slots by their own account. */
+/** The servers that consider themselves masters with slots. */
 export async function mastersNow({ servers }: RedisCluster): Promise<ClusterMaster[]> {
   const asked = servers.map(async (server) => {
     const own = (await nodesBy(server)).find(({ isMyself }) => isMyself);
@@ -48,7 +48,7 @@ export async function mastersNow({ servers }: RedisCluster): Promise<ClusterMast
   return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
 }
 
-/** Until another has its slots or, while it can be reached, it has them itself. Null when neither came in time. */
+/** Waits until another server has its slots or, if it is reachable, it has them itself. Null if that took too long. */
 export async function servedAgainMs(
   { servers }: RedisCluster,
   { server, slots }: ClusterMaster,
@@ -94,7 +94,7 @@ async function nodesBy(server: ClusterServer): Promise<ClusterNode[]> {
   return String(text).trim().split('\n').map(readNode);
 }
 
-/** `id address flags master ping pong epoch link slots`; a slot that moves is in brackets. */
+/** `id address flags master ping pong epoch link slots`; a slot being moved is in brackets. */
 function readNode(line: string): ClusterNode {
   const [id = '', , flagText = '', , , , , , ...ranges] = line.split(' ');
   const flags = flagText.split(',');

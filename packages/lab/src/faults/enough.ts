@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, PROCESS_KILLS } from './fault-kinds.ts';
 import type { Plan } from './plans.ts';
 
-// A short campaign may be over before the fault that it is about has found a target: on a busy machine everything comes later.
+// On a busy machine everything takes longer, so a short campaign could end before its own fault has found a target.
 
 export const killsOf = (faults: readonly Fault[]): number =>
   faults.filter(({ kind }) => PROCESS_KILLS.includes(kind)).length;
 
-/** A plan that counts its own faults takes no notice of kills. */
+/** A plan that counts its own faults ignores the number of kills. */
 export function isEnough(
   { minOperations, isShown = () => true }: Pick<Plan, 'minOperations' | 'isShown'>,
   kills: number,
@@ -19,7 +19,7 @@ export function isEnough(
 const SHOWN_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 100;
 
-/** Resolves after so many minutes, later where the plan has not yet shown what it is about, and gives up then. */
+/** Resolves after `minutes`, or later if the plan's faults have not been shown by then; it gives up after a limit. */
 export async function planIsOver(
   { minutes, isShown = () => true }: Pick<Plan, 'minutes' | 'isShown'>,
   faults: readonly Fault[],

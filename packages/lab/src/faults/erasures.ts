@@ -5,14 +5,14 @@ import type { Erasure, ErasureRead, RecordedOperation } from './operations.ts';
 import { persistence } from './persist.ts';
 import { type CallerAnswer, type CallerRequest, type Gateway, isUnknown, send } from './request.ts';
 
-// Callers who delete: a poll, a batch, or their whole account while polls and a batch of it run. A marker is in
-// everything that they write. What could show it is read afterwards, and results by strangers before that, too.
+// Callers who delete a poll, a batch, or their whole account while a poll and a batch of it run. All their texts
+// contain a marker. Afterwards everything that could show it is read; public results are also read before the deletion.
 
 const WAIT_S = 10;
 const READ_WITHIN_MS = 10_000;
 const MAX_ROWS = 6;
 const AGAIN_MS = 5_000;
-/** The share of deleted accounts whose poll and batch have ended before. */
+/** The share of deleted accounts whose poll and batch have ended before the deletion. */
 const ENDED = 0.5;
 
 interface Erasing {
@@ -35,7 +35,7 @@ export function erasures(
   const bearer = ({ key }: CallerAccount) => ({ authorization: `Bearer ${key}`, prefer: `wait=${WAIT_S}` });
   const withIdempotency = (account: CallerAccount, key: string) => ({ ...bearer(account), 'idempotency-key': key });
 
-  /** Whatever a caller can write, with the marker in it. */
+  /** A request with the marker in every text that a caller can write. */
   function marked(marker: string) {
     const { question: text, options, preset } = question();
     return {
@@ -56,7 +56,7 @@ export function erasures(
     return begun?.status === 202 ? String(begun.json.session_id) : conclude(operation, begun);
   }
 
-  /** Asks each gateway for all that may show it. */
+  /** Reads all these paths from each gateway. */
   async function readAll(reads: ErasureRead[], paths: readonly string[], account: CallerAccount | null): Promise<void> {
     const headers = account ? bearer(account) : {};
     const one = async (gateway: Gateway, path: string) => {
@@ -66,13 +66,13 @@ export function erasures(
         await body?.cancel();
         reads.push({ path, gateway: gateway.name, at: Date.now(), status });
       } catch {
-        // No answer shows nothing.
+        // Without an answer, nothing was shown.
       }
     };
     for (const gateway of gateways) await Promise.all(paths.map((path) => one(gateway, path)));
   }
 
-  /** What is deleted, by whose paths it is read with the key, and the results of it that anybody may read. */
+  /** Deletes, then reads paths with the account's key, and public paths of results without it. */
   async function eraseAndRead(
     operation: RecordedOperation,
     account: CallerAccount,
@@ -95,7 +95,7 @@ export function erasures(
     await readAfter();
     await pause(againMs);
     await readAfter();
-    // What a gateway keeps of a run is out of date by then.
+    // Later, because by then a gateway's cached copy of the run must have expired.
     promised!.later(() => readAll(erasure.reads, own, account));
   }
 
@@ -118,7 +118,7 @@ export function erasures(
   const hasEnded = (answer: CallerAnswer) =>
     !isUnknown(answer) && answer.json.status !== 'running' && answer.json.status !== 'canceling';
 
-  /** The id of its result, where it has one. */
+  /** The id of the result, if there is one. */
   async function resultOf(
     operation: RecordedOperation,
     account: CallerAccount,
@@ -138,7 +138,7 @@ export function erasures(
     return persist(operation, upload, ({ json }) => operation.named.add(String(json.batch_id)));
   }
 
-  /** The ids of its results, once it has ended. */
+  /** The ids of the batch's results, after it has ended. */
   async function resultsOf(operation: RecordedOperation, account: CallerAccount, batch: string): Promise<string[]> {
     const ended = await persist(
       operation,
@@ -166,7 +166,7 @@ export function erasures(
       const feedback = { poll_id: result, outcome_correct: true, notes: marker };
       await persist(operation, request('POST', '/api/feedback', bearer(account), feedback));
     }
-    // Whatever a gateway keeps of it is kept now.
+    // Now every gateway has cached what it caches of the run.
     await readAll([], runPathsOf(session), account);
     const remove = () => persist(operation, request('DELETE', `/api/results/${session}`, bearer(account)));
     await eraseAndRead(operation, account, remove, isDeleted, {
@@ -190,7 +190,7 @@ export function erasures(
   async function account(): Promise<void> {
     if (quit.aborted) return;
     const made = await promised!.openAccount().catch(() => null);
-    // Postgres is away.
+    // Postgres is down.
     if (!made) return pause(500);
     const key = randomUUID();
     const operation = recorder.begin('leave', made.id, key);
@@ -206,7 +206,7 @@ export function erasures(
     const { cookie } = made;
     const leave = `/api/account?confirm=${made.id}&give_up_balance=true`;
     const remove = () => persist(operation, request('DELETE', leave, { cookie, origin: 'http://localhost:8080' }));
-    // After a lost answer the login is gone.
+    // After a lost answer, the retry finds that the login no longer exists.
     const hasLeft = (status: number) => status === 200 || status === 401;
     await eraseAndRead(operation, made, remove, hasLeft, {
       own: [...runPathsOf(session), ...(id === null ? [] : batchPathsOf(id)), '/api/polls', '/api/export', '/api/keys'],
@@ -217,5 +217,5 @@ export function erasures(
   return { poll, batch, account };
 }
 
-/** A repeat after a lost answer finds nothing. */
+/** A retry after a lost answer finds nothing. */
 const isDeleted = (status: number): boolean => status === 200 || status === 404;

@@ -7,21 +7,21 @@ import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import type { RestartableServers } from '@eloquentpoll/services/restartable';
 import { openFaultProxy } from '../proxy/fault-proxy.ts';
 
-// A standby beside the primary, and what an operator does when the primary is lost: promote it. Processes know the addresses
-// of both; the experiment itself is led to whichever is the primary.
+// A standby beside the primary, and what an operator does if the primary is lost: promote the standby. Processes know
+// both addresses; the experiment itself is always connected to the current primary.
 
 export interface Failover extends AsyncDisposable {
-  /** Where the experiment finds the primary, before and after. */
+  /** URL of the current primary for the experiment, before and after the failover. */
   readonly databaseUrl: string;
-  /** That database on each server: the first primary, then its standby. */
+  /** The database's URL on each server: the first primary, then its standby. */
   addressesOf(databaseUrl: string): readonly [string, string];
-  /** Kills the primary and promotes the standby; when the primary was killed. */
+  /** Kills the primary and promotes the standby. Resolves to the time of the kill. */
   failOver(): Promise<number>;
-  /** The old primary comes back by itself, and takes writes. */
+  /** Restarts the old primary on its own, as a server that accepts writes. */
   reviveOld(): Promise<void>;
 }
 
-/** A commit of the primary waits for the standby, or does not and the standby lags. */
+/** Whether a commit waits for the standby, or the standby lags behind. */
 export type Commits = 'synchronous' | 'asynchronous';
 
 const FOLLOWS_WITHIN_MS = 30_000;
@@ -88,14 +88,14 @@ async function untilFollowed(url: string, commits: Commits): Promise<void> {
   throw new Error('the standby does not follow the primary');
 }
 
-/** What receives the log is stopped, as by a slow network: what is committed meanwhile is on one server. */
+/** Stops the process that receives the log, like a slow network; commits made meanwhile are on one server only. */
 async function holdUp(standbyUrl: string): Promise<{ end(): void }> {
   const [receiver] = await queryOnce<{ pid: number }>(standbyUrl, 'select pid from pg_stat_wal_receiver');
   if (!receiver) throw new Error('the standby receives nothing');
   process.kill(receiver.pid, 'SIGSTOP');
   await sleep(HELD_UP_MS);
   return {
-    // It ends before it reads what has arrived.
+    // It is terminated before it can read the data that has arrived.
     end() {
       for (const signal of ['SIGTERM', 'SIGCONT'] as const) process.kill(receiver.pid, signal);
     },

@@ -8,20 +8,20 @@ import { CLUSTER_FAULTS, type ClusterUnderFaults } from './cluster-faults.ts';
 import type { Failover } from './failover.ts';
 import type { Fleet, Role, Slot } from './fleet.ts';
 
-// The faults, by name. Each is over when it resolves: what it broke is repaired or being repaired.
+// The faults by name. Each resolves when it is over: what it broke is repaired or about to be.
 
 export interface Fault {
   readonly kind: FaultKind;
   readonly target: string;
   readonly at: number;
   readonly until: number;
-  /** Exit code of a process that got a SIGTERM. */
+  /** Exit code of a process after SIGTERM. */
   readonly exit?: number | null;
-  /** Its id in the leases. */
+  /** The worker's id in leases. */
   readonly worker?: string | null;
-  /** Of a master of a cluster: until its slots had a master again. */
+  /** For a cluster master: how long its slots had no master. */
   readonly awayMs?: number;
-  /** Of a primary that was killed: until its standby took writes. */
+  /** For a killed primary: the time until its standby accepted writes. */
   readonly promotedMs?: number;
 }
 
@@ -29,7 +29,7 @@ export interface Target {
   readonly fleet: Fleet;
   readonly servers: RestartableServers;
   readonly stores: Stores;
-  /** Null where Redis is one server. */
+  /** Null if Redis is one server. */
   readonly cluster: ClusterUnderFaults | null;
   /** Names of gateways in the middle of an upload. */
   uploading(): ReadonlySet<string>;
@@ -40,7 +40,7 @@ export interface Target {
 
 type Effect = Pick<Fault, 'target' | 'exit' | 'worker' | 'awayMs' | 'promotedMs'> & Partial<Pick<Fault, 'at'>>;
 
-/** Null: no process can take it just now. */
+/** Null: no process can be chosen at the moment. */
 export type Inject = (target: Target, chance: Chance) => Promise<Effect | null>;
 
 export const FAULTS = {
@@ -49,7 +49,7 @@ export const FAULTS = {
   'kill gateway during an upload': end('gateway', 'SIGKILL', ({ uploading }) => uploading()),
   'term worker': end('worker', 'SIGTERM'),
   'term gateway': end('gateway', 'SIGTERM'),
-  /** Longer than a lease: what goes on afterwards has lost its polls. */
+  /** Longer than a lease, so that the worker has lost its polls when it continues. */
   'stop worker': stop('worker', [8_500, 14_500]),
   'stop gateway': stop('gateway', [1_000, 8_000]),
   flushall: async ({ stores }) => {
@@ -62,7 +62,7 @@ export const FAULTS = {
   'stop postgres at once': ({ servers, signal }, chance) => bounce(servers.postgres, 'SIGQUIT', chance, signal),
   'kill postgres': ({ servers, signal }, chance) => bounce(servers.postgres, 'SIGKILL', chance, signal),
   'kill pooler': async ({ servers, signal }, chance) => bounce(await servers.pooler(), 'SIGKILL', chance, signal),
-  /** Once: afterwards there is no standby. */
+  /** Only once: afterwards there is no standby. */
   'fail over': async ({ failover, signal }, chance) => {
     if (!failover) return null;
     const at = await failover.failOver();
@@ -91,7 +91,7 @@ export const FAULTS = {
   'half-open link': async ({ fleet, signal }, chance) => {
     const link = chance.pick(fleet.links);
     link.halfOpen();
-    // The near end notices nothing before its own timeout, or this one.
+    // Ended by the timeout of the near end, or by this pause.
     await pause(chance.whole(3_000, 15_000), signal);
     link.reset();
     return { target: link.name };
@@ -99,11 +99,11 @@ export const FAULTS = {
   ...CLUSTER_FAULTS,
 } as const satisfies Record<string, Inject>;
 
-/** What can be injected at any time. */
+/** Faults that can be injected at any time. */
 export type InjectedKind = keyof typeof FAULTS;
 export type FaultKind = InjectedKind | 'migrate' | 'roll forward' | 'roll back';
 
-/** Their slots have no master for a while; `awayMs` says how long. */
+/** Faults that leave slots without a master for a while; `awayMs` says how long. */
 export const MASTER_FAULTS: readonly FaultKind[] = [
   'kill master',
   'kill master, lose all',
@@ -158,7 +158,7 @@ async function onSlot(
 
 const workerOf = ({ app }: Slot): string | null => String(app?.ready.worker_id ?? '') || null;
 
-/** `among`: the names of the slots to choose from; any without it. */
+/** `among`: the names of the slots to choose from; any slot without it. */
 function end(
   role: Role,
   how: 'SIGKILL' | 'SIGTERM',
@@ -209,7 +209,7 @@ function weather(make: (chance: Chance) => LinkConditions, cut = false): Inject 
   };
 }
 
-/** Ends at once when the campaign does. */
+/** Ends early when the campaign ends. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -4,13 +4,14 @@ import { queryOnce } from '@eloquentpoll/services/databases';
 import { scanKeys } from '@eloquentpoll/services/redis-keys';
 import type { Stores } from '../fixture/stores.ts';
 
-// Markers are words that only texts of callers who delete them have. What a marker is found in has such a text.
+// Markers are words that occur only in texts of callers who delete them. Where a marker is found, such a text is still
+// stored.
 
 export interface Found {
   readonly marker: string;
-  /** A table, a key of Redis, a log, an answer. */
+  /** A table, a Redis key, a log, or an answer. */
   readonly place: string;
-  /** Of a key of Redis that expires. */
+  /** Time until the Redis key expires, if it does. */
   readonly goesInMs?: number;
 }
 
@@ -19,7 +20,7 @@ const MARKER = new RegExp(`${PREFIX}[0-9a-f]{12}`, 'g');
 const HEX_PREFIX = Buffer.from(PREFIX).toString('hex');
 const HEX_MARKER = new RegExp(`${HEX_PREFIX}(?:3[0-9]|6[1-6]){12}`, 'g');
 
-/** Twelve hexadecimal digits after a word that nothing else has. */
+/** Twelve hexadecimal digits after a prefix that occurs nowhere else. */
 export const newMarker = (hex12: string): string => `${PREFIX}${hex12}`;
 
 export function markersIn(text: string): string[] {
@@ -29,7 +30,7 @@ export function markersIn(text: string): string[] {
 
 const foundIn = (text: string, place: string): Found[] => markersIn(text).map((marker) => ({ marker, place }));
 
-/** Every row of every table, those of single months too, of this database. */
+/** Searches every row of every table in this database, including monthly partitions. */
 export async function findInPostgres(url: string, where = 'Postgres'): Promise<Found[]> {
   const tables = await queryOnce<{ name: string }>(
     url,
@@ -43,11 +44,11 @@ export async function findInPostgres(url: string, where = 'Postgres'): Promise<F
   return rows.flatMap(({ name, row }) => foundIn(row, `${where}, ${name}`));
 }
 
-/** A cluster on a busy machine may choose new masters by itself; what was read until then is read again. */
+/** A cluster on a busy machine may elect new masters on its own; the search is then repeated. */
 const SERVED_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 500;
 
-/** Names and values of every key of the experiment. */
+/** Searches the names and values of all keys of the experiment. */
 export async function findInRedis(stores: Pick<Stores, 'bus' | 'redisPrefix'>): Promise<Found[]> {
   const giveUpAt = performance.now() + SERVED_WITHIN_MS;
   for (;;) {

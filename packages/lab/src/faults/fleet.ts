@@ -9,30 +9,30 @@ import { type FaultProxy, openFaultProxy } from '../proxy/fault-proxy.ts';
 import type { Release } from '../releases/release.ts';
 import { type Found, markersIn } from './find-markers.ts';
 
-// The processes of the product, each in a slot with links of its own to everything that it connects to. A process that
-// ends is replaced in its slot, as a supervisor would; a crash is recorded.
+// The processes of the product, each in a slot with its own links to everything that it connects to. A process that
+// ends is replaced in its slot, as a supervisor would do; a crash is recorded.
 
 export type Role = 'gateway' | 'worker';
 
 export interface Slot {
   readonly name: string;
   readonly role: Role;
-  /** To Redis, Postgres and the models, and from the callers of a gateway. */
+  /** To Redis, Postgres and the models; for a gateway also from its callers. */
   readonly links: Readonly<Record<string, FaultProxy>>;
-  /** Null while it is being replaced. */
+  /** Null while the process is being replaced. */
   app: RunningApp | null;
-  /** A fault is being injected: not to be chosen again now. */
+  /** A fault is being injected, so it must not be chosen again. */
   isFaulted: boolean;
-  /** It is there so that work can be taken over at once: its links fail like those of others, it is never killed. */
+  /** Kept so that work can always be taken over: its links fail like others, but it is never killed. */
   readonly isSpare: boolean;
-  /** Of the process that is started next; null for the sources of this checkout. */
+  /** The release of the next process; null for the sources of this checkout. */
   release: Release | null;
 }
 
 export interface ProcessStart {
   readonly slot: string;
   readonly release: string | null;
-  /** Its id in the leases. */
+  /** The worker's id in leases. */
   readonly worker: string | null;
   readonly at: number;
 }
@@ -40,17 +40,17 @@ export interface ProcessStart {
 export interface Fleet extends AsyncDisposable {
   readonly slots: readonly Slot[];
   readonly links: readonly FaultProxy[];
-  /** Processes that ended without a fault of ours. */
+  /** Processes that ended without an injected fault. */
   readonly crashes: readonly string[];
-  /** Warnings and errors of the processes, by their text. */
+  /** Warnings and errors of the processes, counted by text. */
   readonly warnings: ReadonlyMap<string, number>;
   readonly startsMs: readonly number[];
   readonly started: readonly ProcessStart[];
-  /** Markers in their logs. */
+  /** Markers found in their logs. */
   readonly logged: readonly Found[];
-  /** Ends the process of a slot and waits for it; the next one is being started then. */
+  /** Ends the process of a slot and waits until it has ended; its replacement is then being started. */
   end(slot: Slot, signal: 'SIGKILL' | 'SIGTERM', withinMs?: number): Promise<Exit>;
-  /** Resolves when every slot has a process that is ready. */
+  /** Resolves when every slot has a ready process. */
   complete(signal: AbortSignal): Promise<void>;
 }
 
@@ -58,18 +58,21 @@ export interface CampaignFleetOptions {
   group: ProcessGroup;
   gateways: number;
   workers: number;
-  /** Workers besides. */
+  /** Number of additional workers. */
   spares: number;
   databaseUrl: string;
-  /** Of the same database: each process knows both addresses. */
+  /** URL of the standby's copy of the database; each process knows both addresses. */
   standbyUrl?: string;
   redisUrl: string;
-  /** To the servers of a cluster, which all processes share; none where Redis is one server. */
+  /** Links to the servers of a Redis cluster, shared by all processes; empty if Redis is one server. */
   clusterLinks: readonly FaultProxy[];
   modelsUrl: string;
   seed: string;
   env: Record<Role, Record<string, string>>;
-  /** What all processes run at first, in the restricted roles; without it the sources of this checkout, as the owner. */
+  /**
+   * The release that all processes run at first, with restricted roles. Without it they run this checkout, as the
+   * owner.
+   */
   release?: Release;
   signal: AbortSignal;
 }
@@ -108,7 +111,7 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
       postgres: await link(name, 'postgres', options.databaseUrl),
       ...(options.standbyUrl && { standby: await link(name, 'standby', options.standbyUrl) }),
       ...(role === 'worker' && { models: await link(name, 'models', options.modelsUrl) }),
-      // Until the gateway listens, callers are reset.
+      // Refuse connections until the gateway listens.
       ...(role === 'gateway' && { callers: await link(name, 'callers', 'http://127.0.0.1:1') }),
     };
     return { name, role, links, app: null, isFaulted: false, isSpare, release: options.release ?? null };
@@ -147,7 +150,7 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
         });
         return;
       } catch (error) {
-        // Postgres or Redis may be away: a supervisor tries again.
+        // Postgres or Redis may be down: a supervisor would retry.
         const reason = error instanceof Failure ? reasonIn(error.output) : String(error);
         const text = `${slot.role} did not start: ${reason}`.slice(0, 160);
         warnings.set(text, (warnings.get(text) ?? 0) + 1);
@@ -213,13 +216,13 @@ function through(url: string, { port }: FaultProxy): string {
   return by.href.replace(/\/$/, '');
 }
 
-/** The last lines are a sentence, or an error and its stack. */
+/** The last lines are a sentence, or an error with its stack. */
 function reasonIn(lastLines: readonly string[]): string {
   const lines = lastLines.map((line) => line.trim());
   return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? '';
 }
 
-/** The text and its error without what is different every time. */
+/** The message and its error, without the parts that vary. */
 function warningOf({ service, msg, err, code }: LogLine): string {
   const cause = typeof err === 'object' && err !== null && 'message' in err ? `: ${String(err.message)}` : '';
   return `${String(service ?? 'process')}: ${String(msg)}${code ? ` ${String(code)}` : ''}${cause}`

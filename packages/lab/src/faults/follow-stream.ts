@@ -4,18 +4,18 @@ import { Type } from '@sinclair/typebox';
 import type { KeptAnswer, RecordedOperation, Recorder } from './operations.ts';
 import { type CallerRequest, type Gateway, keptRequestOf, lossOf, read, send } from './request.ts';
 
-// One connection of a stream: its events are noted as they arrive, until the last one or a cut.
+// Follows one connection of a stream and records its events, until the last event or a broken connection.
 
 export interface StreamEnding {
-  /** The last event, when there was one; its data without what is the event's own. */
+  /** The kind of the last event, if there was one; `data` is without fields that only the event has. */
   kind: 'complete' | 'error' | null;
   data: Record<string, unknown>;
-  /** What came instead of a stream, or what its error event stands for. */
+  /** The answer received instead of a stream, or the answer that its error event corresponds to. */
   refusal: KeptAnswer | null;
 }
 
 const CUT: StreamEnding = { kind: null, data: {}, refusal: null };
-/** A keep-alive comes every 15 s. */
+/** Longer than the keep-alive interval of 15 s. */
 const SILENCE_MS = 22_000;
 
 export async function followStream(
@@ -69,7 +69,7 @@ export async function followStream(
 
 const COMPLETE: KeptAnswer = { status: 200, code: null, retryAfterS: null };
 
-/** What would have been answered instead of an error event. A code that the catalogue lacks is a fault of the gateway. */
+/** The answer that corresponds to an error event. A code that is not in the catalogue is a bug of the gateway. */
 function answerIn({ code }: Record<string, unknown>): KeptAnswer {
   const name = String(code ?? 'none');
   const known: Record<string, { status: number }> = ERRORS;

@@ -12,14 +12,14 @@ import type { RecordedOperation } from './operations.ts';
 import type { PromisedHistory } from './promised.ts';
 import type { PoolUse } from './watch-pooler.ts';
 
-// Everything that is judged: what callers, Postgres, Redis and the models saw, and which faults were injected.
+// Everything that the rules judge: what callers, Postgres, Redis and the models saw, and the injected faults.
 
 export interface StoredPoll {
   id: string;
   resultId: string;
-  /** Null for a free one, and once it was emptied. */
+  /** Null for a free poll, and after the poll was emptied. */
   accountId: string | null;
-  /** It was deleted: ids and numbers are left. */
+  /** The poll was deleted: only ids and numbers are left. */
   isEmptied: boolean;
   status: string;
   entryPoint: string;
@@ -27,7 +27,7 @@ export interface StoredPoll {
   buried: boolean;
   /** By our clock. */
   createdAt: number;
-  /** When what it may cost was set aside: at its acceptance, or at its first claim where it is a flex poll. */
+  /** When its maximum cost was reserved: at acceptance, or for a flex poll at its first claim. */
   spendAt: number;
   deadlineAt: number;
   finishedAt: number | null;
@@ -37,19 +37,19 @@ export interface StoredPoll {
   posts: number;
   voids: number;
   postedU: bigint;
-  /** Of it, what the free pool paid for calls without a vote. */
+  /** The part of it that the free pool paid for calls without a vote. */
   unvotedU: bigint;
-  /** By seat. */
+  /** One per seat. */
   modelIds: readonly string[];
   resultStatus: string | null;
-  /** Null once it was emptied. */
+  /** Null after the poll was emptied. */
   options: readonly string[] | null;
-  /** What is stored as its response says of the election, and what the row of the result says beside it. */
+  /** The election in the stored response, and the same facts in the row of the result. */
   election: Election | null;
   resultRow: { winner: string | null; isTie: boolean } | null;
-  /** Of the stored response. */
+  /** Digest of the stored response. */
   digest: string | null;
-  /** The row of a batch that it answers, as `batch line`; null for a poll of its own. */
+  /** The batch row that it answers, as `batch line`; null if it belongs to no batch. */
   row: string | null;
 }
 
@@ -57,7 +57,7 @@ export interface BatchRecord {
   id: string;
   status: string;
   total: number;
-  /** Rows that have an outcome, and those that were not run. */
+  /** Rows that have an outcome or were not run. */
   ended: number;
   costU: bigint;
   reservedU: bigint;
@@ -67,10 +67,10 @@ export interface BilledVote {
   pollId: string;
   seat: number;
   modelId: string;
-  /** By its place among the options; null for a model that gave no vote. */
+  /** Index of the option; null if the model gave no vote. */
   option: number | null;
   billedU: bigint;
-  /** What it may be billed when it failed: in free polls what its calls can have cost, in others nothing here. */
+  /** The maximum billed for a failed vote: in free polls what its calls can have cost, otherwise 0. */
   failedMaxU: bigint;
 }
 
@@ -90,19 +90,19 @@ export interface CampaignHistory {
   rewrites: readonly Rewrite[];
   arrivals: readonly Arrival[];
   ledger: readonly LedgerViolation[];
-  /** What the service counts, once everything has ended, as provider spend of the present hour. */
+  /** The provider spend that the service counts for the present hour, after everything has ended. */
   countedSpendU: bigint;
   calls: readonly ModelExchange[];
   faults: readonly Fault[];
-  /** Codes of refusals that the campaign provokes. */
+  /** Error codes that the campaign provokes on purpose. */
   mayRefuse: readonly string[];
-  /** Processes that ended without a fault of ours. */
+  /** Processes that ended without an injected fault. */
   crashes: readonly string[];
   /** Null without a pooler. */
   pooled: PoolUse | null;
-  /** Null with one release. */
+  /** Null if there is only one release. */
   upgrade: UpgradeHistory | null;
-  /** Null where no webhooks, receipts, limits and deletions are part of it. */
+  /** Null if the campaign has no webhooks, receipts, key limits and deletions. */
   promised: PromisedHistory | null;
 }
 
@@ -215,7 +215,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
   };
 }
 
-/** Callers do not get the mark of a canceled poll, which stands behind its answer. */
+/** Callers do not get the mark of a canceled poll, which is stored after its answer. */
 const answerIn = (stored: string): string => stored.replace(/,"canceled":true\}$/, '}');
 
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);

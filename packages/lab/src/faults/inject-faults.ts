@@ -2,25 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Chance, chance } from '../terminal/chance.ts';
 import { type Fault, type InjectedKind, inject, type Target } from './fault-kinds.ts';
 
-/** Injects one fault after the other; several injectors work side by side. */
+/** Injects one fault after the other; several injectors run in parallel. */
 export interface Injector {
   readonly name: string;
   readonly gapMs: readonly [number, number];
-  /** Weights. */
+  /** Relative frequencies. */
   readonly faults: Partial<Record<InjectedKind, number>>;
-  /** After so many it is done; without it, when the campaign is over. */
+  /** Stop after so many faults; without it, at the end of the campaign. */
   readonly times?: number;
 }
 
 export interface Injection {
   readonly injected: readonly Fault[];
-  /** Faults that could not be injected, such as a flush while Redis was away. */
+  /** Faults that could not be injected, such as a flush while Redis was down. */
   readonly skipped: ReadonlyMap<string, number>;
-  /** Resolves when every injector is done, after `target.signal` aborted or `enough` is true. */
+  /** Resolves when all injectors are done, after `target.signal` was aborted or `enough` returned true. */
   readonly done: Promise<void>;
 }
 
-/** The seed decides what, where and when. */
+/** The seed determines what is injected, when and where. */
 export function injectFaults(
   injectors: readonly Injector[],
   target: Target,
@@ -54,7 +54,7 @@ export function injectFaults(
   return { injected, skipped, done };
 }
 
-/** One of the keys, by their weights. */
+/** Draws one of the keys by weight. */
 export function weighted<T extends string>(weights: Partial<Record<T, number>>, draw: Chance): T {
   const entries = Object.entries(weights) as [T, number][];
   let at = draw.share() * entries.reduce((sum, [, weight]) => sum + weight, 0);

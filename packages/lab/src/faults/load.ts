@@ -4,11 +4,11 @@ import { weighted } from './inject-faults.ts';
 import type { Kind } from './operations.ts';
 
 export interface Load {
-  /** No caller begins anything new; resolves when each has its answer, or has given up. */
+  /** Callers start nothing new; resolves when each has its answer or has given up. */
   finish(): Promise<void>;
 }
 
-/** So many callers at once; each begins something new as soon as it has its answer. */
+/** Runs so many callers at once; each starts a new operation as soon as it has its answer. */
 export function startLoad(
   options: Omit<CallersOptions, 'chance'>,
   kinds: Partial<Record<Kind, number>>,

@@ -12,7 +12,7 @@ import { openFailover } from './failover.ts';
 import { PLANS, type Plan, type PlanName } from './plans.ts';
 import { brokenRules, brokenText, type CampaignReport, campaignHolds, campaignLines, reportOf } from './report.ts';
 
-// npm run chaos: real processes, real faults, and a verdict. The exit code is 1 when anything that must hold did not.
+// npm run chaos: real processes, real faults, and a verdict. Exit code 1 if a rule was violated.
 
 const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N] [--kills N] [--stops N] [--polls N]
                          [--in-flight N] [--workers N] [--from REVISION] [--record FILE] [--continue FILE] [--json]
@@ -85,7 +85,7 @@ function readArguments(argv: readonly string[]) {
   };
 }
 
-/** A Postgres, with a standby where the plan has one, and one Redis or a cluster. */
+/** A Postgres, with a standby if the plan has one, and one Redis or a cluster. */
 async function startServers(
   { isOnCluster = false, standby, faults }: Plan,
   { seed, from }: { seed: string; from: string | null },
@@ -115,7 +115,7 @@ await runCommand(USAGE, async ({ group, signal }) => {
   for (const name of only) {
     const plan: Plan = { ...PLANS[name](sizes), ...(inFlight !== null && { atOnce: inFlight }) };
     const settings = { plan, seed, kills: sizes.kills, record };
-    // After a failover they are of no use to others.
+    // Servers that went through a failover or an upgrade cannot be reused by other plans.
     const kind = plan.standby || plan.faults === 'releases' ? name : plan.isOnCluster ? 'cluster' : 'one of each';
     const servers = started.get(kind) ?? (await startServers(plan, { seed, from }, group, made));
     started.set(kind, servers);

@@ -5,14 +5,17 @@ import type { Redis } from 'ioredis';
 import type { Chance } from '../terminal/chance.ts';
 import { type ClusterMaster, onServer } from './cluster-servers.ts';
 
-// Resharding as redis-cli does it, slot by slot with its keys, but stopping halfway in each: then half of a slot's keys
-// are at either end, and clients are sent from one to the other.
+// Moves slots with their keys as redis-cli does, but pauses halfway through each: then each server has half of the
+// slot's keys, and redirects clients to the other.
 
 const MAX_HALFWAY_MS = 60;
 const MIGRATE_WITHIN_MS = 2_000;
 const KEYS_AT_ONCE = 500;
 
-/** Moves these slots, and answers how many. What was begun is settled when one of the two goes away. */
+/**
+ * Moves these slots and returns how many were moved. If one of the servers goes down, the move in progress is cleaned
+ * up.
+ */
 export async function moveSlots(
   cluster: RedisCluster,
   [source, target]: readonly [ClusterMaster, ClusterMaster],
@@ -49,7 +52,7 @@ export async function moveSlots(
   return moved;
 }
 
-/** A few slots of a master: often one of a queue, those of some of its keys, and others beside them. */
+/** Some slots of a master: often one of a queue, some with keys of the experiment, and others. */
 export async function slotsToMove(
   { server, slots }: ClusterMaster,
   { count, prefix }: { count: number; prefix: string },
@@ -75,7 +78,7 @@ async function keysIn(redis: Redis, slot: number): Promise<string[]> {
   return (await redis.call('CLUSTER', 'GETKEYSINSLOT', slot, KEYS_AT_ONCE)) as string[];
 }
 
-/** No server holds it open any more; keys that had arrived where it does not belong are lost. */
+/** Ends the move on all servers. Keys that had arrived on a server which does not own the slot are lost. */
 async function settle({ servers }: RedisCluster, slot: number): Promise<void> {
   const alive = servers.filter(({ process }) => !process.hasEnded);
   await Promise.allSettled(

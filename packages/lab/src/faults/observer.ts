@@ -5,8 +5,9 @@ import { Redis } from 'ioredis';
 import type { Stores } from '../fixture/stores.ts';
 import { aheadMs, type ClockLook } from './clock-ahead.ts';
 
-// What Postgres records in the transaction in which it happens (every claim and end of a poll, every state of a balance,
-// every change of what must not change again), and what Redis publishes. No process under test can forget any of it.
+// Records changes with triggers in the transaction that makes them: every claim and end of a poll, every balance, every
+// change of data that must not change. Also records what Redis publishes. A crash of a process under test loses none of
+// it.
 
 export interface PollEvent {
   pollId: string;
@@ -14,16 +15,16 @@ export interface PollEvent {
   epoch: number;
   /** Null for an end. */
   worker: string | null;
-  /** Of a claim after another: when the lease before it ended. */
+  /** For a repeated claim: when the previous lease ended. */
   freeAt?: number | null;
-  /** By our clock, in milliseconds, as all times here. */
+  /** By our clock, in milliseconds, like all times here. */
   at: number;
 }
 
 export interface BalanceState {
   account: string;
   availableU: bigint;
-  /** After the state before was committed, and before this one was. */
+  /** Between the commit of the previous state and the commit of this one. */
   at: number;
 }
 
@@ -32,7 +33,7 @@ export interface Rewrite {
   what: string;
 }
 
-/** A vote that was in the run record at this moment, at the latest. None in a cluster: its channels have no patterns. */
+/** A vote that was in the run record by this time. Not observed in a cluster, whose shard channels have no patterns. */
 export interface Arrival {
   pollId: string;
   modelId: string;
@@ -46,7 +47,7 @@ export interface Observer extends AsyncDisposable {
   ours(ms: number): number;
 }
 
-/** As their owner: processes may work in roles that write nothing of ours. */
+/** `security definer`: processes may have roles that cannot write to these tables. */
 const TRIGGERS = `
   create table lab_journal (
     n bigint generated always as identity, poll_id text not null, kind text not null, epoch integer not null,
@@ -123,7 +124,7 @@ export async function observe({ query, redisUrl, bus }: Stores): Promise<Observe
            from lab_journal order by n`,
       );
       const balances = await query<{ account_id: string; available_u: string; ms: string }>(
-        // A transaction's last state of a row is the one that others see.
+        // Only the last state of a row in a transaction is visible to others.
         `select account_id, available_u, ${at} from (
            select distinct on (account_id, xact) * from lab_balances order by account_id, xact, n desc) seen
           order by n`,

@@ -1,8 +1,8 @@
 import type { WriteStream } from 'node:fs';
 import type { Election, ShortElection } from '../fixture/election.ts';
 
-// What callers asked and were answered: the history that is judged. An answer that did not arrive is `unknown`, never
-// `fail`: the request may have had its effect.
+// The history that is judged: what callers asked and what they were answered. A lost answer is `unknown`, never `fail`,
+// because the request may have taken effect.
 
 export const KINDS = [
   'sync',
@@ -26,27 +26,30 @@ export interface Attempt {
   readonly path: string;
   /** Milliseconds by our clock. */
   readonly asked: number;
-  /** Its body is sent line by line. */
+  /** The body is sent line by line. */
   readonly isUpload: boolean;
-  /** When a stream began; null for anything else. */
+  /** When the stream began; null if the answer was not a stream. */
   opened: number | null;
   answered: number | null;
-  /** Null when no answer came, or a stream had no last event. Of an error event: the status that its code stands for. */
+  /**
+   * Null if no answer came, or if a stream had no last event. For an error event, the status that its code corresponds
+   * to.
+   */
   status: number | null;
-  /** The code of an error, ours or the network's. */
+  /** The error code, ours or the network's. */
   code: string | null;
-  /** When the answer says to ask again. */
+  /** The answer's Retry-After. */
   retryAfterS: number | null;
 }
 
-/** What is kept of a request. */
+/** The recorded part of a request. */
 export type KeptRequest = Pick<Attempt, 'gateway' | 'method' | 'path' | 'isUpload'>;
 
-/** What is kept of its answer. */
+/** The recorded part of an answer. */
 export type KeptAnswer = Pick<Attempt, 'code' | 'retryAfterS'> & { readonly status: number };
 
 export interface StreamEvent {
-  /** Which attempt it came over. */
+  /** The attempt whose stream delivered it. */
   readonly attempt: number;
   readonly seq: number;
   readonly last: boolean;
@@ -59,15 +62,15 @@ export interface ErasureRead {
   readonly status: number;
 }
 
-/** A poll, a batch or a whole account that was deleted, and what could be read of it before and afterwards. */
+/** A deleted poll, batch or account, and what could be read of it before and afterwards. */
 export interface Erasure {
   readonly what: 'poll' | 'batch' | 'account';
-  /** In every text that goes with it. */
+  /** A word in all its texts. */
   readonly marker: string;
-  /** When the answer came that said so; null before. */
+  /** When the answer confirmed the deletion; null before. */
   at: number | null;
   readonly reads: ErasureRead[];
-  /** By strangers, who have nothing but the ids of results. */
+  /** Reads by strangers, who know only the ids of results. */
   readonly publicReads: { readonly before: ErasureRead[]; readonly after: ErasureRead[] };
 }
 
@@ -77,29 +80,29 @@ export interface RecordedOperation {
   readonly account: string | null;
   readonly key: string | null;
   readonly attempts: Attempt[];
-  /** Polls that 2xx answers named, by their id or that of their result. */
+  /** Polls named in 2xx answers, by poll id or result id. */
   readonly named: Set<string>;
-  /** Digests of 2xx answers that hold a result: of equal keys equal. */
+  /** Digests of the results in 2xx answers; they must be equal for equal keys. */
   readonly bodies: Set<string>;
   readonly events: StreamEvent[];
-  /** Of a batch: its rows, how often each custom id is in its results, and the poll that its line there names. */
+  /** For a batch: its row count, how often each custom id is in its results, and the poll named in each line. */
   rows?: { sent: number; answered: Map<string, number>; polls: Map<string, string> };
-  /** What answers said of an election, by the poll or result that they named, where they are not the stored response. */
+  /** Elections in answers that are not the stored response, by the poll or result id in the answer. */
   readonly answers: Map<string, Election | ShortElection>;
-  /** The address that its poll named as its webhook_url. */
+  /** The address that the poll named as its webhook_url. */
   hook?: string;
-  /** It came by a key that has a limit, and whether that refused it. */
+  /** The key with a limit that was used, and whether the limit refused the request. */
   limitedKey?: { id: string; refused: boolean };
-  /** When an answer said that its cancellation was over. */
+  /** When an answer confirmed the cancellation. */
   canceledAt?: number;
   erasure?: Erasure;
-  /** The balance of an answer. */
+  /** The balance in an answer. */
   cents: number | null;
-  /** Null as long as nothing definite is known. */
+  /** Null until the outcome is certain. */
   outcome: 'ok' | 'failed' | 'refused' | null;
 }
 
-/** What callers call the row in this line of an upload; lines count from 1, also those of a JSON body. */
+/** The custom id that callers give a row. Lines count from 1, in JSON bodies too. */
 export const customIdOf = (line: number): string => `row ${line}`;
 
 export interface Recorder {
@@ -111,7 +114,7 @@ export interface Recorder {
   end(operation: RecordedOperation, outcome: NonNullable<RecordedOperation['outcome']>): void;
 }
 
-/** Everything is also written to `file`, one JSON object a line. */
+/** Everything is also written to `file` as JSON lines. */
 export function recorder(file: WriteStream | null): Recorder {
   const operations: RecordedOperation[] = [];
   const write = (type: string, { n, kind, key }: RecordedOperation, more: object = {}) => {

@@ -11,18 +11,18 @@ import {
   sendOperation,
 } from './request.ts';
 
-// How callers ask: again and again, at the next gateway, until the answer is definite or the time is over.
+// How callers retry: at the next gateway each time, until the answer is definite or time is up.
 
 interface PersistOptions {
   recorder: Recorder;
   gateways: readonly Gateway[];
   chance: Chance;
-  /** No answer will become definite after it aborts. */
+  /** After it is aborted, no answer can become definite. */
   quit: AbortSignal;
 }
 
 interface Persistence {
-  /** The first definite answer; null when the time was over before. */
+  /** The first definite answer; null if time was up before. */
   persist(
     operation: RecordedOperation,
     sent: CallerRequest,
@@ -36,7 +36,7 @@ interface Persistence {
   question(): { question: string; options: readonly string[]; preset: string };
 }
 
-/** A caller who was refused for it does not come back at once. */
+/** A caller that was refused because of the spend ceiling waits this long. */
 const BUDGET_PAUSE_MS = 1_000;
 
 export function persistence({ recorder, gateways, chance, quit }: PersistOptions): Persistence {

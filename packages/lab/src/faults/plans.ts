@@ -13,39 +13,41 @@ import type { CampaignRule } from './rules/rule.ts';
 import { spendRules } from './rules/spend-rules.ts';
 import { workerRules } from './rules/worker-rules.ts';
 
-// What callers do in a campaign, which faults are injected meanwhile, and what must hold besides the rules of all.
+// What callers do in a campaign, which faults are injected, and which rules apply in addition to the common ones.
 
 export interface Plan {
   readonly title: string;
-  /** Weights. */
+  /** Relative frequencies. */
   readonly callers: Partial<Record<Kind, number>>;
-  /** Callers at once. */
+  /** Number of simultaneous callers. */
   readonly atOnce: number;
-  /** `restarts`: every process is restarted in good order, over and over. `releases`: each time with another release. */
+  /**
+   * `restarts`: every process is restarted gracefully, again and again. `releases`: each time with the other release.
+   */
   readonly faults: readonly Injector[] | 'restarts' | 'releases';
   readonly rules: readonly CampaignRule[];
-  /** Codes by which callers may be refused, as it provokes that; none without it. */
+  /** Error codes that the plan provokes on purpose. */
   readonly mayRefuse?: readonly string[];
-  /** Its rules are all that it is judged by: what holds otherwise is what it shows the loss of. */
+  /** Only the plan's own rules apply: it shows that acknowledged answers are lost, which the common rules forbid. */
   readonly losesAnswers?: boolean;
   readonly workers: number;
-  /** Workers that no fault strikes, so that it can be seen how soon work is taken over. */
+  /** Workers that no fault kills, so that the time until a takeover can be measured. */
   readonly spares?: number;
   readonly minutes: number;
-  /** The processes reach Postgres through a pooler, each with so many connections. */
+  /** Processes reach Postgres through a pooler with so many connections each. */
   readonly pooled?: number;
   readonly flexShare?: number;
   /** Redis is a cluster of three masters and three replicas. */
   readonly isOnCluster?: boolean;
-  /** Postgres has a standby, for which commits wait or do not. */
+  /** Postgres has a standby; commits wait for it or not. */
   readonly standby?: Commits;
-  /** Webhooks are received, and receipts, limits of keys and deletions are looked at. */
+  /** Webhooks, receipts, key limits and deletions are checked. */
   readonly promises?: boolean;
-  /** Of gateways and workers. */
+  /** Environment of gateways and workers. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether the faults that it is about were injected: it goes on until then. */
+  /** Whether the plan's own faults were injected; the campaign continues until then. */
   readonly isShown?: (faults: readonly Fault[]) => boolean;
-  /** The campaign ends early once so many operations were begun and every injector is done. */
+  /** The campaign ends early after so many operations, if every injector is done. */
   readonly minOperations?: number;
 }
 
@@ -89,7 +91,7 @@ const LINKS: Injector = {
   },
 };
 
-/** One after the other: two masters of three have to choose the third's successor. */
+/** One after the other: two of three masters must be up to elect the third's successor. */
 const MASTERS: Injector = {
   name: 'masters',
   gapMs: [2_000, 8_000],
@@ -139,7 +141,7 @@ const was =
   (kind: InjectedKind) =>
   (faults: readonly Fault[]): boolean =>
     faults.some((fault) => fault.kind === kind);
-/** What some sixteen polls set aside at once, so that it is reached again and again. */
+/** About what sixteen polls reserve, so that the ceiling is reached again and again. */
 const SPEND_HOUR_U = 1_000_000;
 
 export const PLANS = {
@@ -196,7 +198,7 @@ export const PLANS = {
     atOnce: 24,
     faults: [PROCESSES, ZOMBIES, STORES, LINKS],
     rules: spendRules(SPEND_HOUR_U),
-    // At the ceiling a flex poll waits for the next hour; others are refused.
+    // At the ceiling a flex poll waits for the next hour; other polls are refused.
     flexShare: 0,
     mayRefuse: [BUDGET_REACHED],
     workers: WORKERS,
@@ -273,7 +275,7 @@ export const PLANS = {
   keys: ({ minutes }) => ({
     title: 'A hundred requests at once with one key, while processes are killed',
     callers: { herd: 1 },
-    // A herd mostly waits for gateways that start again: that many more are hit by each kill.
+    // Few, because a herd mostly waits for gateways to restart, and each kill hits every herd.
     atOnce: 6,
     faults: [PROCESSES],
     rules: [],
@@ -303,7 +305,7 @@ export const PLANS = {
       gapMs: [1_000, 5_000],
       faults: { 'kill worker': 1 },
     });
-    // Most of the workers run at any time; a stop is longer than a lease.
+    // Most workers run at any time; a stop is longer than a lease.
     const stoppers = share('stops', stops, Math.ceil(workers / 3), {
       gapMs: [200, 2_000],
       faults: { 'stop worker': 1 },
@@ -315,7 +317,7 @@ export const PLANS = {
       faults: [...killers, ...stoppers],
       rules: workerRules,
       workers,
-      // Twice of what they take when nothing waits, and five minutes.
+      // Twice the time that the faults take without waiting, plus five minutes.
       minutes: 5 + (2 * Math.max((kills * 3) / killers.length, (stops * 12.6) / stoppers.length)) / 60,
       minOperations: polls,
     };
@@ -324,7 +326,7 @@ export const PLANS = {
 
 export type PlanName = keyof typeof PLANS;
 
-/** So many faults by so many injectors. */
+/** Divides a number of faults among several injectors. */
 function share(name: string, times: number, injectors: number, injector: Omit<Injector, 'name' | 'times'>): Injector[] {
   return Array.from({ length: injectors }, (_, i) => ({
     ...injector,

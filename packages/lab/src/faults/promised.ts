@@ -12,17 +12,17 @@ import type { Gateway } from './request.ts';
 import { untilServed } from './until-served.ts';
 import { type Hook, LEFT, openWebhookReceiver, type ReceivedMessage } from './webhook-receiver.ts';
 
-// What a campaign needs to show webhooks, receipts, limits of keys and deletions, and what it sees of them at its end.
+// What a campaign needs to check webhooks, receipts, key limits and deletions, and the state of these at its end.
 
 interface LimitedKey {
   readonly id: string;
   readonly limitU: bigint;
-  /** As the service counts them. */
+  /** As counted by the service. */
   readonly spentU: bigint;
   readonly heldU: bigint;
 }
 
-/** A transfer of a poll that came by a key with a limit, in the order in which its account's were made. */
+/** A ledger transfer of a poll that was asked with a limited key, in the order of the account's transfers. */
 interface KeyMove {
   readonly keyId: string;
   readonly pollId: string;
@@ -34,9 +34,9 @@ export interface ReadReceipt {
   readonly pollId: string;
   readonly status: number;
   readonly body: string;
-  /** What the published verifier, which is given the public result, says of each part. */
+  /** The published verifier's finding on each part, given the public result. */
   readonly parts: readonly CheckedPart[];
-  /** The election in that result, as strangers are answered it. */
+  /** The election in the public result. */
   readonly election: Election | null;
 }
 
@@ -49,11 +49,11 @@ export interface PromisedHistory {
   readonly keyMoves: readonly KeyMove[];
   readonly receipts: readonly ReadReceipt[];
   readonly publishedKeys: readonly PublishedKey[];
-  /** Markers that are in tables, in Redis, in logs or in exports after all that. */
+  /** Markers that are still in tables, in Redis, in logs or in exports at the end. */
   readonly found: readonly Found[];
 }
 
-/** Of gateways and workers. */
+/** Environment of gateways and workers. */
 export const PROMISED_ENV = {
   gateway: { RECEIPT_SIGNING_KEY: '07'.repeat(32) },
   both: { WEBHOOK_SEALING_KEYS: 'a sealing key of at least 32 characters', WEBHOOKS_TO_LOOPBACK: 'on' },
@@ -61,7 +61,7 @@ export const PROMISED_ENV = {
 } as const;
 
 interface Promised extends PromisedMeans, AsyncDisposable {
-  /** When all is whole again: waits until everything was sent and emptied, and looks at it. */
+  /** Call when everything is repaired: waits until everything was sent and emptied, then reads the final state. */
   settle(operations: readonly RecordedOperation[], logged: readonly Found[]): Promise<PromisedHistory>;
 }
 
@@ -106,7 +106,9 @@ export async function openPromised(
     limitedKeys.set(account.id, keys);
   }
 
-  /** Until each delivery has ended, each deleted account and batch is empty, and what was deleted was deleted in Redis again. */
+  /**
+   * Waits until every delivery has ended, deleted accounts and batches are empty, and Redis deletions were repeated.
+   */
   async function untilQuiet(): Promise<void> {
     for (const end = performance.now() + SENT_WITHIN_MS; performance.now() < end; await sleep(500)) {
       const [row] = await stores.query<{ open: number }>(
@@ -192,7 +194,7 @@ async function readLimits({ query }: Stores, keys: readonly { id: string }[]) {
   };
 }
 
-/** Takes each of them once, so many at a time. */
+/** Processes each item once, with limited concurrency. */
 async function eachOf<T>(waiting: T[], take: (one: T) => Promise<void>): Promise<void> {
   const reader = async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await take(next);
@@ -200,7 +202,7 @@ async function eachOf<T>(waiting: T[], take: (one: T) => Promise<void>): Promise
   await Promise.all(Array.from({ length: READ_AT_ONCE }, reader));
 }
 
-/** Of every poll that ended with a result and was not deleted. */
+/** Reads the receipt of every poll that ended with a result and was not deleted. */
 async function readReceipts(
   { query }: Stores,
   { url }: Gateway,

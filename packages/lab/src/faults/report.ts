@@ -15,19 +15,19 @@ import { wasCut } from './rules/stream-rules.ts';
 import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS } from './rules/worker-rules.ts';
 import { RULES_OF_ALL } from './rules.ts';
 
-// The result of a campaign: figures, and the verdict of each rule.
+// The result of a campaign: figures, and a verdict for each rule.
 
 export interface CampaignReport {
   title: string;
   seed: string;
   tookMs: number;
-  /** What adds up over campaigns. */
+  /** Counts that can be added up over campaigns. */
   counts: Record<string, number>;
   figures: Record<string, string>;
   faults: Record<string, number>;
   skipped: Record<string, number>;
   warnings: Record<string, number>;
-  /** The polls that waited longest for another worker, with the faults meanwhile. */
+  /** The polls that waited longest for another worker, with the faults during the wait. */
   slowest: string[];
   rules: { rule: string; violations: number; examples: string[] }[];
 }
@@ -154,7 +154,7 @@ function failoverOf(history: CampaignHistory): CampaignReport['figures'] {
   };
 }
 
-/** Only of two releases. */
+/** Only if two releases ran. */
 function upgradeOf(history: CampaignHistory): CampaignReport['counts'] {
   const { upgrade } = history;
   if (!upgrade) return {};
@@ -171,7 +171,7 @@ function upgradeOf(history: CampaignHistory): CampaignReport['counts'] {
 const awayMsOf = ({ faults }: CampaignHistory): number[] =>
   faults.flatMap(({ awayMs }) => (awayMs === undefined ? [] : [awayMs]));
 
-/** Only of a campaign on a cluster. */
+/** Only for a campaign on a cluster. */
 function judgedOf(history: CampaignHistory): CampaignReport['counts'] {
   if (awayMsOf(history).length === 0) return {};
   const waits = judgedWaits(history);
@@ -184,7 +184,7 @@ function judgedOf(history: CampaignHistory): CampaignReport['counts'] {
   };
 }
 
-/** The same. */
+/** Only for a campaign on a cluster. */
 function causesOf(history: CampaignHistory): CampaignReport['figures'] {
   const away = awayMsOf(history);
   if (away.length === 0) return {};
@@ -207,11 +207,11 @@ function counted(words: readonly string[]): Record<string, number> {
   return counts;
 }
 
-/** How often each rule was broken that was. */
+/** For each violated rule, how often it was violated. */
 export const brokenRules = ({ rules }: Pick<CampaignReport, 'rules'>): Record<string, number> =>
   Object.fromEntries(rules.flatMap(({ rule, violations }) => (violations > 0 ? [[rule, violations]] : [])));
 
-/** For the file of runs, which outlives the output of a campaign. */
+/** For the file of runs, which is kept longer than the output of a campaign. */
 export const brokenText = ({ rules }: Pick<CampaignReport, 'rules'>): string =>
   rules
     .filter(({ violations }) => violations > 0)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeptAnswer, KeptRequest, RecordedOperation, Recorder } from './operations.ts';
 
-// One request of a caller: sent, recorded, and bounded. Whatever went wrong on the way is `null`: unknown.
+// Sends and records one request of a caller, within a time limit. If anything goes wrong the answer is `null`: unknown.
 
 export interface CallerAnswer extends KeptAnswer {
   text: string;
@@ -13,7 +13,7 @@ export interface CallerRequest {
   path: string;
   headers: Record<string, string>;
   body?: unknown;
-  /** Instead of a body: lines of a file, one after the other. */
+  /** Sent instead of `body`: lines of a file, one after the other. */
   lines?: { values: readonly object[]; everyMs: number };
   withinMs: number;
 }
@@ -21,7 +21,7 @@ export interface CallerRequest {
 export interface Gateway {
   readonly name: string;
   readonly url: string;
-  /** Looks at each whole answer that is no stream. */
+  /** Checks each complete answer that is not a stream. */
   readonly judge?: (sent: CallerRequest, response: Response, text: string) => void;
 }
 
@@ -30,7 +30,7 @@ export async function sendOperation(
   operation: RecordedOperation,
   gateway: Gateway,
   sent: CallerRequest,
-  /** What the answer names is in the record before the answer is. */
+  /** Runs before the answer is recorded, so that what it names is recorded first. */
   note: (answer: CallerAnswer) => void = () => {},
 ): Promise<CallerAnswer | null> {
   const attempt = recorder.attempt(operation, keptRequestOf(gateway, sent));
@@ -89,14 +89,14 @@ export function read({ status, headers }: Pick<Response, 'status' | 'headers'>, 
   };
 }
 
-/** What providers may charge the fleet is used up: asking again within the campaign brings nothing. */
+/** The fleet's spend ceiling is reached: a retry during the campaign is pointless. */
 export const BUDGET_REACHED = 'provider_budget_reached';
 
-/** Worth asking again: it says nothing about whether the request had its effect, or says that it will later. */
+/** Worth a retry: the answer does not say whether the request took effect, or says that it will be known later. */
 export const isUnknown = ({ status, code }: Pick<KeptAnswer, 'status' | 'code'>): boolean =>
   code !== BUDGET_REACHED && (status >= 500 || status === 408 || status === 409 || status === 429);
 
-/** What the network did, in a word. */
+/** What happened on the network, as one word. */
 export function lossOf(error: unknown): string {
   if (!(error instanceof Error)) return 'error';
   const { cause } = error;

@@ -3,20 +3,20 @@ import { type Fault, type FaultKind, MASTER_FAULTS } from './fault-kinds.ts';
 import type { CampaignHistory } from './history.ts';
 import type { PollEvent } from './observer.ts';
 
-// From the kill of a worker to the next claim of each poll that it held, and the faults in between, which explain a long
-// wait.
+// The time from the kill of a worker to the next claim of each of its polls, and the faults in between, which can
+// explain a long wait.
 
 export interface Resume {
   readonly pollId: string;
-  /** The epoch that lost its worker. */
+  /** The epoch whose worker was killed. */
   readonly epoch: number;
   readonly killedAt: number;
   readonly claimedAt: number;
-  /** When its lease had ended: before that no other worker may claim it. */
+  /** The end of its lease; before that no other worker may claim the poll. */
   readonly freeAt: number;
 }
 
-/** What a poll does not wait for: other processes of its kind are there. */
+/** Faults that do not delay a claim, because other processes of the same kind are up. */
 const PASSING: readonly FaultKind[] = [
   'kill worker',
   'kill gateway',
@@ -29,24 +29,24 @@ const PASSING: readonly FaultKind[] = [
   'reset link',
 ];
 
-/** No other worker needs them to claim the poll. */
+/** A claim by another worker does not use these links. */
 const PASSING_LINKS = /-(models|callers)$/;
 
-/** How long a poll may wait, and where a master was struck while it might have been claimed. */
+/** The maximum wait of a poll, and the longer one if a master was hit while the poll could have been claimed. */
 const WITHIN_MS = { worker: 15_000, master: 30_000 } as const;
 
-/** A wait as it is judged. */
+/** A wait with its limit. */
 export interface JudgedWait {
   readonly cause: keyof typeof WITHIN_MS;
   readonly withinMs: number;
-  /** Without the time of other faults. */
+  /** Without the time in which other faults were active. */
   readonly ms: number;
   readonly wholeMs: number;
 }
 
 /**
- * What else was struck explains a wait for as long as it was struck, and no longer: a wait that is left out because something
- * happened in it is left out the more likely, the longer it was.
+ * Another fault excuses a wait only for the time it was active. Leaving out whole waits that contain a fault would be
+ * biased: a longer wait is more likely to contain one.
  */
 export function judgedWait(resume: Resume, faults: readonly Fault[]): JudgedWait {
   const needed = faults.filter(({ kind, target }) => !PASSING.includes(kind) && !PASSING_LINKS.test(target));
@@ -54,7 +54,7 @@ export function judgedWait(resume: Resume, faults: readonly Fault[]): JudgedWait
     needed.filter(({ kind }) => MASTER_FAULTS.includes(kind) === is),
   ) as [Fault[], Fault[]];
   const inTime = { ...resume, claimedAt: resume.killedAt + WITHIN_MS.worker };
-  // It might have been claimed later by as much as is left out of it.
+  // The deadline for the claim moves by the excused time.
   const inTimeLeft = { ...inTime, claimedAt: inTime.claimedAt + unionMs(meanwhile(inTime, others)) };
   const cause = meanwhile(inTimeLeft, ofMasters).length > 0 ? 'master' : 'worker';
   const wholeMs = tookMs(resume);
@@ -73,7 +73,7 @@ const STORES: readonly FaultKind[] = [
 
 export const tookMs = ({ killedAt, claimedAt }: Resume): number => claimedAt - killedAt;
 
-/** What it waited for a worker after its lease had ended. */
+/** How long it waited for a worker after its lease had ended. */
 export const unclaimedMs = ({ killedAt, freeAt, claimedAt }: Resume): number => claimedAt - Math.max(killedAt, freeAt);
 
 export function resumesOf({ journal, faults }: Pick<CampaignHistory, 'journal' | 'faults'>): Resume[] {
@@ -95,17 +95,17 @@ export function resumesOf({ journal, faults }: Pick<CampaignHistory, 'journal' |
   return [...byPoll.values()].flatMap((events) => events.flatMap((_, i) => next(events, i)));
 }
 
-/** The faults while a poll waited, cut to that time. */
+/** The faults during the wait of a poll, cut to that time. */
 export const meanwhile = ({ killedAt, claimedAt }: Resume, faults: readonly Fault[]): readonly Fault[] =>
   faults
     .filter(({ at, until }) => at < claimedAt && until > killedAt)
     .map((fault) => ({ ...fault, at: Math.max(fault.at, killedAt), until: Math.min(fault.until, claimedAt) }));
 
-/** Of a wait, without the time in which Postgres or Redis was away. */
+/** The length of a wait without the time in which Postgres or Redis was down. */
 export const withStoresMs = (resume: Resume, faults: readonly Fault[]): number =>
   tookMs(resume) - unionMs(meanwhile(resume, faults).filter(({ kind }) => STORES.includes(kind)));
 
-/** How long at least one of them was on. */
+/** Total time in which at least one of these faults was active. */
 function unionMs(faults: readonly Fault[]): number {
   let [sum, seenUntil] = [0, 0];
   for (const { at, until } of faults.toSorted((a, b) => a.at - b.at)) {

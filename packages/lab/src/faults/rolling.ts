@@ -1,7 +1,7 @@
 import type { Fault, FaultKind, Target } from './fault-kinds.ts';
 import type { Injection } from './inject-faults.ts';
 
-/** A deploy, round after round: each process gets a SIGTERM when the successor of the one before is ready. */
+/** Deploys again and again: a process gets SIGTERM when the successor of the previous one is ready. */
 export function rollingRestarts({ fleet, signal }: Target): Injection {
   const injected: Fault[] = [];
 

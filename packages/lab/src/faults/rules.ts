@@ -8,7 +8,7 @@ import { pollRules } from './rules/poll-rules.ts';
 import type { CampaignRule } from './rules/rule.ts';
 import { streamRules } from './rules/stream-rules.ts';
 
-/** What must hold in every campaign. Rules are pure, and each is tested with a history that breaks it. */
+/** Rules for every campaign. They are pure functions, and each is tested with a history that breaks it. */
 export const RULES_OF_ALL: readonly CampaignRule[] = [
   ...pollRules,
   ...callerRules,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const AGAIN_MS = 250;
 
-/** Asks again while a busy machine answers 503: nothing is under faults yet, or any more. */
+/** Retries while a busy machine answers 503, at times without faults. */
 export async function untilServed(
   url: string,
   withinMs: number,

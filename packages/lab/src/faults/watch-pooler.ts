@@ -3,23 +3,25 @@ import type { RestartablePooler } from '@eloquentpoll/services/restartable';
 import type { Stores } from '../fixture/stores.ts';
 import type { Slot } from './fleet.ts';
 
-/** The most connections that stood for half a second: of the processes, and those that Postgres had of them. */
+/**
+ * The maximum number of connections that lasted half a second: from processes to the pooler, and from it to Postgres.
+ */
 export interface PoolUse {
   clients: number;
   servers: number;
-  /** Connections that the pooler may make. */
+  /** Connections that the pooler may open. */
   size: number;
 }
 
 const LOOK_EVERY_MS = 100;
-/** The pooler may be replaced during a look. */
+/** Several looks, because the pooler may be replaced during one. */
 const LOOKS = 5;
 
 export interface PoolerWatch {
   end(): Promise<PoolUse>;
 }
 
-/** Clients are counted where they pass the network between process and pooler. */
+/** Client connections are counted on the links between processes and pooler. */
 export function watchPooler(
   { query }: Stores,
   slots: readonly Slot[],
@@ -33,7 +35,7 @@ export function watchPooler(
       await sleep(LOOK_EVERY_MS);
       const clients = slots.reduce((sum, { links }) => sum + links.postgres!.connections, 0);
       most.clients = Math.max(most.clients, clients);
-      // Postgres may just be away.
+      // Postgres may be down at the moment.
       seen.push(await pooledConnections(query, startedAt()).catch(() => 0));
       if (seen.length >= LOOKS) most.servers = Math.max(most.servers, Math.min(...seen.slice(-LOOKS)));
     }
@@ -48,7 +50,10 @@ export function watchPooler(
   };
 }
 
-/** Of the present process of the pooler. What the one before it left goes when Postgres notices, which a busy one does late. */
+/**
+ * Counts connections of the current pooler process only. Postgres drops those of a killed pooler only when it notices,
+ * which takes long on a busy server.
+ */
 export async function pooledConnections(query: Stores['query'], startedAt: number): Promise<number> {
   const [row] = await query<{ servers: number }>(
     `select count(*)::integer as servers from pg_stat_activity

@@ -2,11 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Chance } from '../terminal/chance.ts';
 
-// Where the accounts of a campaign have their events sent: an address for each of them. Of some messages it fails the first
-// attempt, of some it loses the answer, so that they have to be sent again.
+// Receives the webhooks of a campaign's accounts, each at its own address. It refuses the first attempt of some
+// messages and loses the answer to others, so that they have to be sent again.
 
 export interface ReceivedMessage {
-  /** Of the address that it came to. */
+  /** Path of the receiving address. */
   readonly path: string;
   readonly id: string;
   readonly timestamp: string;
@@ -16,12 +16,12 @@ export interface ReceivedMessage {
   readonly at: number;
 }
 
-/** An address and the secret that its account has for it. */
+/** An address and the secret that the account has for it. */
 export interface Hook {
   readonly path: string;
   readonly accountId: string;
   readonly secret: string;
-  /** It hears of every end; others only of polls that name them as their webhook_url. */
+  /** Receives the end of every poll; otherwise only of polls that name the address as their webhook_url. */
   readonly isEndpoint: boolean;
 }
 
@@ -30,7 +30,7 @@ interface WebhookReceiver extends AsyncDisposable {
   urlOf(path: string): string;
 }
 
-/** Begins the addresses of accounts that are deleted, whose secrets are not kept. */
+/** Path prefix for accounts that are deleted, whose secrets are not kept. */
 export const LEFT = '/left/';
 
 const FAILED = 0.1;

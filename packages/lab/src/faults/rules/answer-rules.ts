@@ -5,13 +5,13 @@ import { askedPolls } from './asked-polls.ts';
 import { canStrike } from './can-strike.ts';
 import { type CampaignRule, label } from './rule.ts';
 
-// What callers are answered that is no result. Under faults a repetition may get another answer than what was lost; each of
-// those is named here, and everything else is wrong.
+// Error answers to callers. Under faults a retry may get another answer than the lost one; all such cases are listed
+// here, and every other error is wrong.
 
-/** Of a poll that ended without a result. */
+/** For a poll that ended without a result. */
 const SAYS_FAILED = ['poll_failed', 'poll_canceled'];
 
-/** Each says when to ask again. */
+/** Each has a Retry-After. */
 const LATER = ['rate_limited', 'too_many_running', 'too_many_batches'];
 
 export const answerRules: readonly CampaignRule[] = [
@@ -66,7 +66,7 @@ const MAY_BE = ['503 service_unavailable', `503 ${BUDGET_REACHED}`];
 
 type Answer = Attempt & { readonly status: number; readonly code: string };
 
-/** Those that are errors. */
+/** The answers that are errors. */
 const answersOf = ({ attempts }: RecordedOperation): Answer[] =>
   attempts.filter((one): one is Answer => one.status !== null && one.status >= 400 && one.code !== null);
 
@@ -78,14 +78,14 @@ const isRefusal = ({ status, code }: Answer): boolean => status === 402 || code 
 function mayBeAnsweredNow(operation: RecordedOperation, answer: Answer, faults: CampaignHistory['faults']): boolean {
   const { status, code, retryAfterS } = answer;
   if (status === 429) return LATER.includes(code) && (retryAfterS ?? 0) > 0;
-  // Its body came too slowly.
+  // Its body arrived too slowly.
   if (code === 'request_timeout') return faults.some((fault) => canStrike(fault, answer));
-  // Judged by itself, but for who deletes: a repetition after a lost answer finds nothing, and no account to log in to.
+  // Other rules check these answers, except for callers who delete: after a lost answer, their retry finds no account.
   if (!operation.erasure) return code === 'session_not_found';
   return (status === 404 || status === 401) && answer.method === 'DELETE' && isRepeated(operation, answer);
 }
 
-/** A request that was sent before and had no definite answer. */
+/** An earlier attempt of this request had no definite answer. */
 const isRepeated = ({ attempts }: RecordedOperation, answer: Attempt): boolean =>
   attempts.some(
     (before) =>

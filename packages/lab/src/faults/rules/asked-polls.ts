@@ -1,7 +1,7 @@
 import type { CampaignHistory, StoredPoll } from '../history.ts';
 import type { RecordedOperation } from '../operations.ts';
 
-/** Which stored polls callers mean: they know them by their id, by that of their result, or by an Idempotency-Key. */
+/** Maps what callers know (a poll id, a result id or an Idempotency-Key) to stored polls. */
 export function askedPolls({ polls, keys }: Pick<CampaignHistory, 'polls' | 'keys'>) {
   const pollOf = new Map(polls.map((poll) => [poll.id, poll]));
   const ofResult = new Map(polls.map(({ id, resultId }) => [resultId, id]));

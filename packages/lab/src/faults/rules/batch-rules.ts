@@ -63,7 +63,7 @@ export const batchRules: readonly CampaignRule[] = [
   },
 ];
 
-/** Rows of batches that were accepted, and how many of them have no outcome or no answer, or more than one poll or charge. */
+/** Rows of accepted batches, and how many of them have no outcome or answer, or more than one poll or charge. */
 export function rowsOfBatches({ operations, batches, polls }: CampaignHistory): { accepted: number; wrong: number } {
   const byId = new Map(batches.map((batch) => [batch.id, batch]));
   const asked = operations.flatMap(({ rows, named, outcome }) =>

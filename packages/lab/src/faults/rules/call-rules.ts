@@ -42,7 +42,7 @@ export const callRules: readonly CampaignRule[] = [
   },
 ];
 
-/** Of a poll that was deleted the options are gone: that its model answered is all that can be said. */
+/** The options of a deleted poll are gone, so only the fact that its model answered can be checked. */
 function wrongAnswer(option: number, options: readonly string[] | null, calls: readonly ModelExchange[]): string[] {
   if (calls.length === 0) return ['was never asked'];
   const digests = calls.flatMap(({ optionDigest }) => (optionDigest === null ? [] : [optionDigest]));

@@ -16,9 +16,9 @@ export const callerRules: readonly CampaignRule[] = [
       const byKey = new Map(history.keys.map(({ key, pollId }) => [key, pollId]));
       return history.operations.flatMap((operation) => {
         const { key, named, erasure } = operation;
-        // Who leaves has asked for a poll and a batch, each with a key.
+        // A caller who deletes the account asks for a poll and a batch, each with its own key.
         if (key === null || erasure?.what === 'account') return [];
-        // A poll that was given up cost nothing, and its key is free again.
+        // A buried poll cost nothing, and its key can be used again.
         const polls = new Set([...named].map(idOf).filter((id) => !buried.has(id)));
         const stored = byKey.get(key);
         if (stored !== undefined && !buried.has(stored)) polls.add(stored);
@@ -64,5 +64,5 @@ export const callerRules: readonly CampaignRule[] = [
   },
 ];
 
-/** Kinds whose answer is the stored response itself. */
+/** Kinds of operations whose answer is the stored response itself. */
 const WHOLE = new Set(['sync', 'async', 'cancel', 'stream']);

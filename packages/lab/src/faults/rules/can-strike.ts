@@ -1,12 +1,12 @@
 import type { Fault, FaultKind } from '../fault-kinds.ts';
 import type { Attempt } from '../operations.ts';
 
-// Which faults explain that a stream is cut or that an upload is too slow: those of what it passes.
+// Which faults can explain a broken stream or a slow upload: only faults of parts that its data passes.
 
-/** Clocks of two processes on one machine, read one after the other. */
+/** Maximum difference between the clocks of two processes on one machine, read one after the other. */
 export const CLOCK_MS = 50;
 
-/** No stream or upload passes a worker, nor notices that a replica is gone or that slots are moved. */
+/** Streams and uploads do not pass workers, and do not depend on replicas or slot moves. */
 const ELSEWHERE: readonly FaultKind[] = [
   'kill worker',
   'term worker',
@@ -18,10 +18,13 @@ const ELSEWHERE: readonly FaultKind[] = [
   'roll back',
 ];
 
-/** A process, or a link that is its own. */
+/** A process, or a link of one process. */
 const OF_PROCESS = /^[gw]\d+(-|$)/;
 
-/** Its gateway, a link of that, or a store, at any time while it was under way: what a dead link swallowed is missed later. */
+/**
+ * Whether the fault hit its gateway, a link of that gateway, or a store, at any time while the request was running:
+ * data lost on a dead link is noticed only later.
+ */
 export function canStrike({ kind, target, at, until }: Fault, { gateway, asked, answered }: Attempt): boolean {
   const isMeanwhile = at < (answered ?? Number.POSITIVE_INFINITY) + CLOCK_MS && until > asked - CLOCK_MS;
   if (!isMeanwhile || ELSEWHERE.includes(kind)) return false;

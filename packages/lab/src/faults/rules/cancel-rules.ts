@@ -1,6 +1,6 @@
 import type { CampaignRule } from './rule.ts';
 
-/** Clocks of two processes on one machine, read one after the other. */
+/** Maximum difference between the clocks of two processes on one machine, read one after the other. */
 const CLOCK_MS = 50;
 
 export const cancelRules: readonly CampaignRule[] = [

@@ -4,11 +4,11 @@ import { type CampaignRule, tooManyLate } from './rule.ts';
 
 type Seen = Pick<CampaignHistory, 'journal' | 'faults'>;
 
-/** Every wait for another worker. */
+/** Every wait of a poll for another worker. */
 export const judgedWaits = (history: Seen): JudgedWait[] =>
   resumesOf(history).map((resume) => judgedWait(resume, history.faults));
 
-/** What holds besides on a cluster whose masters fail over. */
+/** Additional rules for a cluster whose masters fail over. */
 export const clusterRules: readonly CampaignRule[] = [
   {
     name: 'polls of a killed worker are claimed again, p99 within 15 s, and within 30 s where a master was away meanwhile',

@@ -4,20 +4,23 @@ import type { CampaignHistory } from '../history.ts';
 import type { Erasure } from '../operations.ts';
 import type { CampaignRule } from './rule.ts';
 
-/** What a gateway keeps of how runs ended, where it did not hear of the deletion. */
+/** How long a gateway caches how a run ended, if it did not learn of the deletion. */
 const KEPT_MS = 60_000;
 
-/** What gateways cache of a key. A master that fails over may lose its revocation, see decision 0047. */
+/** How long gateways cache a key. A failover of a master may lose its revocation: decision 0047. */
 const CACHED_KEY_MS = 10_000;
 
-/** A replica that takes over may have got neither a deletion nor its repetition. What it has of a run expires then, and no gateway answers with it. */
+/**
+ * A promoted replica may have missed a deletion and its repetition. Its copy of the run expires after this time, and no
+ * gateway returns it.
+ */
 const BROUGHT_BACK_MS = 600_000;
 
-/** These are read from the database each time. */
+/** Paths that always read from the database. */
 const IS_STORED = /^\/api\/(batches|polls$|export|keys)/;
 
 const GONE = [404, 410];
-/** Of so many deletions of a kind one at least has to be of results that were read before. */
+/** After so many deletions of a kind, at least one must be of results that strangers had read before. */
 const MANY = 10;
 
 export const deletionRules: readonly CampaignRule[] = [
@@ -28,7 +31,7 @@ export const deletionRules: readonly CampaignRule[] = [
       const logged = (place: string) => place.startsWith('log');
       return (
         (history.promised?.found ?? [])
-          // What is written down in a log stays there, deleted or not.
+          // Log lines stay after a deletion, so a marker in a log is always wrong.
           .filter((one) => (erased.has(one.marker) || logged(one.place)) && !isBroughtBack(history, one))
           .map(({ marker, place }) => `${marker} of operation ${erased.get(marker)} is in ${place}`)
       );
@@ -40,7 +43,7 @@ export const deletionRules: readonly CampaignRule[] = [
       const mayComeBack = faults.some(({ kind }) => MASTER_FAULTS.includes(kind));
       const keptMs = (path: string, { what }: Erasure) => {
         if (!IS_STORED.test(path)) return KEPT_MS;
-        // Only who leaves has its key revoked.
+        // Only deleting an account revokes its key.
         return mayComeBack && what === 'account' ? CACHED_KEY_MS : 0;
       };
       return operations.flatMap(({ n, erasure }) =>
@@ -92,7 +95,7 @@ const wasShown = ({ publicReads: { before } }: Erasure): boolean => before.some(
 const countOf = (erasures: readonly Erasure[], what: Erasure['what']): number =>
   erasures.filter((erasure) => erasure.what === what).length;
 
-/** How much strangers saw of what was deleted: a rule that nothing was read for shows nothing. */
+/** How often strangers had read what was then deleted. Without such reads, the rule would prove nothing. */
 export function publicReadCounts({ operations }: CampaignHistory): Record<string, number> {
   const deleted = operations.flatMap(({ erasure }) => (erasure && erasure.at !== null ? [erasure] : []));
   const shown = deleted.filter(wasShown);
@@ -111,7 +114,7 @@ const erasedIn = ({ operations }: CampaignHistory): Map<string, number> =>
 const isBroughtBack = ({ faults }: CampaignHistory, { goesInMs }: Found): boolean =>
   goesInMs !== undefined && goesInMs <= BROUGHT_BACK_MS && faults.some(({ kind }) => MASTER_FAULTS.includes(kind));
 
-/** Deleted texts that a failover of Redis brought back, for ten minutes at most. */
+/** Number of deleted texts that a Redis failover restored, for ten minutes at most. */
 export const broughtBack = (history: CampaignHistory): number => {
   const erased = erasedIn(history);
   return (history.promised?.found ?? []).filter((one) => erased.has(one.marker) && isBroughtBack(history, one)).length;

@@ -2,7 +2,7 @@ import { electionFaults, shortOf } from '../../fixture/election.ts';
 import type { CampaignHistory, StoredPoll } from '../history.ts';
 import type { CampaignRule } from './rule.ts';
 
-// Who was elected: what is stored follows from the stored votes, and callers are answered what is stored.
+// The stored election must follow from the stored votes, and callers must get the stored election.
 
 export const electionRules: readonly CampaignRule[] = [
   {

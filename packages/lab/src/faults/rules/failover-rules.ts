@@ -6,12 +6,13 @@ import type { CampaignRule } from './rule.ts';
 
 const SERVED_WITHIN_MS = 30_000;
 
-/** What is answered only once a poll is stored. */
+/** Requests that are answered only after the poll is stored. */
 const ACCEPTS = ['/api/poll', '/api/polls'];
 
 /**
- * From the kill of the primary to the first poll that was asked for and accepted afterwards; null when there was none. A key
- * that was sent before may stand for a poll of before, and what is read may come from Redis.
+ * The time from the kill of the primary to the first poll asked for and accepted afterwards; null if there was none.
+ * Retries with an older key do not count, because their poll may be stored already; reads do not either, because Redis
+ * may answer.
  */
 export function acceptedAgainMs({ faults, operations }: Pick<CampaignHistory, 'faults' | 'operations'>): number | null {
   const lost = faults.find(({ kind }) => kind === 'fail over')?.at;
@@ -37,10 +38,13 @@ export const failoverRules: readonly CampaignRule[] = [
   },
 ];
 
-/** What was answered about balances may be lost with what it was about. */
+/** A balance in an answer may be lost together with the poll it was about. */
 const OF_ANSWERS = 'a balance in an answer was true between request and answer';
 
-/** Without waiting for the standby the end of what was acknowledged is lost: that is found, and what is left is consistent. */
+/**
+ * If commits do not wait for the standby, the last acknowledged ones are lost. The checks must find that, and the rest
+ * must be consistent.
+ */
 export const lossRules: readonly CampaignRule[] = [
   ...failoverRules,
   ...moneyRules.filter(({ name }) => name !== OF_ANSWERS),

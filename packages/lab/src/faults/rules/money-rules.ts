@@ -62,12 +62,12 @@ export const moneyRules: readonly CampaignRule[] = [
   },
 ];
 
-/** Clocks of two processes on one machine, read one after the other. */
+/** Maximum difference between the clocks of two processes on one machine, read one after the other. */
 const CLOCK_MS = 20;
 
 /**
- * The balances that a reader may have seen. Each state of a row is written while the one before it is locked out, so it
- * is committed before the next one is written, and gone for readers when that one is committed: before the one after it.
+ * The balances that a reader may have seen. Each state of a row is written under a lock, after the previous state was
+ * committed. A state therefore stops being visible before the second state after it is written.
  */
 function during(states: readonly BalanceState[], asked: number, answered: number): Set<number> {
   const seen = states.filter(
@@ -76,6 +76,6 @@ function during(states: readonly BalanceState[], asked: number, answered: number
   return new Set(seen.map(({ availableU }) => Number(availableU / U_PER_CENT)));
 }
 
-/** Holds without a post or void: none, when all polls have ended. */
+/** Holds that were neither posted nor voided; none after all polls have ended. */
 export const openHolds = ({ polls }: CampaignHistory): number =>
   polls.filter(({ holds, posts, voids }) => holds > posts + voids).length;

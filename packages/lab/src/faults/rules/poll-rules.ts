@@ -1,7 +1,7 @@
 import type { CampaignHistory } from '../history.ts';
 import { type CampaignRule, countBy } from './rule.ts';
 
-/** Postgres may be away when a poll is to be taken from a worker that keeps it past its deadline. */
+/** Long, because Postgres may be down when an overdue poll is to be taken from its worker. */
 const LATE_MS = 60_000;
 
 export const STORED: CampaignRule = {
@@ -9,7 +9,7 @@ export const STORED: CampaignRule = {
   broken({ operations, polls, batches }) {
     const stored = new Set([...polls.flatMap(({ id, resultId }) => [id, resultId]), ...batches.map(({ id }) => id)]);
     return operations.flatMap(({ n, kind, named, erasure }) =>
-      // Deleted batches are not counted here.
+      // Deleted batches do not count.
       [...named]
         .filter((id) => !stored.has(id) && (erasure === undefined || erasure.what === 'poll'))
         .map((id) => `operation ${n} (${kind}) was given ${id}`),
@@ -17,14 +17,14 @@ export const STORED: CampaignRule = {
   },
 };
 
-/** How often each poll has ended. */
+/** How many times each poll has ended. */
 const endsOf = ({ journal }: Pick<CampaignHistory, 'journal'>): Map<string, number> =>
   countBy(
     journal.filter(({ kind }) => kind === 'ended'),
     ({ pollId }) => pollId,
   );
 
-/** Polls that were accepted and have no end, and what was named to a caller and is gone. */
+/** Accepted polls that did not end, and polls named to a caller that no longer exist. */
 export function lostPolls(history: CampaignHistory): number {
   const ends = endsOf(history);
   const endless = history.polls.filter(({ id, status }) => status === 'running' || !ends.has(id));
@@ -59,7 +59,7 @@ export const pollRules: readonly CampaignRule[] = [
       const claimed = new Map<string, number>();
       return journal.flatMap(({ pollId, kind, epoch }) => {
         if (kind === 'ended')
-          // Canceled before any worker had it.
+          // 0: canceled before any worker claimed it.
           return epoch === (claimed.get(pollId) ?? 0)
             ? []
             : [`${pollId} ended under ${epoch}, claimed ${claimed.get(pollId)}`];

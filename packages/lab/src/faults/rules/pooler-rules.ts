@@ -1,6 +1,6 @@
 import type { CampaignRule } from './rule.ts';
 
-/** A pooler is there so that many connections of processes are few of Postgres. */
+/** The pooler must serve many connections of processes with few Postgres connections. */
 export const poolerRules: readonly CampaignRule[] = [
   {
     name: 'connections to Postgres stay within the pool, and clients are more',

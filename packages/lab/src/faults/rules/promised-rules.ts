@@ -5,7 +5,7 @@ import { receiptRules } from './receipt-rules.ts';
 import type { CampaignRule } from './rule.ts';
 import { webhookRules } from './webhook-rules.ts';
 
-/** What accounts are promised besides their polls. */
+/** Promises to accounts beyond their polls. */
 export const promisedRules: readonly CampaignRule[] = [
   ...webhookRules,
   ...receiptRules,

@@ -5,7 +5,7 @@ import type { CampaignHistory } from '../history.ts';
 import type { PublishedKey, ReadReceipt } from '../promised.ts';
 import type { CampaignRule } from './rule.ts';
 
-// Receipts as a stranger checks them: with the published keys, the votes in them, and nothing of ours.
+// Checks receipts as a stranger would: with the published keys and the votes in them, without our code.
 
 interface Statement {
   result_id: string;
@@ -68,7 +68,8 @@ export const receiptRules: readonly CampaignRule[] = [
       (promised?.receipts ?? []).flatMap((receipt) => {
         const statement = signedStatement(receipt, promised!.publishedKeys);
         if (!statement) return [];
-        // What it takes to check these is not at hand, or by the receipt's own words not here.
+        // The data to check these parts is not available here, or the receipt itself says that they are not checked
+        // here.
         const unchecked = new Set(['price', 'inclusion']);
         if (statement.decision.reason === 'budget') unchecked.add('decision');
         const states = new Map(receipt.parts.map(({ name, state }) => [name, state]));

@@ -1,7 +1,7 @@
 import { ORDERLY_EXIT } from './rolling-rules.ts';
 import type { CampaignRule } from './rule.ts';
 
-/** An upgrade goes unnoticed, as does taking it back; what a release wrote, the other one reads. */
+/** An upgrade and its rollback go unnoticed, and each release can read what the other wrote. */
 export const releaseRules: readonly CampaignRule[] = [
   ORDERLY_EXIT,
   {

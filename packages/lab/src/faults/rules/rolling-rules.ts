@@ -16,7 +16,7 @@ export const ORDERLY_EXIT: CampaignRule = {
     faults.filter(({ exit }) => exit !== undefined && exit !== 0).map(({ target, exit }) => `${target}: ${exit}`),
 };
 
-/** Restarts in good order go unnoticed. */
+/** Graceful restarts go unnoticed. */
 export const rollingRules: readonly CampaignRule[] = [
   UNNOTICED,
   {

@@ -4,7 +4,7 @@ import type { RecordedOperation } from '../operations.ts';
 
 export interface CampaignRule {
   readonly name: string;
-  /** What contradicts it; empty where it holds. */
+  /** What violates the rule; empty if it holds. */
   readonly broken: (history: CampaignHistory) => string[];
 }
 
@@ -23,8 +23,8 @@ export const seatKey = ({ pollId, seat }: { pollId: string; seat: number }): str
 const LATE_SHARE = 0.01;
 
 /**
- * What "p99 within" means of few: more than 1 % took longer, and not by chance (at 95 %). Of ten waits one may be the
- * hundredth, two are not.
+ * What "p99 within" means for small numbers: more than 1 % took longer, with 95 % certainty. One late wait of ten may
+ * be chance, two are not.
  */
 export function tooManyLate(waitsMs: readonly number[], withinMs: number): string[] {
   const late = waitsMs.filter((ms) => ms > withinMs).length;

@@ -1,11 +1,11 @@
 import type { CampaignHistory } from '../history.ts';
 import type { CampaignRule } from './rule.ts';
 
-// What the providers themselves count, call by call: what no worker waits for any more is charged too.
+// Counted by the providers, call by call, so that calls no worker waits for any more are included.
 
 const HOUR_MS = 3_600_000;
 
-/** `ceilingU`: what providers may charge for the polls of one hour. */
+/** `ceilingU`: the most that providers may charge for the polls of one hour. */
 export const spendRules = (ceilingU: number): readonly CampaignRule[] => [
   {
     name: 'what providers charge for the polls of an hour is never above its ceiling',
@@ -27,7 +27,7 @@ export const spendRules = (ceilingU: number): readonly CampaignRule[] => [
   },
 ];
 
-/** In micro-USD, by the hour in which the poll was accepted, or claimed where it is a flex poll. */
+/** In micro-USD, by the hour in which the poll was accepted, or claimed if it is a flex poll. */
 function chargedByHour({ polls, calls }: Pick<CampaignHistory, 'polls' | 'calls'>): Map<number, number> {
   const hourOf = new Map(polls.map(({ id, spendAt }) => [id, Math.floor(spendAt / HOUR_MS)]));
   const charged = new Map<number, number>();

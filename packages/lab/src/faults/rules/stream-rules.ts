@@ -38,14 +38,17 @@ function streamFaults(events: readonly StreamEvent[]): string[] {
   for (const [i, event] of events.entries()) {
     const before = events[i - 1];
     if (!before) continue;
-    // After its last event a caller may ask once more, from the beginning.
+    // After the last event, a caller may ask again from the beginning.
     if (before.last && event.attempt === before.attempt) faults.push('an event after the last one');
     if (!before.last && event.seq <= before.seq) faults.push(`event ${event.seq} after ${before.seq}`);
   }
   return faults;
 }
 
-/** A gateway ends the stream of a poll that still runs so long after its deadline, without an event: it may end well yet. */
+/**
+ * If a poll still runs so long after its deadline, a gateway ends the stream without a last event: the poll may still
+ * succeed.
+ */
 const GIVEN_UP_MS = 8_000;
 
 const isOverdue = ({ answered }: Attempt, polls: readonly StoredPoll[]): boolean =>
@@ -55,5 +58,5 @@ const isOverdue = ({ answered }: Attempt, polls: readonly StoredPoll[]): boolean
       answered > deadlineAt + GIVEN_UP_MS - CLOCK_MS && (finishedAt ?? Number.POSITIVE_INFINITY) > answered - CLOCK_MS,
   );
 
-/** It had begun, and came to no end. */
+/** The stream began and had no last event. */
 export const wasCut = ({ opened, status }: Attempt): boolean => opened !== null && status === null;

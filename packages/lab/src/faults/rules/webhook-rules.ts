@@ -3,10 +3,10 @@ import type { CampaignHistory, StoredPoll } from '../history.ts';
 import { type Hook, LEFT, type ReceivedMessage } from '../webhook-receiver.ts';
 import type { CampaignRule } from './rule.ts';
 
-// What a receiver that knows only its address and its secret can find wrong.
+// What a receiver can find wrong that knows only its address and its secret.
 
 const POLL_EVENTS = ['poll.completed', 'poll.failed'];
-/** Standard Webhooks lets receivers refuse what was signed longer ago. */
+/** Standard Webhooks lets receivers refuse messages signed longer ago. */
 const TOLERANCE_S = 300;
 
 export const webhookRules: readonly CampaignRule[] = [
@@ -70,7 +70,7 @@ export const webhookRules: readonly CampaignRule[] = [
   },
 ];
 
-/** Addresses carry what their caller wants them to, after a question mark. */
+/** The query string of an address is chosen by the caller. */
 const pathOf = ({ path }: ReceivedMessage): string => path.split('?')[0]!;
 
 function isSigned({ id, timestamp, body, signature }: ReceivedMessage, { secret }: Hook): boolean {
@@ -130,7 +130,7 @@ function dueEvents({ promised, polls, operations, batches }: CampaignHistory): S
   return due;
 }
 
-/** False for what was deleted or never named to its caller: it may have been sent before, or not. */
+/** False for what was deleted, or never named to its caller: its message may or may not have been sent. */
 function keptSubjects({ polls, batches, operations }: CampaignHistory): (event: string) => boolean {
   const erased = new Set(operations.flatMap(({ erasure, named }) => (erasure ? [...named] : [])));
   const emptied = new Set(polls.filter(({ isEmptied }) => isEmptied).map(({ id }) => id));

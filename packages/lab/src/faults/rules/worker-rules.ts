@@ -3,10 +3,10 @@ import { resumesOf, tookMs } from '../resumes.ts';
 import { type CampaignRule, countBy, seatKey, tooManyLate } from './rule.ts';
 
 export const RESUME_WITHIN_MS = 15_000;
-/** A poll is taken from a worker that keeps it 5 s past its deadline, and found by a sweep within 4 s. */
+/** A worker loses a poll 5 s after its deadline, and a sweep finds the poll within 4 s. */
 const LATE_MS = 15_000;
 
-/** What holds besides while only workers fail: stores and network are there all the time. */
+/** Additional rules while only workers fail: stores and network are always up. */
 export const workerRules: readonly CampaignRule[] = [
   {
     name: `every poll ends within ${LATE_MS / 1_000} s of its deadline`,
@@ -44,8 +44,8 @@ export function callsMadeAgain(history: CampaignHistory): { seat: string; lateMs
 }
 
 /**
- * First calls that were made before their seat's vote had arrived, and reached the model after it: the worker was stopped
- * between its decision and the socket. No fence can catch them; the operator pays, not the caller.
+ * First calls that a model received after the vote of their seat had arrived: the worker was stopped between its
+ * decision and the socket. No fence can prevent them; the operator pays for them, not the caller.
  */
 export function callsInTransit(history: CampaignHistory): number {
   const arrived = arrivalTimes(history);
