@@ -13,7 +13,7 @@ export const USAGE = `usage: npm run simulate -- [--seeds N] [--crash-points] [-
 Without any of the first three: all of them, with 10000 seeds and 100000 polls.
 `;
 
-/** Null is an experiment that was not asked for. */
+/** Null: an experiment that was not requested. */
 export function readArguments(argv: readonly string[]) {
   const options = parseOptions(argv, {
     seeds: { type: 'string' },

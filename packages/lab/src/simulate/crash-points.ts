@@ -6,9 +6,9 @@ import { ACCOUNT, type Play, type Played, playWorld } from './world/play-world.t
 import { scripted } from './world/weather.ts';
 import type { Tampering } from './world/worker.ts';
 
-// A poll of three models, and a fault at each step that anybody makes for it, one at a time and two at a time: the
-// process is gone, or it sleeps past its lease and goes on, or its step fails with or without effect. The second fault
-// of a pair is put at every step that the world makes after the first.
+// A poll of three models with a fault at each step of any process for it, first one fault at a time, then two: the
+// process dies, or sleeps past its lease and resumes, or the step fails with or without effect. The second fault of a
+// pair is placed at every step after the first.
 
 export const FATES: readonly Fate[] = [
   { kind: 'crash', when: 'before' },
@@ -38,7 +38,7 @@ const SPEC: PollSpec = {
   simulated: true,
 };
 
-/** By name of the course that the poll takes when nothing goes wrong. */
+/** By the course of the poll without faults. */
 export const COURSES = {
   'all three are heard': { seed: 'o', agreement: 0.5 },
   'two agree, the third is stopped': { seed: 'a', agreement: 1 },
@@ -70,26 +70,26 @@ export function pointPlay(course: Course, points: readonly Point[], tamper?: Tam
   };
 }
 
-/** Steps up to the last one that is made for a poll. */
+/** Steps up to the last one that belongs to a poll. */
 function stepsOf({ world }: Played): readonly Step[] {
   const { steps } = world.effects;
   return steps.slice(0, steps.findLastIndex((step) => step.pollId !== null) + 1);
 }
 
-/** A model has no answer that could fail on the way: what it does wrong is a vote. */
+/** Failures of models are votes, so a call to a model cannot fail as a step. */
 const possible = (step: Step, fate: Fate): boolean => fate.kind !== 'fails' || step.link !== 'models';
 
 export interface CrashPoints {
   singles: number;
   pairs: number;
-  /** Pairs that were not drawn for a sample. */
+  /** Pairs that the sample left out. */
   left: number;
   violations: Violation[];
 }
 
 export interface Exhaustion {
   readonly course: Course;
-  /** Share of pairs to play, by a function of the pair's number; all without it. */
+  /** Chooses the pairs to play by their number; without it, all are played. */
   readonly sample?: (pair: number) => boolean;
   readonly tamper?: Tampering;
   readonly onPoint?: (done: CrashPoints) => void;

@@ -5,7 +5,7 @@ import type { PlacedOrder } from './world/client.ts';
 import { ACCOUNT, type Play } from './world/play-world.ts';
 import { storm } from './world/weather.ts';
 
-// One simulated world, drawn from its seed: a few polls, a few workers, providers of any temper, and weather.
+// Draws a simulated world from its seed: a few polls, a few workers, providers and faults.
 
 const RICH_U = 10n ** 12n;
 
@@ -19,10 +19,10 @@ export function drawPlay(seed: string): Play {
     weather,
     temper: { faulty: draw.pick([0, 0.1, 0.5, 1]), agreement: draw.share(), favourite: draw.whole(0, 1) },
     orders,
-    // Now and then the account cannot cover all of them.
+    // Sometimes the balance does not cover all of them.
     balanceU: draw.happens(0.15) ? BigInt(Math.floor(Number(heldU) * draw.share())) : RICH_U,
     workers: draw.whole(1, 3),
-    // Enough for all polls: one that waits for its turn has no promise to end by its deadline.
+    // Enough for all polls: a poll that waits for a free slot has no guarantee to end by its deadline.
     concurrency: draw.pick([3, 10]),
     calmAtMs: weather.calmAtMs,
     rehireMs: weather.rehireMs,

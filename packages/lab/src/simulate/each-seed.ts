@@ -1,11 +1,11 @@
 import { type Rule, type Violation, violations } from './rule.ts';
 
-// Many plays, each from its own seed, so that a violation is repeated by one seed alone.
+// Many plays, each with its own seed, so that one seed is enough to repeat a violation.
 
 export interface Simulation<Played> {
   readonly rules: readonly Rule<Played>[];
   play(seed: string): Promise<Played>;
-  /** Everything about a play that must repeat. */
+  /** Everything about a play that must be equal in a repetition. */
   replayKey(played: Played): string;
   /** Adds a play to the figures. */
   count(played: Played): void;
@@ -13,7 +13,7 @@ export interface Simulation<Played> {
 
 /** Figures that every simulation has. */
 export interface SeedFigures {
-  /** Plays that were repeated, to compare. */
+  /** Plays that were run twice for comparison. */
   replayed: number;
   violations: Violation[];
 }

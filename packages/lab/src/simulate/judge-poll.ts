@@ -4,7 +4,7 @@ import { electionFaults, electionIn } from '../fixture/election.ts';
 import type { Trace } from './play-poll.ts';
 import type { Rule } from './rule.ts';
 
-// What must hold for every poll, one rule each.
+// The rules for every poll.
 
 export const IN_TIME = 'ends by its deadline';
 

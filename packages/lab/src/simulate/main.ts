@@ -1,4 +1,4 @@
-// npm run simulate: polls in virtual time through the code that runs live ones. Exit code 1 on any violation.
+// npm run simulate: polls in virtual time, run by production code. Exit code 1 on any violation.
 import { continueFile, repeatedBy } from '../proof/continued.ts';
 import { runCommand } from '../terminal/command.ts';
 import { type ProgressLine, progressOn } from '../terminal/progress.ts';
@@ -15,12 +15,12 @@ const POLLS = 'simulate polls';
 
 interface Shown {
   readonly experiment: string;
-  /** Null where nothing is drawn. */
+  /** Null if nothing is drawn. */
   readonly seed: string | null;
   readonly figures: object;
   readonly lines: readonly string[];
   readonly violations: number;
-  /** What adds up over runs. */
+  /** Counts that can be added up over runs. */
   readonly counts: Record<string, number>;
   readonly faults?: Record<string, number>;
 }
@@ -73,7 +73,7 @@ async function points(course: Course, progress: ProgressLine): Promise<Shown> {
   const lines = crashPointLines(course, figures, performance.now() - begun);
   const { singles, pairs, violations } = figures;
   return {
-    // All there are: once more at the same revision shows nothing new.
+    // All points were played, so another run at the same revision would show nothing new.
     ...{ experiment: 'simulate crash points', seed: course, figures: { course, ...figures }, lines },
     ...{ violations: violations.length, counts: { 'points and pairs': singles + pairs } },
   };

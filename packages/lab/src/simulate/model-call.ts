@@ -2,10 +2,10 @@ import type { PollSpec, Vote } from '@eloquentpoll/contracts';
 import type { Clock } from '@eloquentpoll/worker/clock';
 import { unanswered } from '@eloquentpoll/worker/collect-votes';
 
-/** What a call of a model brings, and which of its limits the call heeds. The poll must heed both. */
+/** What a call of a model returns, and which of its limits it ignores. The poll must enforce the limits anyway. */
 export interface ModelAnswer {
   readonly vote: Vote;
-  /** Infinity: it never answers by itself. */
+  /** Infinity: it never answers on its own. */
   readonly afterMs: number;
   readonly ignoresTime: boolean;
   readonly ignoresAbort: boolean;
@@ -18,7 +18,7 @@ export interface ModelCall {
   readonly signal: AbortSignal;
 }
 
-/** Settles with the vote that comes first: the model's, or that its time is up or its call aborted. */
+/** Resolves with whichever comes first: the model's vote, the end of its time, or the abort. */
 export function callModel(
   clock: Clock,
   { spec, seat, timeLeftMs, signal }: ModelCall,

@@ -12,17 +12,17 @@ import { hedgeBudget } from '@eloquentpoll/worker/hedge-budget';
 import { callModel } from './model-call.ts';
 import type { Scenario } from './scenario.ts';
 
-// Plays one poll to its end in virtual time, through the fan-out that runs live polls: a worker after the other, each
-// but the last dying at its moment, the next one resuming from what was logged. What is simulated is the world around:
-// the models, the log of votes, the deaths. The trace is everything an outsider could have seen.
+// Plays one poll to its end in virtual time, with the production code for asking models: one worker after the other,
+// each but the last dying at its set time, the next one resuming from the vote log. Models, log and deaths are
+// simulated. The trace has everything that an outsider could have seen.
 
-/** A call to a model, with the money at stake at that moment: billed so far and reserved for calls in flight. */
+/** A call to a model, with the money at stake at that moment: billed so far plus reserved for calls in flight. */
 export interface SeatCall {
   life: number;
   seat: number;
   at: number;
   exposedU: number;
-  /** Votes of this seat that were in the log. */
+  /** Whether the log already had a vote of this seat. */
   logged: boolean;
 }
 
@@ -30,13 +30,13 @@ export interface Trace {
   scenario: Scenario;
   asked: readonly SeatCall[];
   lives: number;
-  /** What the last worker, had it died at the end, would have left for another one. */
+  /** The vote log that the last worker would have left if it had died at the end. */
   logged: readonly Vote[];
-  /** When the last worker took the poll, and when it ended. */
+  /** When the last worker claimed the poll, and when the poll ended. */
   claimedAt: number;
   endedAt: number;
   collected: Collected;
-  /** Calls that were neither answered nor aborted, and timers that were left. */
+  /** Calls that were neither answered nor aborted, and timers that were not cleared. */
   callsLeft: number;
   timersLeft: number;
 }

@@ -1,12 +1,12 @@
-/** What must hold for everything that a simulation plays. */
+/** A rule that every play of a simulation must satisfy. */
 export interface Rule<Played> {
   readonly name: string;
-  /** What contradicts it; null where it holds. */
+  /** Describes what violates the rule; null if it holds. */
   readonly broken: (played: Played) => string | null;
 }
 
 export interface Violation {
-  /** The seed, or the points, that repeat it. */
+  /** The seed or the crash points that repeat it. */
   readonly where: string;
   readonly rule: string;
   readonly found: string;

@@ -3,21 +3,21 @@ import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import { type Chance, chance } from '../terminal/chance.ts';
 import type { ModelAnswer } from './model-call.ts';
 
-// One poll of a simulated world, drawn from its seed: what was ordered, how its models behave, and when its workers die.
-// The ranges are wider than life: free and ruinous prices, budgets for no model and for all, models that never
+// One poll of a simulated world, drawn from its seed: the order, the behaviour of its models, and when its workers die.
+// The ranges are wider than in reality: free and ruinous prices, budgets for no model and for all, models that never
 // answer, deadlines of milliseconds.
 
 export interface Scenario {
   seed: string;
   spec: PollSpec;
   deadlineMs: number;
-  /** By seat: what its model does, whenever it is asked. */
+  /** By seat: what its model does on every call. */
   answers: readonly ModelAnswer[];
-  /** How long each worker but the last lives. */
+  /** How long each worker lives, except the last. */
   lives: readonly number[];
-  /** From a worker's death to the next claim. */
+  /** The time from a worker's death to the next claim. */
   resumeMs: readonly number[];
-  /** By life and seat: the vote was received, and its worker died before it was logged. */
+  /** By life and seat: whether the worker died after receiving the vote and before logging it. */
   unlogged: readonly (readonly boolean[])[];
   hedges: { perCall: number; burst: number };
 }

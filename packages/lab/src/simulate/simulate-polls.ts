@@ -6,7 +6,7 @@ import { capturedU, POLL_RULES } from './judge-poll.ts';
 import { playPoll, type Trace } from './play-poll.ts';
 import { drawScenario } from './scenario.ts';
 
-// The fan-out alone: many polls, each without a store, a queue or a lease around it.
+// Only the asking of models: many polls, without a store, a queue or leases.
 
 export interface SimulatedPollFigures extends SeedFigures {
   seed: string;
@@ -16,13 +16,13 @@ export interface SimulatedPollFigures extends SeedFigures {
   votes: number;
   validVotes: number;
   deaths: number;
-  /** Calls for votes that had been received and were lost with their worker. */
+  /** Repeated calls, for votes that were received and then lost with their worker. */
   repeatedCalls: number;
   reasons: Record<TerminationReason | 'deadline', number>;
   statuses: Record<'success' | 'partial' | 'failed', number>;
   capturedU: number;
   heldU: number;
-  /** Polls that spent all they could but the smallest unit. */
+  /** Polls that spent all they could, up to one smallest unit. */
   spentToTheLimit: number;
 }
 
@@ -56,7 +56,7 @@ export async function simulatePolls(seed: string, polls: number, onSeed?: OnSeed
   return figures;
 }
 
-/** Everything about a poll that must repeat. */
+/** Everything about a poll that must be equal in a repetition. */
 const replayKey = ({ asked, collected, endedAt }: Trace): string =>
   JSON.stringify({ asked, endedAt, reason: collected.reason, votes: collected.votes });
 

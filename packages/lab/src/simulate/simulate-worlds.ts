@@ -3,23 +3,23 @@ import { type OnSeed, playEachSeed, type SeedFigures, type Simulation } from './
 import { latenessMs, WORLD_RULES } from './world/judge-world.ts';
 import { type Played, playWorld } from './world/play-world.ts';
 
-// Whole workers: many worlds, each with a store, a queue, leases and faults.
+// Simulates complete workers: many worlds, each with a store, a queue, leases and faults.
 
 export interface WorldFigures extends SeedFigures {
   worlds: number;
   polls: number;
   steps: number;
-  /** By what happened to a step or a process. */
+  /** By kind of fault. */
   faults: Record<string, number>;
   calls: number;
-  /** Calls for votes that had been asked for before. */
+  /** Calls for a vote that had been asked for before. */
   repeatedCalls: number;
-  /** Of these, calls that were not needed, by a worker that could not know. */
+  /** Those of them that were unnecessary, by workers that could not know. */
   blindCalls: number;
   fencedWrites: number;
   buried: number;
   stored: Record<'completed' | 'failed', number>;
-  /** The latest end of a poll after its deadline and the last fault. */
+  /** The maximum time from the deadline, or the last fault if later, to the end of a poll. */
   latestMs: number;
 }
 
@@ -49,7 +49,7 @@ export async function simulateWorlds(seed: string, worlds: number, onSeed?: OnSe
   return figures;
 }
 
-/** Everything about a world that must repeat. */
+/** Everything about a world that must be equal in a repetition. */
 const replayKey = ({ world, endedAtMs }: Played): string =>
   JSON.stringify(
     {

@@ -1,8 +1,8 @@
 import type { NewPoll } from '@eloquentpoll/storage';
 import type { World } from './world.ts';
 
-// A client that wants one poll and retries: each try goes to another gateway under the same Idempotency-Key,
-// until an answer is definite. A gateway stores the poll, then gives it to the queue, and may be gone in between.
+// A client that wants one poll and retries: each try goes to another gateway with the same Idempotency-Key, until an
+// answer is definite. A gateway stores the poll and then queues it, and may die in between.
 
 export interface PlacedOrder {
   readonly key: string;
@@ -44,7 +44,7 @@ export function place(world: World, order: PlacedOrder): Promise<OrderOutcome> {
         if (accepted.kind === 'insufficient') return definite({ kind: 'refused' });
         if (accepted.kind !== 'accepted' && accepted.kind !== 'joined')
           throw new Error(`the same request cannot be ${accepted.kind}`);
-        // What the queue does not get, the sweep finds.
+        // If the queue does not get it, a sweep finds it.
         if (accepted.kind === 'accepted')
           await effects.perform(gateway, 'bus', 'enqueue', id, () => bus.enqueue(id)).catch(() => {});
         definite({ kind: 'accepted', pollId: accepted.pollId });

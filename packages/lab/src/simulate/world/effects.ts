@@ -1,9 +1,9 @@
 import type { VirtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import type { SimulatedProcess } from './process.ts';
 
-// Every step out of a process goes through here: it leaves, takes effect on the other side, and its answer comes back.
-// Before it leaves, between effect and answer, and while it is on its way the world may do its worst. Steps are
-// numbered in the order in which they are made, so that a fault can be put at each of them.
+// Every operation of a process on the outside is a step: it is sent, takes effect on the other side, and its answer
+// returns. A fault may hit before it is sent, on the way, or between effect and answer. Steps are numbered in order, so
+// that a fault can be placed at each of them.
 
 export type Link = 'store' | 'bus' | 'models';
 
@@ -16,25 +16,25 @@ export interface Step {
   readonly pollId: string | null;
 }
 
-/** What becomes of a step. */
+/** What happens to a step. */
 export type Fate =
   | { readonly kind: 'well' }
-  /** The process is gone before it leaves, or before its answer is read. */
+  /** The process dies before the step is sent, or before its answer is read. */
   | { readonly kind: 'crash'; readonly when: 'before' | 'after' }
-  /** The process is paused before it leaves, or before its answer is read, and goes on. */
+  /** The process is paused before the step is sent, or before its answer is read, and resumes later. */
   | { readonly kind: 'pause'; readonly when: 'before' | 'after'; readonly ms: number }
-  /** The other side answers an error: nothing happened, or it happened without an answer. */
+  /** The other side returns an error, either without an effect or after it. */
   | { readonly kind: 'fails'; readonly when: 'before' | 'after' };
 
 export interface Weather {
   fate(step: Step): Fate;
-  /** How long a step takes to the other side, and how long its answer takes back. */
+  /** The delays of a step to the other side and of its answer. */
   delays(step: Step): readonly [number, number];
-  /** Whether the other side is away at this moment. */
+  /** Whether the other side is down at this time. */
   away(link: Link, now: number): boolean;
 }
 
-/** The other side did not answer, or said that it cannot. */
+/** The other side did not answer, or reported that it is unavailable. */
 export class Unavailable extends Error {
   override name = 'Unavailable';
 }
@@ -42,14 +42,14 @@ export class Unavailable extends Error {
 export interface Effects {
   perform<T>(process: SimulatedProcess, link: Link, what: string, pollId: string | null, effect: () => T): Promise<T>;
   readonly steps: readonly Step[];
-  /** Hears of each step that does not go well, and how. */
+  /** Called for each step that is hit by a fault. */
   onFault(listener: (step: Step, how: string) => void): void;
 }
 
 export function effects(world: VirtualClock, weather: Weather): Effects {
   const steps: Step[] = [];
   const listeners: ((step: Step, how: string) => void)[] = [];
-  /** Commands of one connection arrive in the order in which they were sent. */
+  /** Commands on one connection arrive in the order in which they were sent. */
   const arrivals = new WeakMap<SimulatedProcess, number>();
 
   const report = (step: Step, how: string) => {
@@ -88,7 +88,7 @@ export function effects(world: VirtualClock, weather: Weather): Effects {
         const answer = (settle: () => void) => world.after(back, () => process.deliver(settle));
 
         world.after(arrivesAt - world.now(), () => {
-          // A process that dies while paused never sent it.
+          // A process that dies while paused never sends it.
           if (process.dead && leavesAt > step.at) return;
           const away = weather.away(link, world.now());
           if (away) report(step, 'away');

@@ -5,9 +5,9 @@ import type { Transfer } from './model-ledger.ts';
 import type { PollRow } from './model-store.ts';
 import type { Played } from './play-world.ts';
 
-// What must hold in every world, one rule each.
+// The rules for every world.
 
-/** From its deadline, or from the last fault where that is later, to a poll's end. */
+/** Maximum time from the deadline, or from the last fault if that is later, to the end of a poll. */
 export const MAX_LATE_MS = 40_000;
 
 const polls = ({ world }: Played): PollRow[] => [...world.store.polls.values()];
@@ -18,7 +18,7 @@ const sumU = (transfers: readonly Transfer[]): bigint => transfers.reduce((sum, 
 const isSameVote = (one: Vote, other: Vote): boolean =>
   one.seat === other.seat && one.option === other.option && one.billed_u === other.billed_u;
 
-/** What every poll, whatever happened to it, must be able to say of its money. */
+/** The money of a poll, for rules that hold whatever happened to it. */
 function moneyOf({ world }: Played, poll: PollRow) {
   const own = world.store.books.transfers.filter((transfer) => transfer.pollId === poll.id);
   const kind = (name: Transfer['kind']) => own.filter((transfer) => transfer.kind === name);
@@ -31,7 +31,7 @@ function moneyOf({ world }: Played, poll: PollRow) {
   };
 }
 
-/** What is stored, but where the free pool pays: followers read no amounts of what costs them nothing. */
+/** The stored response as announced to followers: polls paid by the free pool are shown without amounts. */
 function announced({ acceptance, detail }: PollRow): string | null {
   if (detail === null || !acceptance.poll.spec.panel_name.startsWith('free')) return detail;
   const result = JSON.parse(detail) as PollResponse;
@@ -39,7 +39,7 @@ function announced({ acceptance, detail }: PollRow): string | null {
   return JSON.stringify({ ...result, votes, costs: { total_estimated_cost: 0 } });
 }
 
-/** When a poll ended, or would have had to, after its deadline and the last fault. */
+/** How late a poll ended, or would have, counted from its deadline or the last fault. */
 export function latenessMs(played: Played, poll: PollRow): number {
   const due = Math.max(poll.deadlineAt, played.calmAtMs);
   return (poll.finishedAt ?? played.endedAtMs) - due;
@@ -245,7 +245,7 @@ export const WORLD_RULES: readonly Rule<Played>[] = [
     name: 'snapshots of a poll are numbered upwards',
     broken({ world }) {
       const newest = new Map<string, number>();
-      // A Redis that lost everything has lost its fence, too; readers keep the highest number.
+      // A Redis that lost everything has lost its fence too; readers keep the highest number.
       const flushed = world.history.faults.find((fault) => fault.kind === 'FLUSHALL')?.at ?? Number.POSITIVE_INFINITY;
       for (const { at, snapshot } of world.bus.published) {
         if (at >= flushed) return null;

@@ -1,16 +1,17 @@
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 
 // What Redis does for the poll engine, in memory: the record of a running poll with its fence, its channel, and the
-// queue with what was taken from it. Each call is one command or one script. A contract test holds it to the real ones.
+// queue with the jobs taken from it. Each call is one command or script. A contract test compares it with the real
+// ones.
 
 interface Run {
   epoch: number;
   owner: string | null;
   snapshot: ProgressSnapshot | null;
   votes: Map<number, Vote>;
-  /** Of the newest snapshot of a worker that runs the poll. */
+  /** Number of the newest snapshot from a worker that runs the poll. */
   seq: number;
-  /** The epoch under which it ended. */
+  /** The epoch under which the poll ended. */
   endedBy: number | null;
 }
 
@@ -20,7 +21,7 @@ export interface QueuedJob {
 }
 
 interface Job extends QueuedJob {
-  /** When it comes back to the queue; null while it waits. */
+  /** When the job returns to the queue; null while it waits there. */
   until: number | null;
 }
 
@@ -34,28 +35,28 @@ export interface ModelBus {
 
   enqueue(pollId: string, round?: number): void;
   take(forMs: number): QueuedJob | null;
-  /** Nothing when it waits again or is gone. */
+  /** No effect if the job waits again or is gone. */
   renew(jobId: string, forMs: number): void;
-  /** Also of one that another worker has by now. */
+  /** Works even if another worker has the job by now. */
   done(jobId: string): void;
-  /** Taken jobs that were not renewed wait again. */
+  /** Returns taken jobs to the queue that were not renewed in time. */
   bringBackLate(): void;
   jobs(): number;
 
-  /** FLUSHALL, or a Redis that came back empty. */
+  /** FLUSHALL, or a Redis that restarted empty. */
   flush(): void;
   readonly published: readonly { at: number; snapshot: ProgressSnapshot }[];
 }
 
 const newRun = (): Run => ({ epoch: 0, owner: null, snapshot: null, votes: new Map(), seq: -1, endedBy: null });
 
-/** `onJob` hears that a job waits. */
+/** `onJob` is called when a job waits. */
 export function modelBus(now: () => number, onJob: () => void = () => {}): ModelBus {
   const runs = new Map<string, Run>();
   const jobs = new Map<string, Job>();
   const published: { at: number; snapshot: ProgressSnapshot }[] = [];
 
-  /** Null when a newer worker has the poll. */
+  /** Null if a newer worker has the poll. */
   function fenced(pollId: string, epoch: number): Run | null {
     const run = runs.get(pollId) ?? newRun();
     if (run.epoch > epoch) return null;
@@ -69,7 +70,7 @@ export function modelBus(now: () => number, onJob: () => void = () => {}): Model
     published.push({ at: now(), snapshot: sent });
   }
 
-  /** Nothing of it after the end, and no snapshot that is not newer than the newest. */
+  /** Refuses snapshots after the end, and snapshots that are not newer than the newest. */
   function record(pollId: string, epoch: number, snapshot: ProgressSnapshot, more: (run: Run) => void): boolean {
     const run = fenced(pollId, epoch);
     if (!run) return false;

@@ -1,6 +1,6 @@
-// The ledger in memory: balances that run along, and the transfers that they must equal.
+// The ledger in memory: running balances, and the transfers that they must match.
 
-/** The database refuses a statement: a constraint or a rule of the ledger. Nothing of it was done. */
+/** A statement that the database would refuse because of a constraint or a rule of the ledger. It had no effect. */
 export class Refused extends Error {
   override name = 'Refused';
 }
@@ -9,7 +9,7 @@ export interface Transfer {
   readonly kind: 'credit' | 'hold' | 'post' | 'void';
   readonly accountId: string;
   readonly amountU: bigint;
-  /** Of the hold, and of what resolved it. */
+  /** The poll of the hold, and of its post or void. */
   readonly pollId: string | null;
 }
 
@@ -21,9 +21,9 @@ interface Balance {
 
 export interface Books {
   credit(accountId: string, amountU: bigint): void;
-  /** False when the account cannot cover it. */
+  /** False if the balance is too low. */
   hold(accountId: string, amountU: bigint, pollId: string): boolean;
-  /** False when the hold was resolved before. */
+  /** False if the hold was resolved before. */
   resolve(pollId: string, amountU: bigint): boolean;
   availableU(accountId: string): bigint;
   readonly balances: ReadonlyMap<string, Balance>;

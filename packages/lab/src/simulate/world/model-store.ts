@@ -14,8 +14,8 @@ import {
 } from '@eloquentpoll/storage';
 import { type Books, modelLedger, Refused } from './model-ledger.ts';
 
-// What Postgres does for the poll engine, in memory: each call is one transaction. A contract test holds it to the real
-// one, command by command; where they differ, this file is wrong.
+// What Postgres does for the poll engine, in memory; each call is one transaction. A contract test compares it with the
+// real store, command by command; if they differ, this file is wrong.
 
 export interface PollRow {
   readonly id: string;
@@ -30,7 +30,7 @@ export interface PollRow {
   claims: number;
   finishedAt: number | null;
   votes: readonly Vote[];
-  /** What the stored response says; null while the poll runs and when it was buried. */
+  /** The stored response; null while the poll runs and if it was buried. */
   detail: string | null;
   deadLetter: string | null;
 }
@@ -51,7 +51,7 @@ export interface ModelStore {
   readonly books: Books;
 }
 
-/** A poll that was just accepted is left to the queue for so long. */
+/** How long a newly accepted poll is left to the queue before a sweep may claim it. */
 const FIRST_CLAIM_MS = 5_000;
 
 const askedBy = ({ poll: { tenant, isAwaited = false } }: Acceptance) => ({ tenant: tenant ?? null, isAwaited });
@@ -180,7 +180,7 @@ export function modelStore(now: () => number): ModelStore {
         return poll?.leaseEpoch === epoch && poll.leaseOwner === worker;
       });
       for (const { id } of ours) polls.get(id)!.leaseUntil = now() + LEASE_MS;
-      // No caller of a simulated world cancels.
+      // In a simulated world, callers do not cancel.
       return ours.map(({ id }) => ({ id, isCanceled: false }));
     },
     release({ id, epoch }) {

@@ -4,8 +4,8 @@ import type { Temper } from './provider.ts';
 import { hireWorker, type Tampering, type Worker } from './worker.ts';
 import { openWorld, type World } from './world.ts';
 
-// Plays a world from the first order until every poll has ended and every paused process has woken up and done what it
-// could. Killed workers are replaced, as a supervisor would.
+// Plays a world from the first order until every poll has ended, and every paused process has resumed and finished what
+// it could. Killed workers are replaced, as by a supervisor.
 
 export interface Play {
   readonly seed: string;
@@ -15,13 +15,13 @@ export interface Play {
   readonly balanceU: bigint;
   readonly workers: number;
   readonly concurrency: number;
-  /** From this moment on nothing new goes wrong. */
+  /** No new faults from this time on. */
   readonly calmAtMs: number;
-  /** Until a killed worker has a successor. */
+  /** Time until a killed worker is replaced. */
   readonly rehireMs: number;
-  /** When one worker gets a SIGTERM. */
+  /** Times when a worker gets a SIGTERM. */
   readonly departuresMs?: readonly number[];
-  /** When Redis loses everything. */
+  /** Times when Redis loses everything. */
   readonly flushesMs?: readonly number[];
   readonly tamper?: Tampering;
 }
@@ -34,10 +34,10 @@ export interface Played {
 }
 
 export const ACCOUNT = 'account';
-/** A poll that runs on this long after its deadline and the last fault will never end. */
+/** A poll that still runs so long after its deadline and the last fault will never end. */
 export const LIVENESS_MS = 60_000;
 const LOOK_EVERY_MS = 250;
-/** Long enough for a lease, a sweep, a stalled job of the last worker, and then the second job of an overdue poll. */
+/** Covers a lease, a sweep, a stalled job of the last worker, and then the second job of an overdue poll. */
 const AFTERMATH_MS = 25_000;
 const DRAIN_MS = 5_000;
 
@@ -101,7 +101,7 @@ async function live(world: World, play: Play): Promise<Played> {
   }
 }
 
-/** A deploy: the oldest worker that lives drains, leaves, and is replaced. */
+/** A deploy: the oldest living worker drains, ends, and is replaced. */
 function depart(world: World): void {
   const leaving = world.workers.find((worker) => !worker.process.dead);
   if (!leaving) return;

@@ -1,18 +1,18 @@
 import type { VirtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import type { Clock } from '@eloquentpoll/worker/clock';
 
-// A process as the world sees it: it can be killed, and it can be paused and go on without knowing. Nothing reaches a
-// dead one; what reaches a paused one waits until it goes on. Its clock has an origin of its own, as on another machine.
+// A simulated process: it can be killed, or paused and resumed without noticing. Callbacks do not reach a dead process,
+// and reach a paused one when it resumes. Its clock has its own origin, as on another machine.
 
 export interface SimulatedProcess {
   readonly name: string;
   readonly clock: Clock;
   readonly dead: boolean;
-  /** World time at which it goes on; in the past when it runs. */
+  /** World time when it resumes; in the past if it is running. */
   readonly pausedUntil: number;
   kill(): void;
   pause(ms: number): void;
-  /** Calls back now, later, or never. */
+  /** Runs the callback now, when the process resumes, or never if it is dead. */
   deliver(callback: () => void): void;
 }
 

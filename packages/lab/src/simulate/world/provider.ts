@@ -3,18 +3,17 @@ import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import type { Chance } from '../../terminal/chance.ts';
 import type { ModelAnswer } from '../model-call.ts';
 
-// Everything that a model provider does wrong, as the poll engine gets to know it: a vote, late or with an error, or
-// one that does not come although its time is up. What the model client makes of each on the wire is proven with the
-// client; here it matters what a poll makes of them.
+// Provider failures as the poll engine sees them: a vote that is late or has an error, or no vote although its time is
+// up. How the model client handles them on the wire is tested there; here the effect on a poll matters.
 
 interface ProviderBehaviour {
-  /** What happens on the wire. */
+  /** The event on the wire. */
   readonly name: string;
   readonly error: Vote['error'];
   readonly afterMs: readonly [number, number];
-  /** Goes on when its time is up or its call is aborted; the poll must not. */
+  /** Continues after its time is up or its call is aborted; the poll must not wait for it. */
   readonly deaf?: boolean;
-  /** Billed by the reserve, because no usage is reported. */
+  /** Reports no usage, so it is billed by the reserve. */
   readonly unmetered?: boolean;
 }
 
@@ -46,7 +45,7 @@ export interface Temper {
   readonly favourite: number;
 }
 
-/** What one call of a model brings; another call of the same model may bring something else. */
+/** Draws what one call of a model returns; another call of the same model may differ. */
 export function drawAnswer(draw: Chance, temper: Temper, spec: PollSpec, seat: number): ModelAnswer {
   const behaviour = draw.happens(temper.faulty) ? draw.pick(FAULTS) : VOTES;
   const afterMs = Math.round(draw.between(...behaviour.afterMs));

@@ -4,10 +4,10 @@ import type { Effects } from './effects.ts';
 import type { ModelBus, QueuedJob } from './model-bus.ts';
 import type { SimulatedProcess } from './process.ts';
 
-// How a worker gets its polls: jobs that it renews while it has them, and jobs of others that were not renewed. At least
-// once, never exactly once.
+// How a worker gets its polls: it renews the jobs that it has, and takes over jobs of others that were not renewed.
+// Delivery is at least once, never exactly once.
 
-/** Both seldomer than they are: each exchange is a point at which a process may end. */
+/** Less often than in production: each exchange is a point where a process may die, which multiplies the cases. */
 const RENEW_EVERY_MS = 4_000;
 const LOOK_AGAIN_MS = 5_000;
 const AFTER_A_FAULT_MS = 1_000;
@@ -15,9 +15,9 @@ const AFTER_A_FAULT_MS = 1_000;
 export interface QueueSide {
   readonly effects: Effects;
   readonly bus: ModelBus;
-  /** Calls back whenever a job waits. */
+  /** Called when a job waits. */
   readonly idle: Set<() => void>;
-  /** A poll's run ended by an error: the queue drops the job and says so. */
+  /** Called if a poll's run ended with an error: the queue drops the job and logs it. */
   readonly onRunFailed: (pollId: string, error: unknown) => void;
 }
 

@@ -1,11 +1,11 @@
 import { type Chance, chance } from '../../terminal/chance.ts';
 import type { Fate, Link, Step, Weather } from './effects.ts';
 
-// What the world does to its processes: nothing, a fault at named steps, or whatever a seed draws.
+// Decides which faults hit processes: none, a fault at chosen steps, or faults drawn from a seed.
 
 const WELL: Fate = { kind: 'well' };
 
-/** Each step takes a millisecond there and one back; the named ones meet their fate. */
+/** Each step takes one millisecond in each direction; the chosen steps get their fault. */
 export const scripted = (fates: ReadonlyMap<number, Fate>): Weather => ({
   fate: (step) => fates.get(step.n) ?? WELL,
   delays: () => [1, 1],
@@ -21,7 +21,10 @@ export interface Storm extends Weather {
 
 const MAX_PAUSE_MS = 40_000;
 
-/** Crashes, pauses, errors, slowness, outages, deploys and lost Redis until it calms down, at rates that a seed draws. */
+/**
+ * Crashes, pauses, errors, slowness, outages, deploys and lost Redis data, at rates drawn from a seed, until a time of
+ * calm.
+ */
 export function storm(seed: string): Storm {
   const draw = chance(`${seed}/weather`);
   const calmAtMs = draw.whole(2_000, 60_000);

@@ -12,8 +12,8 @@ import type { SimulatedProcess } from './process.ts';
 import { consumePolls } from './queue-consumer.ts';
 import type { World } from './world.ts';
 
-// One worker of the simulated world: the engine that runs live polls, its ports on the models of store, bus and
-// providers. What the engine does there is written down for the judge.
+// One worker of the simulated world: the production poll engine, connected to the models of store, bus and providers.
+// Its actions are recorded for the judge.
 
 export interface Worker {
   readonly process: SimulatedProcess;
@@ -21,7 +21,7 @@ export interface Worker {
   readonly serving: Serving;
 }
 
-/** Puts something else into the ports of a worker: how a planted bug gets in. */
+/** Changes the ports of a worker; used to plant a bug. */
 export type Tampering = (context: Context, world: World) => Context;
 
 export function hireWorker(world: World, process: SimulatedProcess, concurrency: number): Worker {
@@ -49,12 +49,12 @@ export function hireWorker(world: World, process: SimulatedProcess, concurrency:
   return { process, context, serving: servePolls(context, { concurrency }) };
 }
 
-/** What a worker may not be blamed for: under which epoch it runs a poll, and what it could not find out. */
+/** What excuses a worker: the epoch under which it runs a poll, and what it could not find out. */
 interface Known {
   readonly claims: Map<string, { epoch: number; at: number }>;
   /** Polls whose earlier votes it could not read. */
   readonly blind: Set<string>;
-  /** Its newest question whose polls are its own was not answered. */
+  /** Its latest query for the polls that it still owns got no answer. */
   unsure: boolean;
 }
 
@@ -116,13 +116,13 @@ function storePort(world: World, process: SimulatedProcess, known: Known): PollS
         poll.id,
         ending(poll.id, poll.epoch, () => store.bury(poll)),
       ),
-    // No panel of a simulated world has audits.
+    // Panels of a simulated world have no audits.
     trackRecord: async () => null,
     findLapsed: (limit, skip) => perform('find lapsed polls', null, () => store.findLapsed(limit, skip)),
     findOverdue: (limit, graceMs) => perform('find overdue polls', null, () => store.findOverdue(limit, graceMs)),
-    // Nor has it a ceiling of provider spend.
+    // There is no ceiling of provider spend either.
     spendWaitMs: async () => null,
-    // No crash point of its own: it changes nothing, and only the next sweep depends on it.
+    // Not a crash point: it changes nothing, and only the next sweep depends on it.
     nextLapse: async (withinMs) => store.nextLapse(withinMs),
     async sweepAlone(work) {
       if (!(await perform('take the sweep lock', null, () => world.sweepLock.take(process)))) return false;
@@ -189,7 +189,7 @@ function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
       known:
         world.bus.votes(pollId).some((vote) => vote.seat === seat) ||
         world.store.polls.get(pollId)?.status !== 'running',
-      // A Redis that lost everything has lost its fence, too: earlier workers may log again what is not read.
+      // A Redis that lost everything has lost its fence too: earlier workers may log votes again that are not read.
       excused: known.blind.has(pollId) || known.unsure || lostSince(world, claimed.at),
     });
     const answer = world.answer(pollId, seat);

@@ -9,8 +9,8 @@ import { type SimulatedProcess, simulatedProcess } from './process.ts';
 import { drawAnswer, type Temper } from './provider.ts';
 import type { Tampering, Worker } from './worker.ts';
 
-// A world in which polls are run: one store, one bus, providers, a clock that all of it obeys, and a history of what an
-// outsider could have seen. It holds no rule of the engine, only what surrounds it.
+// A world in which polls run: one store, one bus, providers, a common clock, and a history of what an outsider could
+// have seen. It has no rules of the engine, only its surroundings.
 
 export interface History {
   readonly asked: {
@@ -19,14 +19,14 @@ export interface History {
     pollId: string;
     seat: number;
     epoch: number;
-    /** At that moment the seat's vote was in the log, or the poll had ended. */
+    /** The seat's vote was already in the log, or the poll had ended. */
     known: boolean;
-    /** The worker could not have known: the log was not readable, or the store did not say whose the poll is. */
+    /** The worker could not have known: it could not read the log, or the store did not say who owns the poll. */
     excused: boolean;
   }[];
-  /** What models said, heard or not. */
+  /** All answers of models, whether or not a worker received them. */
   readonly answered: { pollId: string; vote: Vote }[];
-  /** What the log took from workers, in this order. */
+  /** Votes that the log accepted, in this order. */
   readonly logged: { pollId: string; vote: Vote }[];
   readonly endings: {
     at: number;
@@ -38,7 +38,7 @@ export interface History {
     outcome: 'stored' | 'fenced';
     changed: boolean;
   }[];
-  /** Calls to models that are not over. */
+  /** Calls to models that have not ended. */
   readonly open: Set<{ process: string; deaf: boolean }>;
   readonly faults: { at: number; kind: string; what: string }[];
   readonly runFailures: { at: number; pollId: string; error: unknown }[];
@@ -56,7 +56,7 @@ export interface World {
   readonly workers: Worker[];
   readonly tamper: Tampering;
   readonly onRunFailed: (pollId: string, error: unknown) => void;
-  /** What the next call of this seat's model brings. */
+  /** What the next call for this seat will return. */
   answer(pollId: string, seat: number): ModelAnswer;
   process(name: string): SimulatedProcess;
 }
@@ -66,7 +66,7 @@ export interface SweepLock {
   leave(process: SimulatedProcess): void;
 }
 
-/** A lock that is held longer counts as abandoned. */
+/** A lock held for longer counts as abandoned. */
 const SWEEP_LOCK_MS = 5_000;
 
 export function openWorld(seed: string, weather: Weather, temper: Temper, tamper: Tampering): World {
