@@ -1,8 +1,8 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-// Bodies of chat completions as their clients send them: the options in the text, in a schema or in a tool.
+// Bodies of chat completions as clients send them: options in the text, in a schema or in a tool.
 
-/** `orders` are good polls. */
+/** `orders` are valid polls. */
 export function chatBodies(orders: Arbitrary<unknown>): Arbitrary<unknown> {
   const forms = fc.constantFrom('text', 'json_schema', 'tool', 'json_object', 'none');
   return fc

@@ -1,8 +1,8 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import fc, { type Arbitrary } from 'fast-check';
 
-// What is done to a good body to make it a bad one: to its value, and then to its text, where two members can have one
-// name and a number can be larger than any number.
+// Turns a good body into a bad one: first its value, then its text, where two members can have the same name and a
+// number can exceed every number type.
 
 type Spoil = (value: unknown) => unknown;
 
@@ -67,7 +67,7 @@ const hostileValue: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Names of our tables that no request has. */
+/** Names of internal columns that no request may set. */
 const OURS = ['account_id', 'user_id', 'userId', 'cost', 'balance_cents', 'posted_u', 'held_u', 'hold_u', 'status'];
 const MORE = ['lease_epoch', 'seed', 'seats', 'result_id', 'id', 'hash', 'key_hash', 'revoked_at', 'is_admin', 'panel'];
 const REACHING = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'toJSON', '', 'a\0', '\ud800'];
@@ -110,13 +110,13 @@ const spoil: Arbitrary<Spoil> = fc.oneof(
   ),
 );
 
-/** A good value with up to three faults, as text that is JSON. */
+/** A good value with up to three faults, as valid JSON text. */
 export const corruptedJson = (good: Arbitrary<unknown>): Arbitrary<string> =>
   fc
     .tuple(good, fc.array(spoil, { minLength: 1, maxLength: 3 }))
     .map(([value, spoils]) => JSON.stringify(spoils.reduce((made, apply) => apply(made), value)) ?? '');
 
-/** A JSON text that is wrong as a text, most of the time. */
+/** A JSON text that is malformed, most of the time. */
 export const spoiledBytes = (text: Arbitrary<string>): Arbitrary<Buffer> =>
   fc.tuple(text, fc.constantFrom(...Object.values(BYTES)), fc.nat(400)).map(([json, change, at]) => change(json, at));
 
@@ -143,7 +143,7 @@ const BYTES: Record<string, (json: string, at: number) => Buffer> = {
   nothing: () => Buffer.alloc(0),
 };
 
-/** Every place in a value, the value itself first; long lists count as one. */
+/** All paths in a value, starting with the value itself; only the start of a long list is included. */
 function places(value: unknown): (readonly (string | number)[])[] {
   if (typeof value !== 'object' || value === null) return [[]];
   const members = Array.isArray(value) ? [...value.keys()].slice(0, 5) : Object.keys(value);
@@ -178,7 +178,7 @@ function without(value: unknown, at: number): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== names[at % Math.max(1, names.length)]));
 }
 
-/** Also one named `__proto__`, which an assignment would not make. */
+/** Also works for `__proto__`, which an assignment would not create. */
 const withMember = (value: unknown, name: string, member: unknown): unknown =>
   isJsonObject(value)
     ? Object.defineProperty({ ...value }, name, { value: member, enumerable: true, configurable: true, writable: true })

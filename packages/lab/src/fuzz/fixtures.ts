@@ -19,8 +19,8 @@ import { QUESTION_MARK } from './good-values.ts';
 import type { Credential } from './requests.ts';
 import type { Sender } from './send-request.ts';
 
-// Who is there before the first request: accounts with and without money, their keys and cookies, polls that ended well
-// and badly. Requests name them by `{{...}}`, so that a seed makes the same requests of every run.
+// What exists before the first request: accounts with and without money, their keys and cookies, polls that succeeded
+// and failed. Requests refer to it by `{{...}}`, so that a seed makes the same requests in every run.
 
 export interface FuzzAccount {
   readonly id: string;
@@ -30,9 +30,9 @@ export interface FuzzAccount {
 export interface Fixtures {
   readonly rich: FuzzAccount;
   readonly other: FuzzAccount;
-  /** Headers that a credential comes in; a cookie is fresh each time, because a request may log it out. */
+  /** Headers of a credential; a cookie is always new, because a request may log it out. */
   credential(name: Credential): Promise<Record<string, string>>;
-  /** A text with every `{{...}}` filled in. */
+  /** Replaces every `{{...}}` in a text. */
   fill(text: string): Promise<string>;
   /** Ids of accounts, which no other account may see. */
   readonly accountIds: Set<string>;
@@ -83,7 +83,7 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
     .select('spec')
     .where('id', '=', mine.session)
     .executeTakeFirstOrThrow();
-  /** Not in the queue, so it runs until its deadline. */
+  /** Not queued, so it runs until its deadline. */
   async function runningPoll(): Promise<{ session: string; result: string }> {
     const [session, result] = [newPollId(), newResultId()];
     const poll = {
@@ -102,7 +102,7 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
   await bury(storage, { id: failed.session, epoch: claim!.epoch, reason: 'fuzz' });
   const wallet = Wallet.createRandom();
 
-  /** A request may have deleted it; then there is another one. */
+  /** A request may have deleted it; then a new one is made. */
   const batchOf = async (who: FuzzAccount): Promise<string> => {
     const batches = (await call('/api/batches?limit=1', who)).batches as { batch_id: string }[] | undefined;
     return batches?.[0]?.batch_id ?? String((await call('/api/batches', who, { requests: [ORDER] })).batch_id);
@@ -142,7 +142,7 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
     'payment-v2': async () => base64(v2(await sign(wallet, 5))),
   };
 
-  /** A request may have revoked every key of the account; then it gets a new one. */
+  /** A request may have revoked every key of the account; then a new one is made. */
   async function liveKey(who: FuzzAccount): Promise<Record<string, string>> {
     if (!(await findKeyByHash(storage, hashApiKey(config.keyPepper, who.key)))) who.key = (await keyOf(who.id)).key;
     return bearer(who.key);

@@ -11,8 +11,8 @@ import { ListedTool } from './rpc-bodies.ts';
 import { type SecretWatch, secretWatch } from './secrets.ts';
 import { asCurl, type FuzzAnswer, type Sender, type Sent } from './send-request.ts';
 
-// Each operation is asked as often as wanted, several operations at a time. What is found is shrunk by fast-check and
-// shown as a command that repeats it.
+// Sends each operation the requested number of inputs, several operations at a time. fast-check shrinks each finding,
+// and it is shown as a command that repeats it.
 
 export interface Tried {
   readonly operation: string;
@@ -24,7 +24,7 @@ export interface Tried {
 export interface Finding {
   readonly where: string;
   readonly problem: string;
-  /** How to see it again, by hand. */
+  /** How to reproduce it by hand. */
   readonly reproduction: string;
 }
 
@@ -36,7 +36,7 @@ export interface Fuzzing {
 export interface Wanted {
   readonly seed: number;
   readonly runs: number;
-  /** A part of an operation's name. */
+  /** Part of an operation's name. */
   readonly only?: string | undefined;
   readonly onInput?: (inputs: number) => void;
 }
@@ -135,7 +135,7 @@ export async function listTools({ sender, people }: Setting): Promise<ListedTool
   return readJson(ToolList, text.replace(/^[^{]*data: ?/s, '')).result.tools;
 }
 
-/** As the card processor signs what it sends. */
+/** Signs a body as the card processor does. */
 function signed({ stripe }: Service, body: Buffer | null): string {
   const seconds = Math.floor(Date.now() / 1_000);
   const mac = createHmac('sha256', stripe.secrets[0]!)

@@ -15,15 +15,15 @@ import { openContext as openWorker } from '@eloquentpoll/worker/context';
 import { openWebhookDelivery } from '@eloquentpoll/worker/open-webhook-delivery';
 import { servePolls } from '@eloquentpoll/worker/serve-polls';
 
-// The whole service in this process, with everything set up that can be: cards, deposits, logins, a model registry, all
-// on loopback. Nothing of it is replaced; what it would write to its logs comes to us.
+// The whole service in this process, with everything configured: cards, deposits, logins, a model registry, all on
+// loopback. No part of it is replaced; its log lines are passed to us.
 
 export interface Service extends AsyncDisposable {
   readonly origin: string;
   readonly gateway: Context;
   readonly stripe: Awaited<ReturnType<typeof fakeStripe>>;
   readonly provider: LyingProvider;
-  /** Values of settings that may come out nowhere, by their names. */
+  /** Secret values of settings, by name; they must not appear in any answer or log. */
   readonly settingSecrets: Readonly<Record<string, string>>;
 }
 
@@ -32,9 +32,9 @@ export interface ServiceOptions {
   readonly redisUrl: string;
   readonly redisPrefix: string;
   readonly onLog: (line: string) => void;
-  /** The limits that an operator gets without asking; otherwise none that a run could reach. */
+  /** Use the default limits of an operator; otherwise limits that a run cannot reach. */
   readonly realLimits?: boolean;
-  /** With what runs beside the requests: rows of batches, webhooks to this machine, receipts. */
+  /** Also run what works in the background: batch rows, webhooks to this machine, receipts. */
   readonly isWhole?: boolean;
 }
 

@@ -1,10 +1,10 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { type Description, resolved, type Schema } from './operations.ts';
 
-// Values that a schema allows, at its edges as often as in the middle. What a schema cannot say (a question that makes
-// sense, a fresh signature) stands here by the name of the member; `{{...}}` is filled in when a request is sent.
+// Values that a schema allows, at its limits as often as in the middle. Requirements beyond a schema (a sensible
+// question, a fresh signature) are met here by member name; `{{...}}` is filled in when a request is sent.
 
-/** Stands in every question, so that it can be looked for where no question may be. */
+/** In every question, so that it can be searched for where no question may appear. */
 export const QUESTION_MARK = 'Qmark7f3a91';
 
 const sentence = fc
@@ -25,9 +25,9 @@ const BY_NAME: Readonly<Record<string, Arbitrary<unknown>>> = {
   poll: fc.tuple(sentence, options).map(([asked, among]) => `${asked} [${among.join(', ')}]`),
   poll_id: fc.constantFrom('{{result}}', '{{foreign-result}}', '{{failed-result}}', 'EP-2026-01-01-0123456789abcdef'),
   profile: fc.constantFrom('conservative', 'balanced', 'quick', 'other'),
-  // Models of the simulator cost cents; what is set aside comes back.
+  // Simulated models cost cents, and the rest of a hold is returned.
   max_cost_usd: fc.oneof(fc.constantFrom(1, 0.5, 25, 0.000001), fc.double({ min: 1e-6, max: 25, noNaN: true })),
-  // What the payment of `{{payment}}` is for.
+  // The amount that `{{payment}}` pays.
   amount_usd: fc.oneof(
     fc.constantFrom(5, 5, 1, 1000),
     fc.integer({ min: 100, max: 100_000 }).map((cents) => cents / 100),
@@ -42,9 +42,9 @@ const BY_NAME: Readonly<Record<string, Arbitrary<unknown>>> = {
   pattern_id: fc.constantFrom('rest-api', 'mcp', 'openapi', 'nothing-like-it'),
 };
 
-/** Members that make a body worth reading are mostly there, optional or not. */
+/** Members that make a body worth processing are usually included, optional or not. */
 const MOSTLY = new Set(['question', 'options']);
-/** Two names of one thing contradict each other, so the other names are rare. */
+/** Two names for the same thing contradict each other, so the alternative names are rare. */
 const RARELY = new Set(['prompt', 'q', 'o', 'poll', 'profile', 'dry_run']);
 
 export function goodValues(schema: Schema, description: Description, name = ''): Arbitrary<unknown> {
@@ -98,7 +98,7 @@ function texts(schema: Schema): Arbitrary<string> {
   return fc.oneof({ weight: 4, arbitrary: some }, { weight: 1, arbitrary: edges });
 }
 
-/** From an hour ago to a year from now. */
+/** From one hour ago to one year ahead. */
 const moments = fc
   .integer({ min: -3_600, max: 31_000_000 })
   .map((seconds) => new Date(Date.now() + seconds * 1_000).toISOString());

@@ -3,10 +3,10 @@ import formats from 'ajv-formats';
 import { type Description, type FuzzedOperation, operationsOf } from './operations.ts';
 import type { FuzzAnswer, Sent } from './send-request.ts';
 
-// What every answer must be, whatever was asked: of a status that the operation declares, in a shape that it declares,
-// with an error code that it declares; never a bug of ours, never our insides, never a secret.
+// Checks every answer, whatever was asked: status, shape and error code must be declared for the operation, and it must
+// not contain a bug of ours, internals or a secret.
 
-/** Answers that come before an operation was found, to requests that need not be one of its own. */
+/** Errors before an operation is found, for requests that need not match any operation. */
 const BEFORE_ROUTING: Readonly<Record<string, number>> = {
   not_found: 404,
   method_not_allowed: 405,
@@ -22,7 +22,7 @@ const INSIDES =
 
 export type Judge = (sent: Sent, answer: FuzzAnswer) => string | null;
 
-/** `secretsIn` names the secret that a text shows, if it does. */
+/** `secretsIn` returns the name of the secret that a text contains, if any. */
 export function judgeOf(
   description: Description,
   secretsIn: (text: string, operationId: string) => string | null,
@@ -87,10 +87,10 @@ export function judgeOf(
   };
 }
 
-/** Also those that only some readers know: a message must be whole for each of them. */
+/** Includes line ends that only some clients recognize: a message must stay whole for each of them. */
 const EVERY_LINE_END = /\r\n|[\n\r\u0085\u2028\u2029]/;
 
-/** What a 200 may look like as well, of which OpenAPI says so in words: the answer of another path. */
+/** Other shapes of a 200 that the document describes only in words: the answer of another path. */
 const OTHER_FORMS: Readonly<Record<string, readonly string[]>> = {
   createPoll: ['/api/quick-poll', '/api/poll/dry-run'],
 };
@@ -98,7 +98,7 @@ const OTHER_FORMS: Readonly<Record<string, readonly string[]>> = {
 const formOf = (path: string): string =>
   pointerOf(['paths', path, 'post', 'responses', '200', 'content', 'application/json', 'schema']);
 
-/** A file of lines has none where there is nothing. */
+/** A file of lines may be empty. */
 const MAY_BE_EMPTY = new Set(['application/jsonl', 'text/csv']);
 
 function wrongLines(text: string, problemOf: (line: unknown) => string | null): string | null {
@@ -110,13 +110,13 @@ function wrongLines(text: string, problemOf: (line: unknown) => string | null): 
   return text === '' || text.endsWith('\n') ? null : 'a last line without an end';
 }
 
-/** Files that pages load, which are no operations. */
+/** Files that pages load, which are not operations. */
 const HIDDEN = /\.(js|css|svg)$/;
 
 const pointerOf = (steps: readonly string[]): string =>
   steps.map((step) => `/${encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
 
-/** The operation that a request is for, as a router would find it that escapes nothing and forgives one slash at the end. */
+/** Finds the operation of a request as a router would: without decoding escapes, and ignoring one trailing slash. */
 function finderOf(operations: readonly FuzzedOperation[]): (sent: Sent) => FuzzedOperation | null {
   const literal = new Map(operations.map((operation) => [operation.name, operation]));
   const patterns = operations
@@ -130,7 +130,7 @@ function finderOf(operations: readonly FuzzedOperation[]): (sent: Sent) => Fuzze
   };
 }
 
-/** A slash at the end changes nothing where no id could follow it. */
+/** A trailing slash is ignored where no id could follow it. */
 function withoutSlash(operations: readonly FuzzedOperation[], path: string): string {
   const shorter = path.replace(/(?<=[^/])\/$/, '');
   const isParent = (operation: FuzzedOperation) =>
@@ -146,19 +146,21 @@ const patternOf = (path: string): RegExp =>
       .join('[^/]*')}$`,
   );
 
-/** What a router may refuse before it looks for an operation. */
+/** Targets that a router may refuse before it looks for an operation. */
 const isOdd = ({ target }: Sent): boolean =>
   target.length > 4_000 || !/^[\w./~?=&,:;*+@!$'()-]*$/.test(target) || /[^/]{101,}/.test(target);
 
 function missingHeader(headers: FuzzAnswer['headers']): string | null {
   if (headers['x-powered-by'] ?? headers.server) return 'reticence about what it runs on';
-  // What was no request for Node itself has no headers of ours.
+  // Node itself rejected the request, so the answer has no headers of ours.
   if (headers.connection === 'close' && headers['x-request-id'] === undefined) return null;
   for (const name of ['x-request-id', 'x-content-type-options', 'cache-control']) if (!headers[name]) return name;
   return null;
 }
 
-/** Not set up is an answer; a bug or a store that is away is not, because here nothing is away. */
+/**
+ * "Not configured" is a valid answer. An internal error or an unavailable store is not, because here nothing is down.
+ */
 const okayToFail = (text: string): boolean =>
   ['not_configured', 'registry_not_configured'].includes(codeOf(parsed(text)) ?? '');
 
@@ -169,7 +171,7 @@ function isBeforeRouting(status: number, text: string): boolean {
 
 function wrongError(description: string, status: number, mediaType: string, value: unknown): string | null {
   const code = codeOf(value);
-  // JSON-RPC has errors of its own form, which the declared shape describes.
+  // JSON-RPC errors have their own form, which the declared shape describes.
   if (code === null) return isRpc(value) ? null : 'an error without a code';
   if (mediaType === 'application/problem+json' && (value as { status?: unknown }).status !== status)
     return 'a problem of another status';
@@ -178,7 +180,7 @@ function wrongError(description: string, status: number, mediaType: string, valu
 
 const STREAM = 'text/event-stream';
 
-/** Operations that stream where their caller accepts or asks for it, which OpenAPI leaves to AsyncAPI. */
+/** Operations that also stream if the caller asks for it; OpenAPI leaves these to AsyncAPI. */
 const STREAMS_TOO = new Set(['createPoll', 'quickPoll', 'createChatCompletion', 'speakMcp', 'sendTask']);
 
 function wrongStream(operationId: string, text: string): string | null {
@@ -207,7 +209,7 @@ function wrongEvents(text: string): string | null {
 
 const isRpc = (value: unknown): boolean => typeof value === 'object' && value !== null && 'jsonrpc' in value;
 
-/** Under /v1 an error has its code one level down, as clients of the OpenAI API read it. */
+/** Under /v1 the error code is one level deeper, as clients of the OpenAI API expect. */
 export function codeOf(answer: unknown): string | null {
   const inner = typeof answer === 'object' && answer !== null && 'error' in answer ? answer.error : null;
   const value = typeof inner === 'object' && inner !== null ? inner : answer;

@@ -9,7 +9,7 @@ import { corpusBeside, fuzzWithMemory, MEMORY_EXPERIMENT, memoryLines, memoryOut
 import { parseSteps } from './memory/step.ts';
 import { type FuzzReport, runFuzz } from './run-fuzz.ts';
 
-// npm run fuzz: hostile requests to every operation, until one is answered wrongly. Exit code 1 when one was.
+// npm run fuzz: hostile requests to every operation, until one is answered wrongly. Exit code 1 in that case.
 
 const MAX = 2 ** 31;
 
@@ -71,7 +71,7 @@ function print(lines: readonly string[]): void {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Part of the operations, or their limits, is another experiment. */
+/** A run of some operations, or with real limits, counts as another experiment. */
 function experimentOf({ only, realLimits }: ReturnType<typeof readArguments>): string {
   return ['fuzz', ...(only === undefined ? [] : [only]), ...(realLimits ? ['with limits'] : [])].join(' ');
 }

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 
-// The operations to try, read from the description that the service itself serves: whatever is added there is fuzzed
-// without anybody thinking of it.
+// The operations to try, read from the service's own OpenAPI document, so that new operations are fuzzed automatically.
 
 export const Schema = Type.Readonly(Type.Record(Type.String(), Type.Unknown()));
 export type Schema = Readonly<Static<typeof Schema>>;
@@ -16,16 +15,16 @@ const Parameter = Type.Object({
 export type Parameter = Readonly<Static<typeof Parameter>>;
 
 export interface FuzzedOperation {
-  /** `POST /api/poll`. */
+  /** For example `POST /api/poll`. */
   readonly name: string;
   readonly id: string;
   readonly method: string;
-  /** As the description writes it, with `{id}` for what varies. */
+  /** As in the document, with `{id}` for parameters. */
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  /** Schemas of the body by media type; empty where none is described. */
+  /** Schemas of the body by media type; empty if the document has none. */
   readonly bodies: Readonly<Record<string, Schema>>;
-  /** The credentials that it is made for. */
+  /** The credentials that the operation accepts. */
   readonly ways: readonly ('none' | 'key' | 'cookie')[];
   readonly answers: Readonly<Record<string, DeclaredAnswer>>;
 }
@@ -37,7 +36,7 @@ const DeclaredAnswer = Type.Object({
 });
 export type DeclaredAnswer = Readonly<Static<typeof DeclaredAnswer>>;
 
-/** As OpenAPI writes it. */
+/** The OpenAPI object. */
 const OperationObject = Type.Object({
   operationId: Type.String(),
   parameters: Type.Optional(Type.Array(Type.Union([Parameter, Type.Object({ $ref: Type.String() })]))),
@@ -88,7 +87,7 @@ function waysOf({ security = [] }: OperationObject): FuzzedOperation['ways'] {
   return security.map((way) => ('apiKey' in way ? 'key' : 'session' in way ? 'cookie' : 'none'));
 }
 
-/** What a reference of the description stands for. */
+/** Resolves a `$ref` of the document. */
 export function resolved(schema: Schema, { components }: Pick<Description, 'components'>): Schema {
   const name = typeof schema.$ref === 'string' ? schema.$ref.replace('#/components/schemas/', '') : null;
   if (name === null) return schema;

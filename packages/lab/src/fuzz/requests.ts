@@ -5,8 +5,8 @@ import { goodValues } from './good-values.ts';
 import type { Description, FuzzedOperation, Parameter } from './operations.ts';
 import { a2aBodies, type ListedTool, mcpBodies } from './rpc-bodies.ts';
 
-// A request to one operation: sometimes as it should be, mostly wrong in one part, sometimes in all. It is made of plain
-// values alone, so that a failure shrinks to what matters and can be printed.
+// A request to one operation: sometimes correct, mostly wrong in one part, sometimes in all. It consists of plain
+// values, so that a failure shrinks to what matters and can be printed.
 
 export const CREDENTIALS = [
   'none',
@@ -30,7 +30,7 @@ export type Credential = (typeof CREDENTIALS)[number];
 
 export interface FuzzRequest {
   readonly method: string;
-  /** Encoded, query included; `{{...}}` stands for what only the running service knows. */
+  /** Encoded, including the query; `{{...}}` stands for values that only the running service knows. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly credential: Credential;
@@ -70,7 +70,7 @@ const methodsOf = ({ method }: FuzzedOperation): Arbitrary<string> =>
     method === 'GET' ? fc.constantFrom('HEAD', 'OPTIONS', 'POST') : fc.constantFrom('OPTIONS', 'PUT', 'GET'),
   );
 
-/** As many ways to escape as a router may fall for. */
+/** Various escapes that could mislead a router. */
 const hostileStep = fc.oneof(
   hostileText.map((text) => encodeURIComponent(text.toWellFormed()).slice(0, 3_000)),
   fc.constantFrom(
@@ -169,7 +169,7 @@ function queriesOf({ parameters }: FuzzedOperation, description: Description): A
   });
 }
 
-/** Bytes that a client library sends as a header: no line ends, which it refuses itself. */
+/** Bytes that a client library accepts in a header, so no line ends. */
 const headerText = mostly(
   3,
   fc.string({ maxLength: 60 }).map((text) => text.replace(/[^\x20-\x7e]/g, '.')),
@@ -260,7 +260,7 @@ const HEADERS: Readonly<Record<string, Arbitrary<string>>> = {
   'sec-fetch-site': fc.constantFrom('same-origin', 'cross-site'),
 };
 
-/** Headers that an operation describes come often, the others now and then. */
+/** Headers declared by the operation are frequent, others rare. */
 function headersOf({ parameters, path }: FuzzedOperation): Arbitrary<Record<string, string>> {
   const described = new Set(parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name));
   const own = Object.keys(HEADERS).filter(
@@ -273,7 +273,7 @@ function headersOf({ parameters, path }: FuzzedOperation): Arbitrary<Record<stri
     });
   const none: Arbitrary<(readonly [string, string])[]> = fc.constant([]);
   const others = mostly(2, none, chosen(Object.keys(HEADERS), 4));
-  // Without it MCP does not even look at a message.
+  // Without it, MCP does not read the message at all.
   const base = path === '/api/mcp' ? { accept: 'application/json, text/event-stream' } : {};
   return fc
     .tuple(own.length === 0 ? none : mostly(1, none, chosen(own, 2)), others)
@@ -309,7 +309,7 @@ function bodiesOf(operation: FuzzedOperation, around: ServedDescription): Arbitr
   return mostly(30, types.length === 0 ? fc.oneof(json, forms) : json, fc.constant(null));
 }
 
-/** What pages send; only operations whose description names no body take it. */
+/** Form bodies as pages send them; only operations without a declared body accept them. */
 const forms: Arbitrary<Body> = fc
   .array(
     fc.tuple(

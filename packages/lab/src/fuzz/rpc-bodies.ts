@@ -3,8 +3,8 @@ import fc, { type Arbitrary } from 'fast-check';
 import { goodValues, QUESTION_MARK } from './good-values.ts';
 import { type Description, Schema } from './operations.ts';
 
-// What the two operations that speak JSON-RPC are sent. Their description says little about a body, so the messages are
-// made here; the arguments of tools come from the schemas that the service lists itself.
+// Requests for the two operations that use JSON-RPC. Their OpenAPI description says little about the body, so the
+// messages are made here; arguments of tools come from the schemas that the service lists.
 
 export const ListedTool = Type.Object({ name: Type.String(), inputSchema: Schema });
 export type ListedTool = Readonly<Static<typeof ListedTool>>;

@@ -6,15 +6,15 @@ import { fuzzedService } from './fuzzed-service.ts';
 import type { SecretWatch } from './secrets.ts';
 import { senderTo } from './send-request.ts';
 
-// One run: a service, requests one by one, requests that build on each other, and then a look at what is left: open
-// handles, memory, money, and what was written to the logs.
+// One run: a service, single requests, requests that build on each other, and then a check of what is left: open
+// handles, memory, money, and log lines.
 
 export interface FuzzOptions {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly redisPrefix: string;
   readonly seed: number;
-  /** Inputs per operation. */
+  /** Number of inputs per operation. */
   readonly runs: number;
   readonly only?: string | undefined;
   readonly realLimits?: boolean;
@@ -27,18 +27,18 @@ export interface FuzzReport {
   readonly seconds: number;
   readonly operations: readonly Tried[];
   readonly logLines: number;
-  /** Secrets that log lines showed. */
+  /** Secrets found in log lines. */
   readonly leaks: number;
-  /** Of this process, which is service and attacker at once: after a tenth of the inputs, and at the end. */
+  /** Of this process, which is both service and attacker: after a tenth of the inputs, and at the end. */
   readonly heapMb: { readonly early: number; readonly end: number };
   readonly rssMb: number;
   readonly handles: number;
   readonly findings: readonly Finding[];
 }
 
-/** Nothing here takes long; who has no answer by then has hung. */
+/** Nothing here takes long, so a request without an answer by then hangs. */
 const GUARD_MS = 45_000;
-/** Caches fill while a run begins; what grows by more than this afterwards has no bound. */
+/** Caches fill at the start of a run; if the heap then grows by more than this, something is unbounded. */
 const MAX_GROWTH_MB = 64;
 const MAX_HANDLES = 200;
 
@@ -66,7 +66,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
 
   let early = 0;
   let inputs = 0;
-  // A short run ends before everything was loaded, and says nothing about growth.
+  // A short run ends before all code was loaded, so it shows nothing about growth.
   const warm = options.runs < 50 ? Number.POSITIVE_INFINITY : options.runs * 8;
   const onInput = (count: number): void => {
     inputs = count;
@@ -106,7 +106,7 @@ const afterwards = (problem: string, reproduction = 'the whole run, by its seed'
   reproduction,
 });
 
-/** Streams and subscriptions without a listener, and money that is nowhere. */
+/** Streams and subscriptions without a listener, and money that is unaccounted for. */
 async function whatIsLeft({ service: { gateway } }: Setting): Promise<string[]> {
   const open = () => [gateway.streams.count(), gateway.bus.watched(), gateway.rereads.followed()];
   const until = performance.now() + 20_000;

@@ -1,11 +1,11 @@
 import { QUESTION_MARK } from './good-values.ts';
 
-// What may come out nowhere, and what may come out in its own place only.
+// Finds secrets: some may appear nowhere, others only in the answers of certain operations.
 
 export interface SecretWatch {
-  /** The secret that a log line shows, if it does. */
+  /** The secret in a log line, or null. */
   inLog(line: string): string | null;
-  /** The secret that an answer shows, if it does. */
+  /** The secret in an answer, or null. */
   inAnswer(text: string, operationId: string): string | null;
 }
 
@@ -15,7 +15,7 @@ const SIGNATURE = /0x[0-9a-f]{130}/i;
 const WEBHOOK_SECRET = /whsec_[0-9A-Za-z+/]{28,}/;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** Operations that hand out a key. */
+/** Operations that return a new key. */
 const GIVES_KEY = new Set([
   'createKey',
   'sendNewKey',
@@ -25,7 +25,7 @@ const GIVES_KEY = new Set([
   'rotateKeysByWallet',
   'deposit',
 ]);
-/** Operations that show the secret that an endpoint's messages are signed with. */
+/** Operations that return the signing secret of a webhook endpoint. */
 const GIVES_SECRET = new Set([
   'createWebhookEndpoint',
   'getWebhookSecret',
@@ -34,7 +34,7 @@ const GIVES_SECRET = new Set([
 ]);
 /** Operations that set a sealed cookie. */
 const SETS_COOKIE = new Set(['verifyWallet', 'login', 'loginCallback', 'logout']);
-/** Operations that answer with the caller's account id. */
+/** Operations that return the caller's account id. */
 const SHOWS_ACCOUNT = new Set(['getCurrentUser', 'getDashboard', 'verifyWallet', 'deposit', 'exportAccount']);
 
 export function secretWatch(settings: Readonly<Record<string, string>>, accountIds: ReadonlySet<string>): SecretWatch {

@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-// Sends one request over a real socket and reads the whole answer; nothing is waited for longer than the guard allows.
+// Sends one request over a real socket and reads the whole answer, within the guard's time limit.
 
 export interface Sent {
   readonly method: string;
@@ -19,9 +19,9 @@ export interface FuzzAnswer {
 }
 
 export interface Sender extends Disposable {
-  /** Rejects when no whole answer came in time. */
+  /** Rejects if no complete answer came in time. */
   send(sent: Sent): Promise<FuzzAnswer>;
-  /** Ends the connection with the first bytes of the answer. */
+  /** Disconnects at the first bytes of the answer. */
   leave(sent: Sent): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export function senderTo(origin: string, guardMs: number): Sender {
   };
 }
 
-/** What cannot be unpacked stands as it came, and its judge says what is wrong. */
+/** A body that cannot be decompressed is returned as received; the judge reports it. */
 function textOf(body: Buffer, coding: string | undefined): string {
   try {
     if (coding === 'gzip') return gunzipSync(body, { maxOutputLength: MAX_ANSWER_BYTES }).toString();
@@ -91,7 +91,7 @@ function textOf(body: Buffer, coding: string | undefined): string {
   return body.toString();
 }
 
-/** The same as a command line. */
+/** The request as a curl command. */
 export function asCurl({ method, target, headers, body }: Sent, origin: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const named = Object.entries(headers).map(([name, value]) => ` -H ${quoted(`${name}: ${value}`)}`);

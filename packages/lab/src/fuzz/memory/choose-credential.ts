@@ -8,7 +8,7 @@ import type { FuzzStep } from './step.ts';
 
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
-  /** `odd`: of a wild request, from which nothing follows. */
+  /** `odd`: the credential of a wild request, from which the rules conclude nothing. */
   readonly access: KeyAccess | 'none' | 'odd';
   readonly way: 'key' | 'cookie' | 'none';
   readonly held: Held | null;
@@ -22,7 +22,7 @@ interface Asked {
   readonly operation: FuzzedOperation;
   readonly draws: Draws;
   readonly people: People;
-  /** The credential that a wild request wants. */
+  /** The credential that a wild request uses. */
   readonly wild: Credential | null;
 }
 

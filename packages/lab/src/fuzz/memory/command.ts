@@ -12,7 +12,7 @@ export interface MemoryArguments {
   readonly requests: number;
   readonly minutes: number;
   readonly repeat: readonly FuzzStep[] | undefined;
-  /** Where runs add up; the corpus is kept beside it. */
+  /** File in which runs are added up; the corpus is stored beside it. */
   readonly runFile: string | null;
   readonly corpusFile: string;
 }
@@ -22,7 +22,7 @@ export const MEMORY_EXPERIMENT = 'fuzz memory';
 export const corpusBeside = (runFile: string | null): string =>
   join(dirname(runFile ?? 'docs/proofs/runs.jsonl'), 'fuzz-corpus.txt');
 
-/** Plays sequences; what was learned is written down only where runs add up. */
+/** Plays sequences. What was learned is saved only if runs are added up. */
 export async function fuzzWithMemory(
   args: MemoryArguments,
   stores: Stores,

@@ -2,15 +2,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Draws } from './draws.ts';
 import { type FuzzStep, parseSteps, stepsText } from './step.ts';
 
-// Sequences that were the first to reach an operation with a status and a code, cut after the step that did. The shortest
-// one of each is kept, so that the file stays small: one line each, what was reached and the steps.
+// Sequences that were the first to reach an operation with a status and a code, cut after that step. Only the shortest
+// for each is kept, so that the file stays small: one line each, with what was reached and the steps.
 
 const MAX_ENTRIES = 1_500;
 const MAX_STEPS = 40;
 
 export interface Corpus {
   readonly size: number;
-  /** True where it reached something for the first time, or in fewer steps. */
+  /** True if it reached something for the first time, or in fewer steps. */
   take(steps: readonly FuzzStep[], reached: ReadonlyMap<string, number>): boolean;
   draw(draws: Draws): readonly FuzzStep[] | null;
   save(file: string): Promise<void>;

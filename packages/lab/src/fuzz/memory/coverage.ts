@@ -1,14 +1,14 @@
 import { tableLines } from '../../terminal/table.ts';
 import type { FuzzedOperation } from '../operations.ts';
 
-// What was reached: operations by status and code, and what is declared and never came.
+// The answers that were reached, by operation, status and code, and the declared ones that never came.
 
-/** Of stores and money of ours that are not there, and of faults of ours. */
+/** Statuses of unavailable stores, missing money and internal errors, which need not be reached. */
 const NEVER_DUE = new Set(['500', '503', '502', '429', '408', '413', '415']);
 
 export interface Coverage {
   note(operation: string, status: number, code: string): void;
-  /** Answers by operation, status and code. */
+  /** Number of answers by operation, status and code. */
   readonly counts: ReadonlyMap<string, number>;
   lines(operations: readonly FuzzedOperation[]): string[];
 }

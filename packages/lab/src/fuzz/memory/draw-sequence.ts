@@ -3,9 +3,9 @@ import type { Draws } from './draws.ts';
 import { isDestructive } from './owned-operations.ts';
 import { ACTORS, type Actor, type FuzzStep, MANNERS, type Manner } from './step.ts';
 
-// New sequences, and changed copies of those that once reached something new.
+// Draws new sequences, and changed copies of those that once reached something new.
 
-/** Operations that say more together than each alone; the first of each makes what the others use. */
+/** Operations that find more together than alone; the first of each list creates what the others use. */
 const TOPICS: readonly (readonly string[])[] = [
   [
     'createSession',
@@ -142,7 +142,7 @@ const TOPICS: readonly (readonly string[])[] = [
   ],
 ];
 
-/** What ends a whole account leaves little to be asked. */
+/** After the end of an account, little is left to ask. */
 const RARE = ['deleteAccount', 'deleteAccountByWallet', 'revokeAllKeys', 'rotateKeysByWallet', 'logout'];
 
 const MANNER_WEIGHTS: readonly (readonly [Manner, number])[] = [
@@ -207,7 +207,7 @@ export class Drawing {
     };
   }
 
-  /** A copy with a few changes, or the beginning of one with the end of another. */
+  /** A copy with a few changes, or the start of one sequence with the end of another. */
   changed(steps: readonly FuzzStep[], other: readonly FuzzStep[], draws: Draws): FuzzStep[] {
     const made = [...steps];
     for (let left = 1 + draws.below(4); left > 0; left--) {
@@ -246,7 +246,7 @@ export class Drawing {
 function weightOf({ id, method, path, parameters, ways }: FuzzedOperation): number {
   if (RARE.includes(id)) return 1;
   const varies = path.includes('{') || parameters.some((parameter) => parameter.in === 'query');
-  // Documents that are the same for all and at all times.
+  // Documents that never change and are the same for everyone.
   if (method === 'GET' && !varies && ways.every((way) => way === 'none')) return 1;
   return path === '/result/{resultId}' || ways.includes('none') ? 6 : 12;
 }

@@ -1,10 +1,10 @@
-/** Draws that depend on the seed alone (mulberry32). */
+/** Random draws that depend only on the seed (mulberry32). */
 export interface Draws {
   below(bound: number): number;
   of<T>(list: readonly T[]): T;
-  /** True once in so many. */
+  /** True with probability 1 / `many`. */
   oneIn(many: number): boolean;
-  /** Of pairs of a value and its weight. */
+  /** Chooses among pairs of value and weight. */
   weighed<T>(pairs: readonly (readonly [T, number])[]): T;
 }
 

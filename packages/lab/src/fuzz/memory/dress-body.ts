@@ -1,8 +1,8 @@
 import type { Draws } from './draws.ts';
 import { HOSTILE_TEXTS } from './hostile-answers.ts';
 
-// A good body in the words of its caller: names and labels carry the caller's mark, models are those of the service, and
-// where hostile texts are wanted they stand in every place that takes a text.
+// Adapts a good body to its caller: names and labels contain the caller's mark, models are those of the service, and
+// hostile texts are put in all text fields if wanted.
 
 export interface Dress {
   readonly models: readonly string[];
@@ -10,7 +10,7 @@ export interface Dress {
   readonly draws: Draws;
 }
 
-/** Texts that the account alone may see. */
+/** Texts that only the account itself may see. */
 const PRIVATE = new Set(['label', 'description', 'custom_id', 'name']);
 const FREE = new Set(['question', 'prompt', 'q', 'notes', 'system', 'content', 'text', 'gold', 'reason', ...PRIVATE]);
 
@@ -33,7 +33,7 @@ function memberOf(name: string, member: unknown, dress: Dress): unknown {
   return PRIVATE.has(name) ? `${[...text].slice(0, 44).join('')}{{mark}}` : text;
 }
 
-/** Metadata: a name that repeats, so that lists can be asked for it, and the mark of its account. */
+/** Metadata: a name that is reused, so that lists can be filtered by it, and the mark of the account. */
 function pairs({ isHostile, draws }: Dress): Record<string, string> {
   const hostile = isHostile ? { [draws.of(HOSTILE_TEXTS).slice(0, 40)]: draws.of(HOSTILE_TEXTS) } : {};
   return { team: '{{mark}}', ...(draws.oneIn(2) && { name: `batch {{mark}}` }), ...hostile };

@@ -18,7 +18,7 @@ export interface NamedThing {
 
 const PLACE = /\{\{([\w-]+)\}\}/g;
 
-/** Places that mean another kind, in requests that were made for one fixed account. */
+/** Placeholder names for the fixed account that stand for another kind here. */
 const SAME_AS: Readonly<Record<string, string>> = {
   'running-session': 'session',
   'failed-session': 'session',
@@ -35,10 +35,10 @@ const PAID_USD = 5;
 
 const Challenge = Type.Object({ message: Type.String() });
 
-/** Puts what the sequence knows into the places of one request. */
+/** Fills the placeholders of one request with what the sequence knows. */
 export class Filling {
   readonly names: NamedThing[] = [];
-  /** That belongs to what was filled in: the state of a login. */
+  /** The cookie that belongs to a filled value: the state of a login. */
   cookie: string | null = null;
   readonly #parts: Preparing;
   readonly #step: FuzzStep;
@@ -114,7 +114,7 @@ export class Filling {
     return new Wallet(`0x${randomBytes(32).toString('hex')}`);
   }
 
-  /** A signature counts once: where things that have ended are wanted, it is the one before. */
+  /** A signature is valid once; for the manner `ended`, the previous one is used. */
   async #signed(person: AccountHolder | null): Promise<{ message: string; signature: string }> {
     const { operation, manner } = this.#step;
     if (this.#proof) return this.#proof;
@@ -135,7 +135,7 @@ export class Filling {
     return base64(version(signed));
   }
 
-  /** `state` of an attempt to log in is its parameters and its cookie. */
+  /** The `state` of a login attempt consists of its query and its cookie. */
   #login(): string {
     const [query = 'x', cookie = ''] = this.#thing('state', false, false).split(' ');
     if (cookie !== '') this.cookie = cookie;

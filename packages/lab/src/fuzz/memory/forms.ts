@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc, { type Arbitrary } from 'fast-check';
 
-// What pages send: names and values of fields, by the operation of the form.
+// The forms of our pages: names and values of fields, by operation.
 
-/** The verifier of every login of a command line. */
+/** The PKCE verifier of every command-line login. */
 export const VERIFIER = 'v'.repeat(43);
 export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 export const GRANT = { port: '4321', state: 's'.repeat(22), challenge: CHALLENGE, name: 'fuzz' };
@@ -66,7 +66,7 @@ export const encodedForm = (fields: Fields): Buffer =>
 const BOUNDARY = 'fuzz-boundary';
 export const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** A form with a file: the name stands between quotes, as browsers write it. */
+/** A form with a file; names are quoted, as browsers write them. */
 export function multipart(fields: Fields, file: { name: string; text: string } | null): Buffer {
   const quoted = (text: string) => text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const parts = fields.map(

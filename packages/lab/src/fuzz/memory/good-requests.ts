@@ -7,7 +7,7 @@ import { type Dress, dressed } from './dress-body.ts';
 import { encodedForm, FORMS, GRANT, MULTIPART, multipart, VERIFIER } from './forms.ts';
 import { HOSTILE_TEXTS } from './hostile-answers.ts';
 
-// A request as an operation wants it, with `{{...}}` for what the sequence knows: ids, cursors, signatures, payments.
+// A correct request for an operation, with `{{...}}` for what the sequence knows: ids, cursors, signatures, payments.
 
 export interface Template {
   readonly target: string;
@@ -86,7 +86,7 @@ export class GoodRequests {
   }
 
   #queryOf({ parameters, id }: FuzzedOperation, draws: Draws, bodyType: string | undefined): string {
-    // Beside a JSON body the fields of a batch are members of it.
+    // With a JSON body, these parameters of a batch are members of the body.
     if (id === 'createBatch' && bodyType === 'application/json') return '';
     const pairs = parameters
       .filter((parameter) => parameter.in === 'query' && (parameter.required === true || draws.oneIn(4)))
@@ -131,7 +131,7 @@ export class GoodRequests {
     return json(dressed(good, dress));
   }
 
-  /** Rows of a batch in one of the forms of a file. */
+  /** Rows of a batch in one of the file formats. */
   #upload(type: string, dress: Dress): { type: string; bytes: Buffer } {
     const { draws } = dress;
     const rows = Array.from({ length: 1 + draws.below(3) }, (_, i) => {

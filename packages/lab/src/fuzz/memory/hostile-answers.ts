@@ -1,7 +1,7 @@
 import type { FuzzAnswer } from '../send-request.ts';
 
-// Texts that would be more than texts if one place forgot to escape them, and what would be seen then. `xq7` stands where
-// nothing else has it.
+// Texts that would be interpreted if one place forgot to escape them, and how that would show in an answer. `xq7`
+// occurs nowhere else.
 
 export const HOSTILE_TEXTS: readonly string[] = [
   '<xq7>',
@@ -43,7 +43,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
   'W'.repeat(190),
 ];
 
-/** A text of a caller that did more than stand there; null where none did. */
+/** A caller's text that was not escaped; null if all were. */
 export function escapedText({ headers, text }: FuzzAnswer): string | null {
   const injected = Object.keys(headers).find((name) => name.includes('xq7'));
   if (injected !== undefined) return `a text became the header ${injected}`;

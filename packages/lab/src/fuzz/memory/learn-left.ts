@@ -5,7 +5,10 @@ import type { Prepared } from './prepare-request.ts';
 import { type Remembered, THING_KINDS } from './remembered.ts';
 import type { Party } from './step.ts';
 
-/** Whatever a caller asked who hung up may have happened or not: what it would have ended or made stand again is not known. */
+/**
+ * A request whose caller disconnected may or may not have taken effect, so everything that it could have ended or
+ * created is in doubt.
+ */
 export function learnFromLeft(
   { operation: { id, ways }, actor, sent, names, credentials }: Prepared,
   remembered: Remembered,
@@ -16,7 +19,7 @@ export function learnFromLeft(
     forgetAll(remembered, people);
     return;
   }
-  // By a code or a wallet it may be the doing of either.
+  // A code or a wallet may belong to either account.
   const parties = actor === 'n' || credentials.access === 'odd' ? (['a', 'b'] as const) : [actor];
   for (const party of parties) {
     const { keys, cookies } = people[party];
@@ -32,12 +35,12 @@ export function learnFromLeft(
     for (const each of [...keys, ...cookies]) doubt(each);
     const isDeletion = id.startsWith('deleteAccount');
     remembered.endAll(party, isDeletion ? THING_KINDS : ['key-id'], 'unsure');
-    // Nothing is planted for it any more.
+    // No more keys or cookies are made for it.
     if (isDeletion) people[party].isDeleted = true;
   }
 }
 
-/** One of the names may stand for a panel now. */
+/** One of these names may belong to a panel now. */
 function doubtPanels(remembered: Remembered, party: Party, target: string): void {
   for (const panel of remembered.of('panel', party, 'ended')) panel.standing = 'unsure';
   const name = target.split('?', 1)[0]!.split('/').at(-1)!;

@@ -5,9 +5,9 @@ import type { Held, People } from './people.ts';
 import type { Prepared } from './prepare-request.ts';
 import { type Remembered, THING_KINDS, type ThingKind } from './remembered.ts';
 
-// What an answer gave and what it ended. Everything that a later step names comes from here.
+// Learns from an answer what it created and what it ended. Everything that later steps name comes from here.
 
-/** Ids that stand in the answers of operations that make something. */
+/** Patterns of ids in the answers of operations that create something. */
 const IDS: readonly (readonly [ThingKind, RegExp])[] = [
   ['session', /\bps_[0-9a-z]{20,}\b/g],
   ['result', /\bEP-\d{4}-\d\d-\d\d-[0-9a-z]{16}\b/g],
@@ -48,12 +48,12 @@ export function learnFrom(
   if (typeof headers.etag === 'string') remembered.tags.set(id, headers.etag);
   const isGood = status < 400;
   if (!isGood || actor === 'n') return;
-  // A HEAD does what its GET does: one of them ends a login.
+  // A HEAD has the effects of its GET; one of them ends a login.
   if (sent.method !== operation.method && !(sent.method === 'HEAD' && operation.method === 'GET')) {
     if (!SAFE.has(sent.method)) forgetAll(remembered, people);
     return;
   }
-  // By a wallet or a code it makes no difference what else was sent; a logout ends the cookie that was.
+  // For operations by wallet or code, the other credentials do not matter; a logout ends the cookie that was sent.
   if (credentials.access === 'odd' && (id === 'logout' || !operation.ways.every((way) => way === 'none'))) {
     if (isDestructive(id)) forgetAll(remembered, people);
     return;
@@ -118,23 +118,23 @@ export function learnFrom(
 
 const SOON_MS = 600_000;
 
-/** A key that expires while its sequence is played is there, and then it is not. */
+/** Whether a key may expire during its sequence, so that it is valid at first and later is not. */
 function endsSoon(json: Readonly<Record<string, unknown>> | undefined, now: number): boolean {
   return typeof json?.expires_at === 'string' && Date.parse(json.expires_at) < now + SOON_MS;
 }
 
-/** What a request with two credentials did, or to whom, is not known. */
+/** After a request with two credentials, it is unknown what it did, and to which account. */
 export function forgetAll(remembered: Remembered, people: People): void {
   for (const party of ['a', 'b'] as const) {
     remembered.endAll(party, THING_KINDS, 'unsure');
-    // A request that is repeated later still has its own.
+    // A request that is repeated later still has the old credential.
     for (const held of [...people[party].keys, ...people[party].cookies]) doubt(held);
     people[party].keys.length = 0;
     people[party].cookies.length = 0;
   }
 }
 
-/** A key belongs to the account that allowed it, and not to the one that fetched it. */
+/** A key belongs to the account that granted it, not to the one that fetched it. */
 function learnGranted(names: Prepared['names'], text: string, remembered: Remembered, people: People): void {
   const json = parsed(text) as Readonly<Record<string, unknown>> | undefined;
   const code = names.find(({ kind }) => kind === 'grant')?.value;
@@ -144,7 +144,7 @@ function learnGranted(names: Prepared['names'], text: string, remembered: Rememb
   learnKeys('redeemGrant', json, text, people[owner].keys, { remembered, actor: owner, sentBody: '' });
 }
 
-/** A form answers 303 whether or not it found something. */
+/** A form answers 303 whether or not it found anything. */
 const endingOf = (id: string) => (id.startsWith('send') ? ('unsure' as const) : ('ended' as const));
 
 function learnPair(
@@ -184,7 +184,7 @@ export function loseKey(keys: Held[], keyId: string, isRevoked: boolean): void {
   }
 }
 
-/** It may have ended, and may not. */
+/** It may or may not have ended. */
 export function doubt(held: Held): void {
   if (held.access !== 'ended') Object.assign(held, { access: 'restricted', readOnly: false });
 }

@@ -1,13 +1,13 @@
 import { parsed } from '../judge-answer.ts';
 import type { ThingKind } from './remembered.ts';
 
-// At the end of a sequence: what was made and not ended is in the lists of its account, and what has ended is not.
+// At the end of a sequence: things that still exist must be in the lists of their account, and ended ones must not.
 
 interface OwnList {
   readonly operation: string;
   readonly target: string;
   readonly kind: ThingKind;
-  /** Fewer than this many are on the one page that is read. */
+  /** Lists with fewer entries than this fit on the one page that is read. */
   readonly most: number;
   idsIn(json: unknown): readonly string[];
 }

@@ -1,8 +1,8 @@
 import type { ThingKind } from './remembered.ts';
 
-// What the rules know about operations: which thing their path names, what they end, and what repeats itself.
+// Facts about operations for the rules: the thing named in the path, what they end, and how repetitions are recognized.
 
-/** Others get 404 for a thing named by the path, and so does its owner once it is gone. */
+/** Operations on a thing named in the path: 404 for other accounts, and for the owner once it is gone. */
 export const OWN_THINGS: Readonly<Record<string, ThingKind>> = {
   getSessionStatus: 'session',
   getSessionResult: 'session',
@@ -34,14 +34,14 @@ export const OWN_THINGS: Readonly<Record<string, ThingKind>> = {
   removePanel: 'panel',
 };
 
-/** For all who hold the id, until the result is gone. */
+/** Open to anyone with the id, until the result is gone. */
 export const PUBLIC_THINGS: Readonly<Record<string, ThingKind>> = {
   getResult: 'result',
   getMermaid: 'result',
   getResultPage: 'result',
 };
 
-/** Those that end what their path or body names when they answer well. */
+/** Operations that, if they succeed, end what their path or body names. */
 export const ENDED_BY: Readonly<Record<string, ThingKind>> = {
   deleteBatch: 'batch',
   sendBatchDeletion: 'batch',
@@ -57,10 +57,10 @@ export const ENDED_BY: Readonly<Record<string, ThingKind>> = {
   loginCallback: 'state',
 };
 
-/** Those that end all that is of one kind. */
+/** Operations that end everything of one kind. */
 export const ENDS_ALL = new Set(['revokeAllKeys', 'rotateKeysByWallet', 'deleteAccount', 'deleteAccountByWallet']);
 
-/** A repeated request with an Idempotency-Key has the same answer; what it is recognised by. */
+/** A repeated request with an Idempotency-Key has the same answer; the pattern finds the id that must be equal. */
 export const REPEATED: Readonly<Record<string, RegExp>> = {
   createPoll: /EP-[\w-]+/,
   createSession: /ps_\w+/,
@@ -70,10 +70,10 @@ export const REPEATED: Readonly<Record<string, RegExp>> = {
   createBatch: /pb_\w+/,
 };
 
-/** A key that only reads cannot have these. */
+/** Operations that a read-only key may not use. */
 export const SPENDS = new Set(['createPoll', 'createSession', 'streamPoll', 'createBatch', 'createChatCompletion']);
 
-/** Afterwards the key that they name may open less, or nothing. */
+/** After these, the key that they name may have fewer rights, or none. */
 export const CHANGES_KEY = new Set([
   'revokeKey',
   'sendKeyRevocation',

@@ -7,13 +7,13 @@ import type { Service } from '../fuzzed-service.ts';
 import type { Draws } from './draws.ts';
 import type { Party } from './step.ts';
 
-// The two accounts of a sequence, with the keys and cookies that they have had.
+// The two accounts of a sequence, with their present and former keys and cookies.
 
 export type KeyAccess = 'full' | 'restricted' | 'ended';
 
 export interface Held {
   readonly value: string;
-  /** Null where the answer that gave it did not say. */
+  /** Null if the answer with the key did not contain its id. */
   readonly id: string | null;
   access: KeyAccess;
   readOnly: boolean;
@@ -22,15 +22,15 @@ export interface Held {
 export interface AccountHolder {
   readonly party: Party;
   readonly accountId: string;
-  /** Stands in texts that no other account may see. */
+  /** Included in texts that no other account may see. */
   readonly mark: string;
   readonly keys: Held[];
   readonly cookies: Held[];
   wallet: Wallet | null;
-  /** What its wallet signed last, by operation. */
+  /** The last message signed by its wallet, by operation. */
   readonly proofs: Map<string, { message: string; signature: string }>;
   isDeleted: boolean;
-  /** All that its balance may ever have come to. */
+  /** The maximum that its balance may ever have reached. */
   creditedU: number;
 }
 
@@ -44,7 +44,7 @@ export interface People extends Readonly<Record<Party, AccountHolder>> {
 
 let marks = 0;
 
-/** Beside other programs a machine may be too busy for a connection in time; planting has no deadline. */
+/** A busy machine may be too slow to connect in time, so making accounts is retried. */
 export async function plant<T>(make: () => Promise<T>, tries = 5): Promise<T> {
   try {
     return await make();

@@ -19,12 +19,12 @@ export interface Playing {
   readonly operations: ReadonlyMap<string, FuzzedOperation>;
   readonly accountIds: Set<string>;
   readonly receiver: string;
-  /** Called with every answer: operation, status, and the code of an error. */
+  /** Called with every answer: operation, status, error code and duration. */
   onAnswer(operation: string, status: number, code: string, tookMs: number): void;
 }
 
 export interface SequenceFault {
-  /** The index of the step, or how many there were. */
+  /** Index of the step; for the final lists, the number of steps. */
   readonly at: number;
   readonly operation: string;
   readonly problem: string;
@@ -32,12 +32,12 @@ export interface SequenceFault {
 }
 
 export interface PlayedSequence {
-  /** Those that were reached, and after which step. */
+  /** The answers that were reached, and after which step. */
   readonly reached: ReadonlyMap<string, number>;
   readonly fault: SequenceFault | null;
 }
 
-/** Plays a sequence with two new accounts until its end, or its first fault. */
+/** Plays a sequence with two new accounts until its end or its first fault. */
 export async function playSequence(steps: readonly FuzzStep[], playing: Playing): Promise<PlayedSequence> {
   const people = await plant(() => createPeople(playing.service, playing.accountIds));
   const play = new Play(playing, people);
@@ -51,7 +51,7 @@ export async function playSequence(steps: readonly FuzzStep[], playing: Playing)
 class Play {
   readonly reached = new Map<string, number>();
   readonly #remembered = new Remembered();
-  /** The newest good request with an Idempotency-Key, by operation and actor. */
+  /** The latest good request with an Idempotency-Key, by operation and actor. */
   readonly #repeatable = new Map<string, AnsweredRequest>();
   readonly #playing: Playing;
   readonly #people: People;
@@ -136,7 +136,7 @@ class Play {
       this.#repeatable.set(`${operation.id} ${actor}`, { prepared, answer });
   }
 
-  /** What lists say at the end. */
+  /** Checks the lists at the end. */
   async lists(at: number): Promise<SequenceFault | null> {
     for (const party of ['a', 'b'] as const) {
       const fault = await this.#listsOf(party, at);
@@ -171,13 +171,13 @@ class Play {
 
 const unlisted = ({ status }: FuzzAnswer): string | null => (status === 200 ? null : `a list is answered ${status}`);
 
-/** Its key or cookie may have ended since. */
+/** Its key or cookie may have ended since then. */
 const repeated = (before: Prepared): Prepared => ({
   ...before,
   manner: 'again',
   credentials: { ...before.credentials, access: before.credentials.held?.access ?? before.credentials.access },
 });
 
-/** A stream that goes on from its `Last-Event-ID` reads neither key nor body. */
+/** A stream that resumes from its `Last-Event-ID` ignores key and body. */
 const hasKey = ({ headers }: Sent): boolean =>
   headers['idempotency-key'] !== undefined && headers['last-event-id'] === undefined;

@@ -12,7 +12,7 @@ import type { People } from './people.ts';
 import type { Remembered } from './remembered.ts';
 import type { Actor, FuzzStep, Manner } from './step.ts';
 
-// From a step to a request that can be sent, with what the rules have to know about it.
+// Turns a step into a request, with what the rules need to know about it.
 
 export interface Prepared {
   readonly operation: FuzzedOperation;
@@ -28,7 +28,7 @@ export interface Preparing {
   readonly people: People;
   readonly remembered: Remembered;
   readonly receiver: string;
-  /** Sends a request that a step needs first, such as one for a challenge. */
+  /** Sends a request that a step requires first, such as one for a challenge. */
   ask(sent: Sent): Promise<string>;
 }
 
@@ -75,7 +75,7 @@ export class Requests {
   }
 }
 
-/** As the card processor signs what it sends. */
+/** The card processor's signature of a body. */
 function stripeSignature({ stripe }: Service, body: Buffer | null): string {
   const seconds = Math.floor(Date.now() / 1_000);
   const mac = createHmac('sha256', stripe.secrets[0]!)

@@ -1,7 +1,7 @@
 import type { Draws } from './draws.ts';
 import type { Actor, Manner, Party } from './step.ts';
 
-// What the answers of a sequence gave so far: ids, names, cursors, codes, and whether they still stand for anything.
+// What the answers of a sequence contained so far: ids, names, cursors, codes, and whether each is still valid.
 
 export const THING_KINDS = [
   'session',
@@ -18,7 +18,7 @@ export const THING_KINDS = [
 ] as const;
 export type ThingKind = (typeof THING_KINDS)[number];
 
-/** `unsure`: an answer was lost, or what ended it is not known for certain. */
+/** `unsure`: an answer was lost, or it is not certain what ended the thing. */
 export type ThingStanding = 'live' | 'ended' | 'unsure';
 
 export interface Thing {
@@ -28,7 +28,7 @@ export interface Thing {
   standing: ThingStanding;
 }
 
-/** What a request names, as seen by the one who sends it. */
+/** How a named thing relates to the sender of the request. */
 export type Named = 'own' | 'foreign' | 'ended' | 'bent' | 'unsure' | 'unknown';
 
 const UNKNOWN: Readonly<Record<ThingKind, string>> = {
@@ -47,7 +47,7 @@ const UNKNOWN: Readonly<Record<ThingKind, string>> = {
 
 export class Remembered {
   readonly things: Thing[] = [];
-  /** Results by their sessions, where an answer had both. */
+  /** Result ids by session id, from answers with both. */
   readonly resultOf = new Map<string, string>();
   readonly tags = new Map<string, string>();
   /** Checkouts that an event may have paid. */
@@ -55,7 +55,7 @@ export class Remembered {
 
   note(kind: ThingKind, value: string, owner: Actor, standing: ThingStanding = 'live'): void {
     const known = this.find(kind, value, owner);
-    // Panels have names of their account's own, which can be given once more.
+    // A panel's name is chosen by its account and can be used again.
     if (known && kind === 'panel') known.standing = standing;
     if (!known) this.things.push({ kind, value, owner, standing });
   }
@@ -71,7 +71,7 @@ export class Remembered {
     if (result !== undefined) this.end('result', result, owner, standing);
   }
 
-  /** What may have ended it has no answer. Of a poll, what has the other of its two ids too. */
+  /** A request without an answer may have ended it. For a poll, this includes the other of its two ids. */
   doubt(value: string, owner: Actor): void {
     const ids = [...this.resultOf].find((pair) => pair.includes(value)) ?? [value];
     for (const thing of this.things)
@@ -87,7 +87,7 @@ export class Remembered {
     return this.things.filter((thing) => thing.kind === kind && thing.owner === owner && thing.standing === standing);
   }
 
-  /** Names of panels are their account's own: both may have one. */
+  /** Both accounts may have a panel of the same name. */
   #othersOf(kind: ThingKind, party: Party): Thing[] {
     return this.of(kind, otherThan(party)).filter(({ value }) => !this.find(kind, value, party));
   }

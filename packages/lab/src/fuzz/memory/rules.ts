@@ -6,9 +6,9 @@ import type { People } from './people.ts';
 import type { Prepared } from './prepare-request.ts';
 import { type Named, otherThan, type Remembered } from './remembered.ts';
 
-// What must be true of an answer beyond its shape, from what the sequence knows. Each rule names what is wrong, or null.
+// Rules for an answer beyond its shape, from what the sequence knows. Each returns what is wrong, or null.
 
-/** An answer that was good, with a key for its repetition. */
+/** A successful request with a key for its repetition. */
 export interface AnsweredRequest {
   readonly prepared: Prepared;
   readonly answer: FuzzAnswer;
@@ -32,7 +32,7 @@ export function brokenRule(
 
 const PRIVATE_KINDS = new Set(['session', 'batch', 'key-id', 'endpoint', 'delivery', 'cursor', 'grant']);
 
-/** Nothing of an account is in an answer to another one, unless it was in the request. */
+/** Data of one account may be in an answer to another only if the request contained it. */
 function shownToOthers(
   { actor, sent, credentials }: Prepared,
   { text, headers }: FuzzAnswer,
@@ -56,7 +56,7 @@ function shownToOthers(
   return null;
 }
 
-/** Own things are there; others' things, ended things and those that never were are 404. */
+/** An account finds its own things; others' things, ended ones and unknown ones are 404. */
 function wrongOwner(
   { operation: { id }, manner, names, credentials }: Prepared,
   { status }: FuzzAnswer,
@@ -73,7 +73,7 @@ function wrongOwner(
   return status === 404 || status === 400 ? null : `${describe(worst)} ${kind} is answered ${status}`;
 }
 
-/** There is nothing of this id until the poll has ended, of a batch without right answers, or at another endpoint. */
+/** A 404 is also right for a poll that has not ended, a batch without gold, or the wrong endpoint. */
 const LATER = new Set([
   'getResult',
   'getMermaid',
@@ -91,7 +91,7 @@ function wrongCredential(
   { operation: { id, method, ways }, credentials: { access, way, held }, sent }: Prepared,
   { status }: FuzzAnswer,
 ): string | null {
-  // Another method of a path may be another operation, with other ways in.
+  // Another method may be another operation, with other credentials.
   if (sent.method !== method) return null;
   const isRead = way !== 'none' && ways.includes(way);
   if (access === 'ended' && isRead && (way === 'key' || !ways.includes('none')) && status < 400)
@@ -110,7 +110,7 @@ function wrongTag({ sent }: Prepared, { status, headers }: FuzzAnswer): string |
 
 const toU = (usd: unknown): number => Math.round(Number(usd) * 1e6);
 
-/** Asking never adds to a balance: it is at most what was paid in. */
+/** A balance never exceeds what was paid in. */
 function wrongBalance(
   { operation: { id }, actor, credentials }: Prepared,
   { status, text }: FuzzAnswer,
@@ -123,7 +123,10 @@ function wrongBalance(
   return all > creditedU ? `a balance of ${all} micro-USD, of which ${creditedU} were paid in` : null;
 }
 
-/** The same request with the same Idempotency-Key has the answer of before; with another body it is refused. A deletion frees the key. */
+/**
+ * A repetition with the same Idempotency-Key has the same answer; with another body it is refused. A deletion frees the
+ * key.
+ */
 export function wrongRepetition(
   before: AnsweredRequest,
   { prepared, answer }: AnsweredRequest,

@@ -16,7 +16,7 @@ import { faultKind, shrinkSequence } from './shrink-sequence.ts';
 import { type FuzzStep, stepsText } from './step.ts';
 import { webhookReceiver } from './webhook-receiver.ts';
 
-// Sequences of requests that use what earlier answers gave, over all operations, until so many requests were made.
+// Plays sequences of requests that use earlier answers, over all operations, up to a number of requests.
 
 export interface MemoryOptions {
   readonly databaseUrl: string;
@@ -26,10 +26,10 @@ export interface MemoryOptions {
   readonly requests: number;
   readonly minutes: number;
   readonly corpus: Corpus;
-  /** One sequence instead of drawn ones. */
+  /** A single sequence to repeat, instead of drawn ones. */
   readonly repeat?: readonly FuzzStep[] | undefined;
   readonly onRequest?: (requests: number, findings: number) => void;
-  /** Called when a finding has its shortest sequence. */
+  /** Called when a finding was shrunk. */
   readonly onFinding?: (finding: Finding) => void;
 }
 
@@ -38,15 +38,15 @@ export interface MemoryReport {
   readonly requests: number;
   readonly sequences: number;
   readonly seconds: number;
-  /** Of this process: service, models and caller. */
+  /** Of this process, which runs service, models and caller. */
   readonly cpuSeconds: number;
-  /** Operation, status and code, each once. */
+  /** Number of different combinations of operation, status and code. */
   readonly reached: number;
   readonly newlyReached: number;
   readonly slowestMs: number;
   readonly webhooks: number;
   readonly logLines: number;
-  /** Secrets that log lines showed, and those that answers did. */
+  /** Secrets found in log lines, and in answers. */
   readonly leaks: number;
   readonly shown: number;
   readonly coverage: Coverage;
@@ -55,9 +55,9 @@ export interface MemoryReport {
 }
 
 const MAX_AT_ONCE = 16;
-/** A sequence with its lists makes about so many; a short run plays few of them. */
+/** Requests of a typical sequence, including its lists; limits how many sequences a short run plays. */
 const REQUESTS_EACH = 60;
-/** No answer takes longer: of `Prefer: wait` at most 30 seconds are asked for. */
+/** Longer than any answer takes: requests ask for at most 30 seconds with `Prefer: wait`. */
 const GUARD_MS = 45_000;
 const MAX_FINDINGS = 25;
 

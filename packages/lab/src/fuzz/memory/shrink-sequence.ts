@@ -1,7 +1,7 @@
 import type { SequenceFault } from './play-sequence.ts';
 import type { FuzzStep } from './step.ts';
 
-/** The shortest part that was found of a sequence that still has a fault of the same kind. */
+/** Finds the shortest part of a sequence that still has a fault of the same kind. */
 export async function shrinkSequence(
   steps: readonly FuzzStep[],
   fault: SequenceFault,
@@ -23,7 +23,7 @@ export async function shrinkSequence(
   return { steps: smallest, fault: shown };
 }
 
-/** Ids and figures differ from one play to the next. */
+/** Without ids and numbers, which differ between plays. */
 export const faultKind = ({ operation, problem }: Pick<SequenceFault, 'operation' | 'problem'>): string =>
   `${operation}: ${problem
     .split(' (')[0]!

@@ -1,31 +1,31 @@
 import { UsageError } from '../../terminal/command.ts';
 
-// A step of a sequence, small enough to be kept and printed: what is asked, by whom, in which manner, and the seed that
-// everything else of the request is drawn from.
+// A step of a sequence, small enough to be stored and printed: the operation, the caller, the manner, and the seed for
+// the rest of the request.
 
 export const ACTORS = ['a', 'b', 'n'] as const;
-/** Two accounts, and a caller without one. */
+/** Two accounts, and a caller without an account. */
 export type Actor = (typeof ACTORS)[number];
 export type Party = Exclude<Actor, 'n'>;
 
 export const MANNERS = [
-  /** As it should be, with what this account owns. */
+  /** A correct request, with things of this account. */
   'good',
-  /** With what the other account owns. */
+  /** With things of the other account. */
   'foreign',
-  /** With what was deleted, revoked, used up or signed out. */
+  /** With things that were deleted, revoked, used up or logged out. */
   'ended',
-  /** With an own id that lost, gained or changed a character. */
+  /** With an id of its own with one character removed, added or changed. */
   'bent',
-  /** The same bytes as an earlier request that was answered well. */
+  /** The same bytes as an earlier request that succeeded. */
   'again',
-  /** The Idempotency-Key of an earlier request, with another body. */
+  /** The Idempotency-Key of an earlier request with another body. */
   'reused',
-  /** The same request twice at the same moment. */
+  /** The same request twice at the same time. */
   'twice',
-  /** The connection ends with the first bytes of the answer. */
+  /** Disconnects at the first bytes of the answer. */
   'left',
-  /** With hostile texts wherever a text may stand. */
+  /** With hostile texts in all text fields. */
   'hostile',
   /** Wrong in one part or in all. */
   'wild',

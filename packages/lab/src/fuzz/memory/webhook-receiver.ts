@@ -2,7 +2,7 @@ import { loopbackServer } from '@eloquentpoll/testkit/fakes/loopback-server';
 import { parsed } from '../judge-answer.ts';
 import type { SecretWatch } from '../secrets.ts';
 
-// Where the accounts of sequences have their events sent: the last part of the address is the mark of its account.
+// Receives the webhooks of the accounts; the last part of the address is the mark of its account.
 
 export interface FuzzReceiver extends AsyncDisposable {
   readonly url: string;
@@ -21,7 +21,7 @@ export async function webhookReceiver(watch: () => SecretWatch | null): Promise<
     messages += 1;
     const problem = problemOf(request.url ?? '', body, request.headers, watch());
     if (problem && problems.length < 20) problems.push(problem);
-    // Some receivers refuse, so that deliveries fail and come again.
+    // Refuses some messages, so that deliveries fail and are retried.
     reply(messages % 7 === 0 ? 500 : 204, {});
   });
   const kept = made.move();
