@@ -6,23 +6,24 @@ import type { ProgressLine } from '../terminal/progress.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 
-// Two hundred polls at once on one balance, over and over: as many are accepted as the balance holds, in any order.
+// Two hundred simultaneous polls on one balance, again and again: exactly as many as the balance covers must be
+// accepted.
 
 const AT_ONCE = 200;
 const USD = 1_000_000n;
-/** These polls are not run, and none is overdue when the ledger is checked. */
+/** These polls are never run; with this deadline none is overdue when the ledger is checked. */
 const DAY_MS = 86_400_000;
 const CONNECTIONS = 16;
-/** Every race has a balance of its own, so races may overlap: Postgres has more to mix up then. */
+/** Each race has its own balance, so races may overlap, which gives Postgres more concurrency. */
 const SIDE_BY_SIDE = 2;
 const BUSY_MS = 60_000;
 
 export interface RaceFigures {
   readonly races: number;
   readonly accepted: number;
-  /** What a race came to that should not be, or its balance. */
+  /** Wrong outcomes of races, or wrong balances. */
   readonly wrong: readonly string[];
-  /** Polls that are stored and were not accepted, or the other way round. */
+  /** Polls that are stored but were not accepted, or the reverse. */
   readonly unlikeStored: number;
   readonly violations: number;
 }
@@ -41,7 +42,7 @@ export async function raceForBalances(
 
   async function race(number: number): Promise<void> {
     const affordable = 1 + (number % 20);
-    // In every second race the rest is one micro-USD less than one more poll needs.
+    // In every second race the balance is one micro-USD short of one more poll.
     const restU = number % 2 === 0 ? USD - 1n : 0n;
     const accountId = await createAccount(storage);
     const amountU = BigInt(affordable) * USD + restU;

@@ -6,8 +6,8 @@ import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accoun
 import { startModule } from '../fixture/modules.ts';
 import { openStores, type Servers, type Stores } from '../fixture/stores.ts';
 
-// Where attacks happen: one gateway as a process of its own, as it is shipped, on stores of its own, and an account with
-// money and keys.
+// The target of an attack: one gateway in its own process, as shipped, on stores of its own, with a funded account and
+// keys.
 
 export interface Field extends AsyncDisposable {
   readonly stores: Stores;
@@ -18,9 +18,9 @@ export interface Field extends AsyncDisposable {
   readonly accountId: string;
   readonly key: string;
   readonly panels: ReturnType<typeof loadPanels>;
-  /** Of the same account, and revoked by it. */
+  /** A key of the same account that was revoked. */
   revokedKey(): Promise<string>;
-  /** What workers and models of this field need. */
+  /** Environment for workers and models of this field. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -76,14 +76,14 @@ export async function openField(servers: Servers, more: Record<string, string> =
 
 export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** Channels of this field that anybody listens to. */
+/** Number of poll channels of this field that have a subscriber. */
 export async function watchedPolls({ stores: { bus, redisPrefix } }: Field): Promise<number> {
-  // Those of cancels and deletions, which every gateway hears, have no id in their names.
+  // Channels for cancellations and deletions, which every gateway subscribes to, have no poll id in their names.
   const channels = (await bus.redis.call('PUBSUB', 'CHANNELS', `*${redisPrefix}*ps_*`)) as unknown[];
   return channels.length;
 }
 
-/** Waits for what has to come; false when it did not. */
+/** Waits until the condition is true; returns false if it does not become true in time. */
 export async function comesTrue(condition: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
   const until = performance.now() + withinMs;
   while (!(await condition())) {

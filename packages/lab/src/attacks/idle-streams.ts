@@ -7,8 +7,8 @@ import { comesTrue, type Field, openFiles, watchedPolls } from './field.ts';
 import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
-// Ten thousand readers, each of a poll of its own on which nothing happens: what each keeps in the memory of the
-// gateway, what others notice of them, and what is left when they have gone.
+// Ten thousand readers, each of its own poll on which nothing happens: memory of the gateway per reader, effects on
+// other clients, and what is left when they have disconnected.
 
 const MAX_BYTES = 50 * 1_024;
 const AT_ONCE = 100;
@@ -22,7 +22,7 @@ export async function idleStreams(
 ): Promise<Attack> {
   progress.show(`idle streams: ${streams} polls that do not run`);
   const polls = await waitingPolls(field, streams + AT_ONCE);
-  // The first ones load what later ones share.
+  // The first readers load what all later ones share.
   await end(await open(field, polls.splice(0, AT_ONCE), progress));
   await comesTrue(async () => (await watchedPolls(field)) === 0, 20_000);
   const before = await creation(field);
@@ -114,7 +114,7 @@ async function open(field: Field, polls: readonly string[], progress: ProgressLi
 
 const BODY = JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'] });
 
-/** A reader that has heard its first event; null when it was refused. */
+/** A reader that has received its first event; null if it was refused. */
 function listenTo({ port, key }: Field, pollId: string): Promise<Socket | null> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
@@ -145,7 +145,7 @@ async function end(sockets: readonly Socket[]): Promise<void> {
   await Promise.all(sockets.map((socket) => socket.closed || new Promise((resolve) => socket.once('close', resolve))));
 }
 
-/** The least of a few seconds: garbage that is not collected yet does not count. */
+/** The minimum over a few seconds, so that uncollected garbage does not count. */
 async function settledRss(pid: number): Promise<number> {
   let least = rssBytes(pid);
   for (let i = 0; i < 10; i++) {

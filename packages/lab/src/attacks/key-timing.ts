@@ -8,8 +8,9 @@ import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 import { comparePaired } from './paired-times.ts';
 
-// How long a refusal takes says nothing about a key: unknown, revoked, or right at its beginning. Each round asks one of
-// each kind in an order that chance decides, and an unknown one that we make slower: a run that cannot see it shows nothing.
+// The time of a refusal must not depend on whether the key is unknown, revoked, or right at its start. Each round asks
+// one of each kind in random order, and an unknown key that we delay: a run that misses this planted delay proves
+// nothing.
 
 const MAX_US = 50;
 const MIN_P = 0.01;
@@ -23,7 +24,7 @@ export async function keyTiming(
   { samples }: { samples: number },
   progress: ProgressLine,
 ): Promise<Attack> {
-  // Made beforehand, all of them: what the attacker does between two requests must not differ.
+  // All made beforehand, so that the attacker does the same between any two requests.
   const some = (make: () => string) => Array.from({ length: KEYS }, make);
   const revoked: string[] = [];
   while (revoked.length < KEYS) revoked.push(await field.revokedKey());
@@ -66,7 +67,7 @@ export async function keyTiming(
   };
 }
 
-/** `comparisons`: how many are looked at for the smallest p (Bonferroni). */
+/** `comparisons`: number of comparisons for the Bonferroni correction. */
 function comparedAs(a: string, b: string, tookUs: Readonly<Record<string, number[]>>, comparisons: number) {
   const { p, ...apart } = comparePaired(tookUs[a]!, tookUs[b]!);
   return { a, b, ...apart, p: Math.min(1, comparisons * p) };
@@ -83,7 +84,7 @@ function shuffled(names: readonly string[], draw: Chance): string[] {
   return order;
 }
 
-/** Another key whose shown beginning is the same; its checksum fits, or it would be seen without asking that it is none. */
+/** Another key with the same visible start. Its checksum is right, or it would be refused without a lookup. */
 function likeIt(key: string): string {
   const shown = apiKeyPrefix(key);
   const body = shown + newApiKey().slice(shown.length, -6);

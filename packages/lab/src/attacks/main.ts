@@ -16,19 +16,19 @@ import { slowClients } from './slow-clients.ts';
 import { throughNginx } from './through-nginx.ts';
 import { hostileWebhooks } from './webhooks.ts';
 
-// npm run attack: a gateway as a process of its own, and clients that wish it no good. Exit code 1 when something that
-// must hold did not. Attacks that need no process of their own are tests: `ATTACKS=full npm test -- FILES`.
+// npm run attack: a gateway in its own process, and hostile clients. Exit code 1 if something that must hold did not.
+// Attacks that need no process of their own are tests: `ATTACKS=full npm test -- FILES`.
 
-/** What an attack came to. */
+/** The outcome of an attack. */
 export interface Attack {
   readonly figures: object;
   readonly holds: boolean;
   readonly lines: readonly string[];
-  /** What adds up over runs. */
+  /** Counts that can be added up over runs. */
   readonly counts: Record<string, number>;
 }
 
-/** What an attack is made with, as long as nothing else is asked for. */
+/** Default sizes of attacks. */
 const SIZES = {
   streams: 10_000,
   connections: 4_000,
@@ -63,16 +63,16 @@ const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Pr
   races: balanceRaces,
 };
 
-/** Needs more than the machine may have, so it runs only when it is named. */
+/** Not available on every machine, so these attacks run only when named. */
 const FAKETIME_LIB = process.env.FAKETIME_LIB;
 const BY_NAME: typeof ATTACKS = {
   nginx: (field, { requests }, progress) => throughNginx(field, { requests }, progress),
   ...(FAKETIME_LIB && { clocks: (field, _, progress) => clocks(field, FAKETIME_LIB, progress) }),
 };
 
-/** Settings of the gateway that an attack needs; limits are part of what holds the slow ones off. */
+/** Gateway settings for an attack; default rate limits are part of the defence against slow clients. */
 const SETTINGS: Readonly<Record<string, Record<string, string>>> = {
-  // The sessions that are created beside the streams have no worker.
+  // The sessions created beside the streams have no worker, so they keep running.
   idle: { MAX_RUNNING_POLLS: '100000', MAX_RUNNING_POLLS_PER_KEY: '100000' },
   'slow-headers': { RATE_LIMITS: '' },
   'slow-bodies': { RATE_LIMITS: '' },
@@ -137,7 +137,7 @@ await runCommand(USAGE, async ({ group }) => {
   return attack(args, kept, servers);
 });
 
-/** A smaller one shows less, however often it is made. */
+/** A smaller run proves less, however often it is repeated, so it counts as another experiment. */
 function experimentOf(name: string, sizes: Sizes): string {
   return SIZE_NAMES.every((size) => sizes[size] >= SIZES[size]) ? `attack ${name}` : `attack ${name}, smaller`;
 }

@@ -1,10 +1,10 @@
 import { percentile } from '../terminal/table.ts';
 
-// Whether two kinds of requests, asked in pairs in an order that chance decides, take equally long. Under that hypothesis
-// each difference is as likely as its opposite, whatever the noise is and however it wanders: both tests are exact for it.
+// Tests whether two kinds of requests, sent in pairs in random order, take equally long. If so, each difference is as
+// likely as its opposite, whatever the noise and its drift: both tests are exact under this hypothesis.
 
 export interface PairedTimes {
-  /** Two-sided: of all differences and of the quickest tenth, the smaller one twice. */
+  /** Two-sided: twice the smaller p of two tests, of all differences and of the fastest tenth. */
   readonly p: number;
   /** The median of the differences, and its 95 % interval. */
   readonly apartUs: number;
@@ -41,7 +41,9 @@ function signedRank(differences: readonly number[]): number {
   return twoSided(sum, squares);
 }
 
-/** McNemar's test of how often one of a pair alone is among the quickest tenth: what else a machine does only adds to a time. */
+/**
+ * McNemar's test on how often only one of a pair is in the fastest tenth, because noise of the machine only adds time.
+ */
 function quickTail(a: readonly number[], b: readonly number[]): number {
   const quick = percentile([...a, ...b], 0.1) ?? 0;
   let [first, second] = [0, 0];
@@ -52,7 +54,7 @@ function quickTail(a: readonly number[], b: readonly number[]): number {
   return twoSided(first - second, first + second);
 }
 
-/** Of a sum with mean 0 and this variance, by the normal distribution. */
+/** Two-sided p of a sum with mean 0 and this variance, by the normal distribution. */
 const twoSided = (sum: number, variance: number): number =>
   variance === 0 ? 1 : erfc(Math.abs(sum) / Math.sqrt(2 * variance));
 

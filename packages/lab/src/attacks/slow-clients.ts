@@ -5,19 +5,19 @@ import { comesTrue, type Field, openFiles } from './field.ts';
 import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
-// Connections that are opened and hardly used: headers and bodies that come a byte at a time, connections that say
-// nothing, and answers that are not read. Others must be served meanwhile, and the connections end by themselves.
+// Connections that do almost nothing: headers or bodies sent byte by byte, silence, or answers that are not read. Other
+// clients must be served meanwhile, and the server must close these connections on its own.
 
 export type Slowness = 'headers' | 'body' | 'silence' | 'reading';
 
-/** One client as far as limits go; the healthy ones are others. */
+/** All attackers count as one client for limits; healthy clients have other addresses. */
 const ATTACKER = '127.0.0.2';
 const OPENING = 'POST /api/intents/match HTTP/1.1\r\nHost: x\r\n';
-/** A request that comes in 15 s at the latest, a connection check every 2 s, and time for so many. */
+/** Covers a request timeout of 15 s, a connection check every 2 s, and the large number of connections. */
 const ALL_GONE_MS = 40_000;
-/** A slow machine notices later; what is promised is shorter. */
+/** Longer than promised, because a slow machine notices later. */
 const GONE_WITHIN_S = 20;
-/** Times the p99 of a healthy client without them. */
+/** Allowed p99 of a healthy client, relative to its p99 without the attack. */
 const MAX_SLOWER = 2;
 const LASTS_MS = 12_000;
 const DRIP_MS = 1_000;
@@ -41,7 +41,7 @@ export async function slowClients(
   }, DRIP_MS);
   const during = await probe(asked, 3_000, () => performance.now() - began > LASTS_MS);
   const rssDuring = rssBytes(field.pid);
-  // Who only does not read has had its answer: it is let go when its connection has been idle for long enough.
+  // A client that only does not read has been answered: it is closed after the idle timeout.
   const gone = kind === 'reading' || (await comesTrue(() => sockets.every(({ destroyed }) => destroyed), ALL_GONE_MS));
   const goneMs = performance.now() - began;
   clearInterval(drip);
@@ -97,7 +97,7 @@ function begin(port: number, kind: Slowness): Promise<Socket> {
       if (kind === 'body') socket.write(`${OPENING}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`);
       if (kind === 'reading') {
         socket.pause();
-        // Large answers, one after the other, of which not a byte is taken.
+        // Requests large answers, and reads not a byte of them.
         socket.write('GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20));
       }
       resolve(socket);
