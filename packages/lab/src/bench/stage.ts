@@ -10,13 +10,13 @@ import { openStores, type Stores } from '../fixture/stores.ts';
 import { bringPeer } from './bring-peer.ts';
 import { cpuUs, familyCpuUs, parentOf } from './processes-cpu.ts';
 
-// Everything a row needs, started when it asks for it: stores of their own, the product as it is shipped (bundles, where
-// they were made), models that cost nothing, an account that never runs out and keys without limits.
+// Everything that a row needs, started on demand: separate stores, the product as shipped (bundles, if they were
+// built), models that cost nothing, an account with unlimited money, and keys without limits.
 
 const LIMITS = ['session', 'poll', 'read', 'account', 'compute', 'batch']
   .map((name) => `${name}=999999999/3600`)
   .join(',');
-/** As many models as the targets speak of. */
+/** The number of models in the performance targets. */
 const MODELS = 7;
 
 export interface Server {
@@ -24,10 +24,10 @@ export interface Server {
   port: number;
 }
 
-/** A process of the product, which a row may kill. */
+/** A process of the product that a row may kill. */
 export interface ProcessUnderTest extends AsyncDisposable {
   readonly pid: number;
-  /** Resolves when it is gone. */
+  /** Resolves when the process has ended. */
   kill(): Promise<void>;
 }
 
@@ -35,32 +35,32 @@ export interface Stage extends AsyncDisposable {
   readonly stores: Stores;
   readonly panels: Panels;
   readonly accountId: string;
-  /** Of this account. */
+  /** Keys of this account. */
   readonly keys: readonly string[];
-  /** One of each of many other accounts. */
+  /** One key for each of many other accounts. */
   readonly customers: readonly string[];
-  /** In microseconds so far; NaN where that cannot be seen. */
+  /** Microseconds so far; NaN if they cannot be measured. */
   redisCpu(): number;
   postgresCpu(): number;
   models(): Promise<Server>;
   hello(): Promise<Server>;
-  /** What the raw calls came to: `/c?ms=1000`, `/u7?n=40` or `/sets?ms=1000&at_once=32`. */
+  /** The results of the raw calls: `/c?ms=1000`, `/u7?n=40` or `/sets?ms=1000&at_once=32`. */
   calls(path: string): Promise<Record<string, number>>;
-  /** The same through the gateway that its users would run instead. */
+  /** The same calls through the gateway that we compare with. */
   peer(): Promise<Server & Pick<Stage, 'calls'>>;
-  /** A new one each time. With `afterMs` models take that long; `heapMb` is the most that objects may take. */
+  /** Starts a new one each time. `afterMs`: the time models take; `heapMb`: the heap limit. */
   gateway(options?: AppOptions): Promise<Server & ProcessUnderTest>;
   worker(options?: WorkerOptions): Promise<ProcessUnderTest>;
-  /** Ends what was accepted and never run, so that no later worker finds it. */
+  /** Ends accepted polls that were never run, so that no later worker finds them. */
   forgetPolls(): Promise<void>;
-  /** How a process is started, for those who measure the start. */
+  /** The command line of a process, for measuring its start. */
   command(app: 'gateway' | 'worker'): Promise<{ module: string; env: Record<string, string> }>;
 }
 
 interface AppOptions {
   afterMs?: number;
   heapMb?: number;
-  /** Beside those that every row has. */
+  /** In addition to the settings of every row. */
   settings?: Record<string, string>;
 }
 
@@ -71,9 +71,9 @@ interface WorkerOptions extends AppOptions {
 export interface StageOptions {
   databaseUrl: string;
   redisUrl: string;
-  /** Folder of the bundles; without it the sources are run. */
+  /** Folder of the bundles; without it, the sources are run. */
   bundles: string | undefined;
-  /** For gateways and workers: `--cpu-prof --cpu-prof-dir=DIR` says where the time goes. */
+  /** For gateways and workers; `--cpu-prof --cpu-prof-dir=DIR` profiles them. */
   nodeOptions?: string | undefined;
 }
 
@@ -154,7 +154,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
   };
 }
 
-/** Workers that are leaving may end the same polls, and Postgres then breaks a deadlock at the expense of either. */
+/** Workers that are shutting down may end the same polls; Postgres then aborts one side of a deadlock. */
 const MAX_TRIES = 5;
 
 async function forgetPolls({ bus, query, redisPrefix }: Stores): Promise<void> {

@@ -1,8 +1,7 @@
-// Machines are shared and their load changes from second to second, so nothing is compared that was not measured in
-// turn: every window measures each contender once, in an order that turns from window to window, and what counts is the
-// lower quartile over all windows, the figure that the least disturbed quarter of them stayed below.
+// The load of shared machines changes from second to second, so contenders are measured in turn. Every window measures
+// each contender once, in rotating order. The result is the lower quartile over all windows.
 
-/** Measures once: named figures, all of which are better when they are smaller. */
+/** Measures once and returns named figures; smaller is better for all of them. */
 export type Contender = (ms: number) => Promise<Readonly<Record<string, number>>>;
 
 export type WindowFigures = Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -14,11 +13,11 @@ export interface WindowPlan {
   /** Of the batch, and how many processes are killed while it runs. */
   batch: { rows: number; kills: number };
   signal: AbortSignal;
-  /** Hears of each window that was measured. */
+  /** Called for each measured window. */
   onWindow(done: number, of: number, name: string): void;
 }
 
-/** So many, or a handful in a run that only shows that everything works. */
+/** `full`, or a handful in a run that only shows that everything works. */
 export const sized = ({ windowMs }: Pick<WindowPlan, 'windowMs'>, full: number): number =>
   windowMs < 500 ? Math.min(full, 6) : full;
 
@@ -44,7 +43,7 @@ function quartiles(taken: readonly Readonly<Record<string, number>>[]): Record<s
   return Object.fromEntries(figures.map((figure) => [figure, lowerQuartile(taken.map((sample) => sample[figure]!))]));
 }
 
-/** Interpolated between ranks, as p25 of a handful of values has to be. */
+/** Interpolated between ranks, because there may be only a handful of values. */
 export function lowerQuartile(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const place = (sorted.length - 1) / 4;
