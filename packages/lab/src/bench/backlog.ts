@@ -3,8 +3,7 @@ import { openedPolls } from './opened-polls.ts';
 import { cpuUs } from './processes-cpu.ts';
 import type { Stage } from './stage.ts';
 
-// A worker with as much to do as it can: it is held still while a backlog is queued, let go, and timed until the last
-// poll of it is stored.
+// A worker under full load: it is paused while a backlog is queued, resumed, and timed until the last poll is stored.
 
 const LOOK_EVERY_MS = 20;
 const TIMEOUT_MS = 60_000;
@@ -14,7 +13,7 @@ export interface Crew {
   pid: number;
 }
 
-/** Microseconds per poll: of CPU, of all workers together, and of wall clock. */
+/** Microseconds per poll: CPU time of all workers together, and wall clock. */
 export async function backlogCosts(stage: Stage, workers: readonly Crew[], polls: number) {
   const { bus, query } = stage.stores;
   const signal = (name: NodeJS.Signals): void => {

@@ -3,7 +3,7 @@ import { type Blow, hammer } from './hammer.ts';
 import { cpuUs } from './processes-cpu.ts';
 import { median } from './windows.ts';
 
-// What one answer costs the process that gives it, while it has as much to do as it can.
+// The cost of one answer for the process that gives it, under full load.
 
 const WARM_UP_MS = 300;
 const MAX_MORE = 50;
@@ -13,12 +13,12 @@ export interface MeasuredTarget {
   pid: number;
   port: number;
   next(): Buffer;
-  /** What a good answer says. */
+  /** Status of a good answer. */
   status: number;
   connections?: number;
 }
 
-/** Microseconds of CPU and of wall clock per answer, and the median time that one took. */
+/** Microseconds of CPU and of wall clock per answer, and the median time of one. */
 export async function costPerAnswer(asked: MeasuredTarget, ms: number): Promise<Record<string, number>> {
   const { pid, status, port, next, connections = AT_ONCE } = asked;
   const blow: Blow = { port, next, connections };
@@ -26,7 +26,7 @@ export async function costPerAnswer(asked: MeasuredTarget, ms: number): Promise<
   await sleep(Math.min(WARM_UP_MS, ms));
   const begun = { answered: load.answered, cpu: cpuUs(pid), at: performance.now() };
   await sleep(ms);
-  // On a machine that has no time for us the shortest windows would be over before the first answer.
+  // On a busy machine a short window could end before the first answer.
   for (let more = 0; load.answered === begun.answered && more < MAX_MORE; more++) await sleep(WARM_UP_MS);
   const answered = load.answered - begun.answered;
   const wallUs = (performance.now() - begun.at) * 1_000;

@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net';
 
-// A load generator that costs little: requests are bytes made beforehand, connections stay open, and of an answer only
-// its status and its length are read. One request at a time per connection.
+// A cheap load generator: requests are prepared bytes, connections stay open, and only status and length of an answer
+// are read. One request at a time per connection.
 
 export interface Hammer extends AsyncDisposable {
   readonly answered: number;
   /** By status. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Milliseconds from request to answer, of the newest ten thousand. */
+  /** Milliseconds from request to answer, for the latest ten thousand. */
   readonly took: readonly number[];
 }
 
@@ -63,7 +63,7 @@ export function connected(port: number): Promise<Socket> {
   });
 }
 
-/** Reads answer after answer: each call resolves with the status of the next one once all of it is here. */
+/** Reads one answer after another: each call resolves with the status of the next one once it is complete. */
 export function answers(socket: Socket): () => Promise<number> {
   let rest: Buffer = Buffer.alloc(0);
   let onReached: ((status: number) => void) | null = null;

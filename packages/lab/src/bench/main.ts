@@ -7,8 +7,8 @@ import { report } from './report.ts';
 import { gradeOf, type Line } from './rows.ts';
 import { openStage, type StageOptions } from './stage.ts';
 
-// npm run bench: every target of performance beside its anchor, measured in the same run on the same machine, on servers
-// of its own and the product as it is shipped. Exit code 1 when a target that must be met was not.
+// npm run bench: every performance target beside its reference, measured in the same run on the same machine, on
+// separate servers and the product as shipped. Exit code 1 if a mandatory target was missed.
 
 await runCommand(USAGE, async ({ group, signal }) => {
   const args = readArguments(process.argv.slice(2));

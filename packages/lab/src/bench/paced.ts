@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { answers, connected } from './hammer.ts';
 
-// Load at a given rate, whatever the answers take: what comes late is not asked less.
+// Load at a fixed rate, however long answers take: slow answers do not reduce it.
 
 export interface Pace {
   port: number;
@@ -13,7 +13,7 @@ export interface Pace {
 
 export interface Paced {
   asked: number;
-  /** By status; 0 for a connection that was cut. */
+  /** By status; 0 for a broken connection. */
   statuses: Map<number, number>;
   /** Milliseconds each took. */
   took: number[];
@@ -41,7 +41,7 @@ export async function paced({ port, perSecond, ms, signal, next }: Pace): Promis
       status = await line.read();
       idle.push(line);
     } catch {
-      // Counted as 0.
+      // Already counted as 0.
     }
     found.statuses.set(status, (found.statuses.get(status) ?? 0) + 1);
     if (found.took.length < MAX_TIMES) found.took.push(performance.now() - begun);

@@ -2,8 +2,8 @@ import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import { requestBytes } from './hammer.ts';
 import type { Stage } from './stage.ts';
 
-// The poll that all rows ask: seven options and seven models that each vote for another one, so that every one of them
-// has to be asked, all at once.
+// The poll of all rows: seven options and seven models that each vote for a different one, so that every model must be
+// asked, all at once.
 
 const ORDER = {
   question: 'Which of these answers is the best one, all things considered, for a person who has to choose today?',
@@ -22,7 +22,7 @@ export const QUESTION = {
 
 let asked = 0;
 
-/** Asks it at `path`, each time as a new poll. Accounts take turns. */
+/** Sends it to `path`, each time as a new poll. Accounts take turns. */
 export function pollRequest({ customers }: Stage, path: string, headers: Record<string, string> = {}): Buffer {
   asked += 1;
   const authorization = `Bearer ${customers[asked % customers.length]}`;
@@ -49,7 +49,7 @@ export function statusRequests(
   );
 }
 
-/** A function that gives one after the other, for ever. */
+/** Returns a function that cycles through the items endlessly. */
 export function inTurn<T>(items: readonly T[]): () => T {
   let next = 0;
   return () => items[next++ % items.length]!;

@@ -1,15 +1,15 @@
 import type { Stage } from './stage.ts';
 import type { WindowPlan } from './windows.ts';
 
-// What a row says: a figure, what it is compared with, and the two targets that it has.
+// The result of a row: a figure, what it is compared with, and its two targets.
 
 export interface Line {
   quantity: string;
-  /** What was measured of ours, in words with a unit. */
+  /** Our measured figure, in words with a unit. */
   ours: string;
-  /** What it is held against. */
+  /** The figure that it is compared with. */
   anchor: string;
-  /** What the targets are about; null where the row has no target. */
+  /** The value that the targets refer to; null if the row has no target. */
   value: number | null;
   /** How the value is written. */
   unit: string;
@@ -21,14 +21,14 @@ export interface Line {
 export interface Row {
   id: string;
   about: string;
-  /** Left out of a run that does not name it. */
+  /** Runs only if it is named. */
   long?: boolean;
   measure(stage: Stage, course: WindowPlan): Promise<Line[]>;
 }
 
 export type TargetGrade = 'moonshot' | 'must' | 'within slack' | 'short' | 'info';
 
-/** Machines differ from minute to minute; a figure this close to its target has met it. */
+/** Machines vary from minute to minute; a figure this close to its target counts as met. */
 const SLACK = 1.2;
 
 export function gradeOf({ value, better, must, moonshot }: Line): TargetGrade {

@@ -10,10 +10,10 @@ import { sized, type WindowPlan } from '../windows.ts';
 const EACH = 2;
 const MODELS_TAKE_MS = 100;
 const ALONE_MS = 20_000;
-/** The share of the rows before the first process is killed: a person's wait is compared in this time. */
+/** The share of rows done before the first kill; a person's waiting time is compared during this phase. */
 const QUIET_SHARE = 0.3;
 const LOOK_MS = 500;
-/** In a large heap garbage stays for long and looks like a leak. */
+/** Small, because in a large heap uncollected garbage looks like a leak. */
 const HEAP_MB = 160;
 const SETTINGS = { WORKER_FLEX_CONCURRENCY: '50' };
 
@@ -23,7 +23,10 @@ interface Sample {
   rss: number;
 }
 
-/** A day's work in one upload, processes that are killed meanwhile, and a person beside it who notices nothing. */
+/**
+ * A day's work in one upload, with processes killed meanwhile, and a person who asks at the same time and notices
+ * nothing.
+ */
 export const batch: Row = {
   id: 'batch',
   about: 'a batch of --rows rows while --kills processes are killed, and a person who asks beside it',
@@ -95,7 +98,7 @@ export const batch: Row = {
 };
 
 interface RunOut {
-  /** True when the batch has ended. */
+  /** True if the batch has ended. */
   look(): Promise<boolean>;
   samples: readonly Sample[];
   processes: { readonly kills: number; killNext(): Promise<void> };
@@ -103,7 +106,7 @@ interface RunOut {
   kills: number;
 }
 
-/** Kills are spread over the rows that are left after the quiet time. */
+/** Kills are spread over the rows that are left after the quiet phase. */
 async function runOut({ batch: { rows }, signal }: WindowPlan, { look, samples, processes, person, kills }: RunOut) {
   const quiet = person.mark();
   while (!(await look()) && samples.at(-1)!.done < QUIET_SHARE * rows) await sleep(LOOK_MS, undefined, { signal });
@@ -136,7 +139,7 @@ const none = (quantity: string, count: number, examples = ''): Line => ({
   moonshot: 0,
 });
 
-/** The largest gateway in the last quarter by the largest in the second one, when everything is warm. */
+/** The largest gateway in the last quarter, relative to the second quarter, when everything is warm. */
 function memory(samples: readonly Sample[], rssBefore: number): Line {
   const quarter = Math.max(1, Math.floor(samples.length / 4));
   const most = (part: readonly Sample[]) => Math.max(...part.map(({ rss }) => rss)) / 1e6;

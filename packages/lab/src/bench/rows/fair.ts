@@ -4,16 +4,16 @@ import { info, type Line, type Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
 import { sized, type WindowPlan } from '../windows.ts';
 
-// What an account notices of others that send as much as they can.
+// What an account notices of other accounts that send as much as they can.
 
 const SESSIONS = 5_000;
 const NEIGHBOUR_POLLS = 15;
 const BUSY_HANDS = 16;
-/** Few, so that the queue is long and the machine is not busy. */
+/** Few slots, so that the queue is long although the machine is idle. */
 const SLOTS = { neighbour: 10, shares: 20 };
 const ENDED = 640;
 const MODEL_MS = { neighbour: 2_000, shares: 500 };
-/** What a client that does not heed Retry-After waits after a 429. */
+/** How soon a client that ignores Retry-After tries again after a 429. */
 const RUDE_MS = 100;
 const TIMEOUT_MS = 120_000;
 
@@ -32,7 +32,7 @@ interface Sent {
   refused: number;
 }
 
-/** POSTs one session; false when it was refused, and then later than it should be. */
+/** POSTs one session; false if it was refused, after a short pause. */
 async function send(origin: string, key: string | undefined, sent: Sent, signal: AbortSignal): Promise<boolean> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${origin}/api/polls`, { method: 'POST', headers, body: BODY, signal });
@@ -43,7 +43,7 @@ async function send(origin: string, key: string | undefined, sent: Sent, signal:
   return answer.status === 202;
 }
 
-/** Milliseconds of polls that one account asks one after the other, and waits for. */
+/** Milliseconds of each of one account's polls, asked one after the other. */
 async function pollTimes(origin: string, key: string | undefined, polls: number): Promise<number[]> {
   const took: number[] = [];
   for (let i = 0; i < polls; i++) {
@@ -57,7 +57,7 @@ async function pollTimes(origin: string, key: string | undefined, polls: number)
   return took.toSorted((a, b) => a - b);
 }
 
-/** Polls of one account, alone and beside one that floods. */
+/** Polls of one account, alone and beside an account that floods the service. */
 export async function besideBusyAccount(stage: Stage, course: WindowPlan): Promise<Line[]> {
   const afterMs = sized(course, MODEL_MS.neighbour) < MODEL_MS.neighbour ? 1_000 : MODEL_MS.neighbour;
   await using gateway = await stage.gateway({ afterMs });
@@ -96,13 +96,13 @@ export async function besideBusyAccount(stage: Stage, course: WindowPlan): Promi
   };
   return [
     line('p50', 0.5),
-    // Of few polls it is the slowest one, and says more of the machine than of the neighbour.
+    // With few polls the p95 is the slowest one, which depends more on the machine than on the neighbour.
     ...(polls < NEIGHBOUR_POLLS ? [] : [line('p95', 0.95)]),
     info('sessions of the busy account', `${sent.accepted} accepted, ${sent.refused} refused`),
   ];
 }
 
-/** How equal the shares of accounts are that all have polls waiting. */
+/** How equal the shares of accounts are while all of them have polls waiting. */
 export async function sharesOfAccounts(stage: Stage, course: WindowPlan): Promise<Line[]> {
   await using gateway = await stage.gateway({ afterMs: MODEL_MS.shares });
   const origin = `http://127.0.0.1:${gateway.port}`;
@@ -111,7 +111,7 @@ export async function sharesOfAccounts(stage: Stage, course: WindowPlan): Promis
   const over = new AbortController();
   const sent: Sent = { accepted: 0, refused: 0 };
   const [{ at }] = (await stage.stores.query<{ at: Date }>('select now() as at')) as [{ at: Date }];
-  // The first sends 34, the last 97: none has run out when enough have ended.
+  // The first sends 34, the last 97, so no account runs out before the measurement ends.
   const load = async (key: string, n: number): Promise<void> => {
     for (let left = 34 + n; left > 0; ) if (await send(origin, key, sent, over.signal)) left -= 1;
   };

@@ -15,7 +15,7 @@ const BACKLOG = 600;
 const AT_ONCE = 32;
 const RATES = [10, 100];
 
-/** How far more processes carry, and what carries them: as far as this machine has cores. */
+/** How throughput grows with more processes, as far as the cores of this machine allow. */
 export const scaling: Row = {
   id: 'scaling',
   about: 'polls per second with 1, 2 and 4 workers and gateways; Redis and Postgres per poll at 10 times the load',
@@ -24,7 +24,7 @@ export const scaling: Row = {
   },
 };
 
-/** Who kept how much of a core busy. */
+/** How many cores each part kept busy. */
 const shares = (parts: Readonly<Record<string, number>>, wallUs: number, busy: number): string =>
   `${Object.entries(parts)
     .map(([name, us]) => `${name} ${(us / wallUs).toFixed(2)}`)
@@ -37,7 +37,7 @@ async function workers(stage: Stage, course: WindowPlan): Promise<Line[]> {
   const backlog = sized(course, BACKLOG);
   await backlogCosts(stage, all, backlog);
   const crew = (size: number) => async () => {
-    // The others are there and held still, so that nothing is started between two windows.
+    // The other workers exist but are paused, so that nothing needs to start between windows.
     const held = all.slice(size);
     for (const { pid } of held) process.kill(pid, 'SIGSTOP');
     const busy = machineBusy();
@@ -132,7 +132,7 @@ async function loads(stage: Stage, course: WindowPlan): Promise<Line[]> {
   ];
 }
 
-/** Leases, sweeps, heartbeats and what models did lately are looked after whether polls run or not. */
+/** The cost of leases, sweeps, heartbeats and model health, which runs even without polls. */
 async function perIdleSecond(stage: Stage, ms: number) {
   const [redis, postgres] = [stage.redisCpu(), stage.postgresCpu()];
   await sleep(ms);
