@@ -7,8 +7,8 @@ import { cpuUs } from '../bench/processes-cpu.ts';
 import type { Stage } from '../bench/stage.ts';
 import { MEASURED, type PollCosts } from './costs.ts';
 
-// The plan says: a machine carries its cores divided by what one poll costs. Here that cost is measured while little goes on,
-// and then what the machine carries when it has all it can do.
+// The plan assumes that a machine's throughput is its cores divided by the cost of one poll. This measures the cost at
+// low load, and then the throughput at full load, to compare them.
 
 export interface CostCheck {
   costs: PollCosts;
@@ -28,7 +28,7 @@ export async function checkHere(stage: Stage, signal: AbortSignal): Promise<Cost
   const next = () => pollRequest(stage, '/api/poll');
   const read = () => [cpuUs(gateway.pid), cpuUs(worker.pid), stage.redisCpu(), stage.postgresCpu()].map(Number);
   const calm = (ms: number) => paced({ ...gateway, perSecond: CALM_PER_SECOND, ms, signal, next });
-  /** Polls per second with as many at once as it can do. */
+  /** Polls per second at full load. */
   async function under(ms: number): Promise<number> {
     await using load = await hammer({ port: gateway.port, connections: AT_ONCE, next });
     await sleep(WARM_UP_MS);
@@ -37,7 +37,7 @@ export async function checkHere(stage: Stage, signal: AbortSignal): Promise<Cost
     return (load.answered - answered) / ((performance.now() - at) / 1_000);
   }
 
-  // Code that has not run often is slower than it will be.
+  // V8 has not optimized code that has rarely run.
   await under(WARM_UP_MS);
   const before = read();
   const { asked } = await calm(MEASURE_MS);

@@ -1,11 +1,11 @@
-/** What one poll of seven models takes, everything that it is stored and billed with included. */
+/** The cost of one poll of seven models, including storing and billing. */
 export interface PollCosts {
   /** Microseconds of CPU. */
   gatewayUs: number;
   workerUs: number;
   postgresUs: number;
   redisUs: number;
-  /** The part of redisUs that is the queue's, which one master carries. */
+  /** The queue's part of redisUs, which falls on a single master. */
   queueUs: number;
   storedBytes: number;
   walBytes: number;
@@ -23,10 +23,10 @@ export const MEASURED: PollCosts = {
   walBytes: 14_000,
 };
 
-/** An idle gateway, and the streams that one is planned for. */
+/** Memory of an idle gateway and of a stream, and the number of streams planned per gateway. */
 const [IDLE_GATEWAY_MB, STREAM_KB, STREAMS_PER_GATEWAY] = [141, 25.7, 5_000];
 
-/** What does not depend on the machine's speed. */
+/** Figures that do not depend on the speed of the machine. */
 export const MEMORY = {
   gatewayMb: IDLE_GATEWAY_MB + (STREAM_KB * STREAMS_PER_GATEWAY) / 1_000,
   workerMb: 85,
@@ -34,10 +34,10 @@ export const MEMORY = {
   redisKbPerPoll: 20,
 };
 
-/** DATABASE_POOL as it is unless set; a worker checks the ledger on two more. */
+/** The default DATABASE_POOL; a worker uses two more connections to check the ledger. */
 export const CONNECTIONS = { gateway: 10, worker: 12 };
 
-/** Calls per poll before a poll may stop, and the share of them that stopping early saves at a threshold of .95. */
+/** Calls of a poll that asks all models, and the share that early stopping saves at a threshold of .95. */
 export const CALLS = { asked: 7, saved: 0.3 };
 
 /** List prices of the large clouds, rounded, in US dollars a month: for comparing plans, not for a budget. */

@@ -7,7 +7,7 @@ import { MEASURED } from './costs.ts';
 import { planFor } from './plan.ts';
 import { checkReport, growthReport } from './report.ts';
 
-// npm run growth: what so many polls per second need, from what one poll was measured to cost.
+// npm run growth: what a given number of polls per second needs, based on the measured cost of one poll.
 
 await runCommand(USAGE, (run) => growth(readArguments(process.argv.slice(2)), run));
 

@@ -2,30 +2,31 @@ import { chance } from '../terminal/chance.ts';
 import { CALLS, CONNECTIONS, MEMORY, type PollCosts, PRICES } from './costs.ts';
 import { waitForSlots } from './wait-for-slots.ts';
 
-// What a rate of polls needs: processes, databases, cells, calls to providers and dollars, and which part fills first.
+// Plans for a rate of polls: processes, databases, cells, provider calls and dollars, and which part is exhausted
+// first.
 
 export interface PlanTerms {
   costs: PollCosts;
   perSecond: number;
-  /** Median of how long models take. */
+  /** Median time of a poll. */
   pollMs: number;
-  /** Polls that one worker runs at once. */
+  /** Number of polls that one worker runs at once. */
   slots: number;
-  /** How busy a core may be: the loss of a third is borne. */
+  /** Maximum load of a core, chosen so that the loss of a third is tolerable. */
   busy: number;
-  /** Cores of the largest Postgres that one wants to run. */
+  /** Cores of the largest Postgres that the operator wants to run. */
   postgresCores: number;
   redisMasters: number;
-  /** What one account with a provider may ask of one model. */
+  /** Limit per minute for one model and one provider account. */
   callsPerMinute: number;
-  /** Days for which results are kept. */
+  /** How many days results are kept. */
   keptDays: number;
   seed: string;
 }
 
 export interface LoadedPart {
   name: string;
-  /** Of what it can carry, in a cell. */
+  /** Used share of the part's capacity, in each cell. */
   used: number;
 }
 
@@ -39,9 +40,9 @@ export interface GrowthPlan {
     postgresCores: number;
     connections: number;
   };
-  /** Of a cell, the fullest first. */
+  /** The parts of a cell, most loaded first. */
   parts: LoadedPart[];
-  /** 99 % of polls wait for a slot for less than this, also while one worker of the cell is away. */
+  /** 99 % of polls wait for a slot for less than this, even with one worker of the cell down. */
   waitMs: number;
   modelCallsPerSecond: number;
   providerAccounts: number;
@@ -53,7 +54,7 @@ const US = 1_000_000;
 const MAX_WAIT_MS = 100;
 const DAY_S = 86_400;
 const CORES_PER_GATEWAY = 1;
-/** Megabytes per second that one primary writes without its commits waiting. */
+/** Megabytes of log per second that a primary can write without delaying commits. */
 const WAL_MB_PER_S = 150;
 
 export function planFor(terms: PlanTerms): GrowthPlan {
@@ -91,7 +92,7 @@ export function planFor(terms: PlanTerms): GrowthPlan {
     parts,
     waitMs: waitOf(terms, inCell, workers),
     modelCallsPerSecond,
-    // Each model of a panel is asked about as often.
+    // All models of a panel are asked equally often.
     providerAccounts: Math.ceil((modelCallsPerSecond * 60) / CALLS.asked / terms.callsPerMinute),
     storedGbPerDay,
     dollarsPerMonth:
@@ -99,7 +100,7 @@ export function planFor(terms: PlanTerms): GrowthPlan {
   };
 }
 
-/** As many as CPU and slots need, and until nearly no poll waits with one of them away. */
+/** Enough for CPU and slots, and so that almost no poll waits with one worker down. */
 function workersFor(terms: PlanTerms, inCell: number): number {
   const byCpu = (inCell * terms.costs.workerUs) / US / terms.busy;
   const bySlots = (inCell * terms.pollMs) / 1_000 / (0.7 * terms.slots);
@@ -119,14 +120,14 @@ function dollarsOfCell(
   const postgresCores = Math.max(2, (inCell * costs.postgresUs) / US / busy);
   const redisCores = Math.max(1, (inCell * costs.redisUs) / US / busy);
   const redisGb = Math.max(0.25, (running * MEMORY.redisKbPerPoll) / 1e6);
-  // Databases twice: a replica each.
+  // Databases count twice, because each has a replica.
   const cores = gateways * CORES_PER_GATEWAY + workers + 2 * (postgresCores + redisCores);
   const workerGb = (MEMORY.workerMb + Math.min(slots, running / workers) * MEMORY.workerMbPerPoll) / 1_000;
   const gb = (gateways * MEMORY.gatewayMb) / 1_000 + workers * workerGb + 2 * (4 * postgresCores + redisGb);
   return cores * PRICES.core + gb * PRICES.memoryGb;
 }
 
-/** On disk twice for a month, then archived; the log of a week for restoring to any moment. */
+/** A month of data on two disks, older data archived, and a week of log for point-in-time recovery. */
 function storageDollars({ perSecond, costs, keptDays }: PlanTerms, storedGbPerDay: number): number {
   const onDisk = Math.min(keptDays, 30) * storedGbPerDay;
   const archived = Math.max(0, keptDays - 30) * storedGbPerDay + (7 * perSecond * DAY_S * costs.walBytes) / 1e9;

@@ -3,7 +3,7 @@ import { percentile } from '../terminal/table.ts';
 
 export interface SlotLoad {
   perSecond: number;
-  /** Median of how long a poll holds its slot; log-normal. */
+  /** Median time that a poll holds its slot; log-normal. */
   pollMs: number;
   slots: number;
 }
@@ -11,7 +11,7 @@ export interface SlotLoad {
 const SIGMA = 0.5;
 const POLLS = 20_000;
 
-/** How long 99 % of polls wait for a slot at most, in milliseconds: polls arrive at random and are served in turn. */
+/** The 99th percentile of the wait for a slot, in milliseconds, if polls arrive at random and are served in order. */
 export function waitForSlots({ perSecond, pollMs, slots }: SlotLoad, chance: Chance): number {
   const free = new FreeTimes(slots);
   const waits: number[] = [];
@@ -20,13 +20,13 @@ export function waitForSlots({ perSecond, pollMs, slots }: SlotLoad, chance: Cha
     now += (-Math.log(1 - chance.share()) * 1_000) / perSecond;
     const start = Math.max(now, free.earliest());
     free.take(start + chance.latency(pollMs, SIGMA));
-    // The first ones find every slot free.
+    // The first polls find every slot free, so they do not count.
     if (i > POLLS / 4) waits.push(start - now);
   }
   return percentile(waits, 0.99) ?? 0;
 }
 
-/** When each slot is free again; the earliest on top of a heap. */
+/** When each slot becomes free, as a heap with the earliest on top. */
 class FreeTimes {
   readonly #times: Float64Array;
 
@@ -38,7 +38,7 @@ class FreeTimes {
     return this.#times[0]!;
   }
 
-  /** The slot that is free first is taken until then. */
+  /** Occupies the slot that becomes free first until this time. */
   take(until: number): void {
     const times = this.#times;
     let place = 0;

@@ -1,6 +1,6 @@
 import { seededRandom } from '@eloquentpoll/voting';
 
-// Chance that a seed repeats: every experiment prints its seed, and the same seed makes the same choices.
+// Reproducible randomness: every experiment prints its seed, and the same seed makes the same choices.
 
 export interface Chance {
   /** In [0, 1). */

@@ -3,13 +3,14 @@ import { Failure, report } from '@eloquentpoll/launch/failure';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 
-// What all commands of the lab share: options, usage errors (exit code 2), Ctrl-C (130), and servers that end with them.
+// Shared by all commands of the lab: options, usage errors (exit code 2), Ctrl-C (130), and servers that end with the
+// command.
 
 export class UsageError extends Error {}
 
 export function parseOptions<const T extends ParseArgsOptionsConfig>(argv: readonly string[], options: T) {
   try {
-    // A package runner hands its own separator on.
+    // A package runner passes on its own separator.
     return parseArgs({ args: argv[0] === '--' ? argv.slice(1) : [...argv], options }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
@@ -28,7 +29,7 @@ export function number(option: string, text: string, min: number, max: number): 
   throw new UsageError(`${option} is a number from ${min} to ${max}, not "${text}"`);
 }
 
-/** Names separated by commas, each of `known`. */
+/** Parses names separated by commas; each must be in `known`. */
 export function names<T extends string>(what: string, text: string, known: readonly T[]): T[] {
   return text.split(',').map((part) => {
     const name = known.find((one) => one === part.trim());
@@ -37,19 +38,19 @@ export function names<T extends string>(what: string, text: string, known: reado
   });
 }
 
-/** What a command starts its servers in, and the signal that Ctrl-C aborts. */
+/** What a command runs with: a group for its servers, and a signal that Ctrl-C aborts. */
 export interface CommandRun {
   readonly signal: AbortSignal;
   /** Ends, with all its processes, when the command does. */
   group(): Promise<ProcessGroup>;
 }
 
-/** Runs a command and ends the process with the exit code that it returns. */
+/** Runs a command, then exits with the code that it returns. */
 export async function runCommand(usage: string, command: (run: CommandRun) => Promise<number>): Promise<never> {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
-      // On a second one the guards of the process groups tidy up alone.
+      // At a second Ctrl-C, only the guards of the process groups clean up.
       if (interrupted.signal.aborted) process.exit(130);
       interrupted.abort(new Error('interrupted'));
     });
@@ -81,5 +82,5 @@ async function exitCodeOf(
   }
 }
 
-/** The user named the file, so the sentence is enough. */
+/** The user named the file, so the message is enough without a stack. */
 const isAboutAFile = (error: unknown): error is Error => error instanceof Error && 'code' in error && 'path' in error;

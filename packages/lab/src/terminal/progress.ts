@@ -1,12 +1,12 @@
-// What a long proof says while it runs: one line that is redrawn on a terminal, a plain line now and then elsewhere.
+// Progress of a long run: one line that is redrawn on a terminal, elsewhere a plain line now and then.
 
 const PLAIN_EVERY_MS = 10_000;
 const REDRAW_EVERY_MS = 100;
 
 export interface ProgressLine {
-  /** The newest state of things; shown when it is time. */
+  /** The latest state; printed at most at a fixed interval. */
   show(line: string): void;
-  /** Leaves a line that stays. */
+  /** Prints a line that stays. */
   note(line: string): void;
   end(): void;
 }

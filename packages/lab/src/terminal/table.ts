@@ -1,4 +1,4 @@
-/** Lines of a table: the first column is text and stands left, the others right unless named as text too. */
+/** Lines of a table: the first column is text and left-aligned, the others are right-aligned unless listed as text. */
 export function tableLines(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -20,7 +20,7 @@ export const asPercent = (share: number, digits = 1): string => `${(100 * share)
 export const asSeconds = (ms: number | null, digits = 1): string =>
   ms === null ? '-' : `${(ms / 1000).toFixed(digits)} s`;
 
-/** Nearest rank; null of an empty list. */
+/** Nearest rank; null for an empty list. */
 export function percentile(values: readonly number[], q: number): number | null {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? null;
