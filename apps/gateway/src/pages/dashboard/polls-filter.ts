@@ -31,7 +31,7 @@ export const POLLS_QUERY = {
 };
 
 /** Query parameters for the position in the list. */
-export const POLLS_CURSORS = { after: 'Session id to go on after.', before: 'Session id to go back from.' };
+export const POLLS_CURSORS = { after: 'Session id; shows older polls.', before: 'Session id; shows newer polls.' };
 
 export interface PollsFilter {
   /** The values for the form and for links; empty and unknown ones are left out. */
