@@ -272,6 +272,30 @@ t.test('agents repeat what is refused for a moment and names no poll, also where
   t.equal(diary.refusedCount, 10);
 });
 
+t.test('what cannot be counted at the moment, and a long answer that is cut off, is asked for again', async (t) => {
+  const left: number[] = [];
+  const server = createServer((_, response) => {
+    const status = left.shift() ?? 200;
+    response.writeHead(status === 0 ? 200 : status, { 'retry-after': '0' });
+    response.write('{"type":');
+    if (status === 0) setImmediate(() => response.destroy());
+    else response.end('"account"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const diary = new Diary();
+  const call = caller([`http://127.0.0.1:${Object(server.address()).port}`], diary);
+  left.push(429, 429);
+  const free = await call({ way: 'free', path: '/api/quick-poll', body: {}, asksWithoutKey: true });
+  t.same([free.isExpected, left.length, diary.refusedCount, diary.wrong], [true, 0, 2, []]);
+  left.push(0);
+  const whole = await call({ way: 'export', path: '/api/export', mayBeCutOff: true });
+  t.same([whole.value, left.length, diary.refusedCount, diary.wrong], [{ type: 'account' }, 0, 3, []]);
+  left.push(0);
+  t.equal((await call({ way: 'page', path: '/pricing' })).status, 0);
+  t.match(diary.wrong, [/page: GET \/pricing was not answered/], 'no other answer may be');
+});
+
 t.test('growth is found through noise, and noise is no growth', async (t) => {
   const points = (of: (i: number) => number) => Array.from({ length: 20 }, (_, i) => [i, of(i)] as const);
   const noise = (i: number) => 100 + 3 * Math.sin(i * 7.1);

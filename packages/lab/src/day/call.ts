@@ -27,6 +27,8 @@ export interface DayCall {
    * Asks for a poll without a key. A refusal that names no poll means that none was created, so it is safe to retry.
    */
   asksWithoutKey?: boolean;
+  /** A long answer that may be cut off while a store is away; its reader asks again. */
+  mayBeCutOff?: boolean;
   /**
    * For protocols that refuse with an expected status: the seconds to wait before a retry, null if the answer is final.
    */
@@ -106,10 +108,15 @@ async function send(
 const problemOf = (call: DayCall, { status, text }: DayAnswer): string =>
   `${methodOf(call)} ${call.path.slice(0, 80)} was answered ${status}: ${text.slice(0, 200)}`;
 
+/** Rate limits are lifted in a day, so a 429 says that they cannot be counted at the moment. */
+const TEMPORARY = [429, 503];
+const AFTER_CUT_S = 2;
+
 /** NaN if the answer is not a temporary refusal. */
-function waitOf({ waitSaidIn }: DayCall, answer: DayAnswer): number {
+function waitOf({ waitSaidIn, mayBeCutOff }: DayCall, answer: DayAnswer): number {
   if (answer.isExpected) return waitSaidIn?.(answer) ?? Number.NaN;
-  return answer.status === 503 ? Number(answer.headers.get('retry-after') ?? Number.NaN) : Number.NaN;
+  if (answer.status === 0 && mayBeCutOff) return AFTER_CUT_S;
+  return TEMPORARY.includes(answer.status) ? Number(answer.headers.get('retry-after') ?? Number.NaN) : Number.NaN;
 }
 
 const methodOf = ({ method, body }: DayCall): NonNullable<DayCall['method']> =>
