@@ -290,7 +290,7 @@ export const ERRORS = {
     'Provider budget reached',
     'The ceiling of provider spend per hour or day is reached, including holds of running polls. Retry-After says when to try again.',
   ),
-  polls_stopped: wait(503, 'Polls stopped', 'The operator has temporarily stopped all polls, or all free polls.'),
+  polls_stopped: wait(503, 'Polls stopped', 'The operator has temporarily stopped all polls, or only the free ones.'),
   account_moving: wait(
     503,
     'Account moving',

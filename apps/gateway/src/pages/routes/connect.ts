@@ -29,7 +29,7 @@ export function connectRoutes(app: FastifyInstance, facts: Facts): void {
       schema: {
         operationId: 'getGuide',
         tags: ['System'],
-        summary: 'Guide',
+        summary: 'Guide page',
         security: access.none,
         params: Type.Object({
           guide: Type.String({ description: `One of ${GUIDES.map(({ name }) => name).join(', ')}.` }),
