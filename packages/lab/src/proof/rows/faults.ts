@@ -140,9 +140,9 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     ],
     short: {
       tried:
-        'until 2026-11-28 five runs without a violation. In the run of that day a gateway answered three reads with the key of an account whose deletion had been answered 173 to 207 ms before (seed 54f95949, 85 faults, seven of them a killed Redis)',
+        'until 2026-11-28 five runs without a violation. In the run of that day a gateway answered three reads with the key of an account whose deletion had been answered 173 to 207 ms before (seed 54f95949, 85 faults, among them seven kills of Redis, four FLUSHALL and five slow links)',
       takes:
-        'finding whether a Redis that is killed brings back a cached key owner and loses the tombstone that was written just before (0056)',
+        'the cause: perhaps a slow link delivered the write of a cached owner after FLUSHALL had erased the tombstone of its key, or a killed Redis lost it (0056)',
     },
   },
   {
