@@ -1,15 +1,7 @@
 import { AREAS, type Area } from '../../mutate/areas.ts';
 import { asPercent } from '../../terminal/table.ts';
-import { LONGER, type Mend, noneOf, type ProofRow } from '../proof-row.ts';
+import { LONGER, noneOf, type ProofRow } from '../proof-row.ts';
 import { VOTING } from './paths.ts';
-
-/** Tests that were added for mutants that had survived. */
-const TESTED_SINCE: Readonly<Record<string, Mend>> = {
-  webhooks: {
-    at: '2026-11-24T16:00:00.000Z',
-    what: 'tests were missing for allowed addresses, sharing of slots, taking up of events and counting of delays',
-  },
-};
 
 function mutantsOf({ name, files, functions = [], maxSurviving }: Area): ProofRow {
   return {
@@ -20,7 +12,6 @@ function mutantsOf({ name, files, functions = [], maxSurviving }: Area): ProofRo
     covers: [...files, ...functions.map((sql) => `packages/storage/sql/${sql}.sql`)],
     experiments: [`mutate ${name}`],
     rate: { failures: ['survivors'], of: 'mutants', atMost: maxSurviving },
-    ...(TESTED_SINCE[name] && { mended: TESTED_SINCE[name] }),
     short: { tried: 'a part of the mutants, on two shared cores', takes: LONGER },
   };
 }
