@@ -4,7 +4,7 @@ import t from 'tap';
 import type { Fault } from '../src/faults/fault-kinds.ts';
 import { type Found, markersIn, newMarker } from '../src/faults/find-markers.ts';
 import type { CampaignHistory } from '../src/faults/history.ts';
-import type { RecordedOperation } from '../src/faults/operations.ts';
+import type { Erasure, RecordedOperation } from '../src/faults/operations.ts';
 import type { PromisedHistory, PublishedKey, ReadReceipt } from '../src/faults/promised.ts';
 import { broughtBack } from '../src/faults/rules/deletion-rules.ts';
 import { promisedRules } from '../src/faults/rules/promised-rules.ts';
@@ -95,12 +95,20 @@ const OPERATIONS: RecordedOperation[] = [
       what: 'poll',
       marker: MARKER,
       at: 2_000,
+      isConfirmed: true,
       reads: [READ, { ...READ, path: '/api/polls/p9/status', status: 200 }],
       publicReads: SEEN,
     },
   }),
   operationOf(5, 'forget', {
-    erasure: { what: 'poll', marker: KEPT, at: null, reads: [], publicReads: { before: [], after: [] } },
+    erasure: {
+      what: 'poll',
+      marker: KEPT,
+      at: null,
+      isConfirmed: false,
+      reads: [],
+      publicReads: { before: [], after: [] },
+    },
   }),
 ];
 const HONEST: CampaignHistory = {
@@ -311,6 +319,24 @@ t.test('what a failover of Redis brought back is counted, and breaks the rule wh
   t.same(broken(after(inRedis, FAILOVER)), [LEFT], 'without an end');
   t.same(broken(after({ ...inRedis, goesInMs: 601_000 }, FAILOVER)), [LEFT], 'too late');
 });
+
+t.test(
+  "a retry that finds its account deleted does not show that caches have forgotten the account's key",
+  async (t) => {
+    const after = (read: typeof READ, more: Partial<Erasure> = {}): CampaignHistory => ({
+      ...HONEST,
+      operations: OPERATIONS.map((one) =>
+        one.n === 4 ? { ...one, erasure: { ...one.erasure!, what: 'account' as const, reads: [read], ...more } } : one,
+      ),
+    });
+    const keys = { ...READ, path: '/api/keys', status: 200 };
+    const unconfirmed = { isConfirmed: false };
+    t.same(broken(after(keys, unconfirmed)), []);
+    t.same(broken(after(keys)), [ANSWERED], 'the deletion was answered');
+    t.same(broken(after({ ...keys, at: 12_001 }, unconfirmed)), [ANSWERED], 'too late');
+    t.same(broken(after(keys, { ...unconfirmed, what: 'batch' })), [ANSWERED], 'no key ended with a batch');
+  },
+);
 
 t.test("a failover may bring a deleted account's key back for ten seconds, and none of its results", async (t) => {
   const keys = { ...READ, path: '/api/keys', status: 200 };

@@ -232,32 +232,46 @@ export async function listKeys(
   return (await query.orderBy(position).limit(limit).execute()).map(toKey);
 }
 
-/** The revoked key's hash, for invalidating caches; null if it is missing, another account's or already revoked. */
-export async function revokeKey({ db }: Queries, accountId: string, keyId: string): Promise<Buffer | null> {
+/** False if the key is missing, another account's or already revoked. */
+export async function revokeKey({ db }: Queries, accountId: string, keyId: string): Promise<boolean> {
   const row = await db
     .updateTable('api_keys')
     .set({ revoked_at: sql<Date>`now()` })
     .where('id', '=', keyId)
     .where('account_id', '=', accountId)
     .where('revoked_at', 'is', null)
-    .returning('hash')
+    .returning('id')
     .executeTakeFirst();
-  return row?.hash ?? null;
+  return row !== undefined;
+}
+
+/** No gateway caches a key for longer, whenever its revocation began. */
+const LATELY = sql`interval '30 seconds'`;
+
+/** Hashes of the account's keys that were revoked just now or moments ago, for invalidating caches. */
+export async function keysRevokedLately({ db }: Queries, accountId: string): Promise<Buffer[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .select('hash')
+    .where('account_id', '=', accountId)
+    .where(sql<boolean>`revoked_at > clock_timestamp() - ${LATELY}`)
+    .execute();
+  return rows.map(({ hash }) => hash);
 }
 
 /**
- * Revokes every active key of an account and returns their hashes. Call it in a transaction: until it ends no other
+ * Revokes every active key of an account and returns their ids. Call it in a transaction: until it ends no other
  * transaction can add a key to the account, so a key inserted next is the only active one.
  */
-export async function revokeAllKeys({ db }: Queries, accountId: string): Promise<Buffer[]> {
+export async function revokeAllKeys({ db }: Queries, accountId: string): Promise<string[]> {
   await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
   // Not now(), the time when the transaction began: it may have waited for a key that was created after that.
-  const { rows } = await sql<{ hash: Buffer }>`
+  const { rows } = await sql<{ id: string }>`
     update api_keys set revoked_at = clock_timestamp()
      where id in (select id from api_keys where account_id = ${accountId} and revoked_at is null
                    order by id for update)
-    returning hash`.execute(db);
-  return rows.map(({ hash }) => hash);
+    returning id`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** Records when keys were last used. Called from time to time for many keys at once, never while a request waits. */

@@ -17,6 +17,7 @@ export {
   findOwnKeyByHash,
   insertKey,
   type KeyTermsChange,
+  keysRevokedLately,
   listKeys,
   MAX_ACTIVE_KEYS,
   MAX_KEYS_PER_PAGE,

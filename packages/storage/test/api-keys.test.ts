@@ -8,6 +8,7 @@ import {
   insertKey,
   inTransaction,
   type KeyTermsChange,
+  keysRevokedLately,
   listKeys,
   ownsKey,
   revokeAllKeys,
@@ -76,10 +77,27 @@ t.test('a key is changed while it is active, by its account; a limit keeps what 
   await expired.change({ expiresAt: new Date(Date.now() - HOUR_MS) });
   t.equal(await expired.found(), null);
   t.equal(await expired.change({ expiresAt: null }), null, 'what has expired does not come back');
-  t.same(await revokeKey(storage, accountId, expired.id), expired.hash, 'but it is revoked');
+  t.equal(await revokeKey(storage, accountId, expired.id), true, 'but it is revoked');
   await revokeKey(storage, accountId, id);
   t.equal(await change({ label: 'late' }), null);
 });
+
+t.test(
+  'keys that were revoked lately are found by hash, for as long as gateways may have them in a cache',
+  async (t) => {
+    const [accountId, stranger] = [await createAccount(storage), await createAccount(storage)];
+    const [one, two, old] = [await key(accountId), await key(accountId), await key(accountId)];
+    await key(accountId);
+    const theirs = await key(stranger);
+    for (const { id } of [one, two, old]) await revokeKey(storage, accountId, id);
+    await revokeKey(storage, stranger, theirs.id);
+    await query(`update api_keys set revoked_at = now() - interval '31 seconds' where id = $1`, [old.id]);
+    await query(`update api_keys set revoked_at = now() - interval '20 seconds' where id = $1`, [two.id]);
+    const sorted = (hashes: Buffer[]) => hashes.map((hash) => hash.toString('hex')).sort();
+    t.same(sorted(await keysRevokedLately(storage, accountId)), sorted([one.hash, two.hash]));
+    t.same(await keysRevokedLately(storage, stranger), [theirs.hash]);
+  },
+);
 
 t.test('active keys are listed first, then those that are over, each newest first, on pages of any size', async (t) => {
   const accountId = await createAccount(storage);

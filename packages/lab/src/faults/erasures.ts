@@ -87,6 +87,7 @@ export function erasures(
     const gone = await remove();
     if (!gone || !isGone(gone.status)) return conclude(operation, gone);
     erasure.at = Date.now();
+    erasure.isConfirmed = gone.status === 200;
     recorder.end(operation, 'ok');
     const readAfter = async () => {
       await readAll(erasure.reads, own, account);
@@ -111,7 +112,14 @@ export function erasures(
 
   function erasing(operation: RecordedOperation, what: Erasure['what']): string {
     const marker = newMarker(randomBytes(6).toString('hex'));
-    operation.erasure = { what, marker, at: null, reads: [], publicReads: { before: [], after: [] } };
+    operation.erasure = {
+      what,
+      marker,
+      at: null,
+      isConfirmed: false,
+      reads: [],
+      publicReads: { before: [], after: [] },
+    };
     return marker;
   }
 

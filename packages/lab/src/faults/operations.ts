@@ -67,8 +67,10 @@ export interface Erasure {
   readonly what: 'poll' | 'batch' | 'account';
   /** A word in all its texts. */
   readonly marker: string;
-  /** When the answer confirmed the deletion; null before. */
+  /** When an answer showed that it was deleted; null before. */
   at: number | null;
+  /** False if that was not the deletion's own answer, which was lost, but that of a retry which found nothing. */
+  isConfirmed: boolean;
   readonly reads: ErasureRead[];
   /** Reads by strangers, who know only the ids of results. */
   readonly publicReads: { readonly before: ErasureRead[]; readonly after: ErasureRead[] };

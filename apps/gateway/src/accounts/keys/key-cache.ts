@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { eachSlot, type RedisClient } from '@eloquentpoll/bus';
 import { findKeyByHash, type Storage } from '@eloquentpoll/storage';
 import type { Result } from 'ioredis';
@@ -12,6 +13,9 @@ import { type HashedKey, nameOfHash } from './hashed-key.ts';
 const CACHE_TTL_S = 10;
 /** Longer than any lookup that was in flight when the tombstone was written. */
 const TOMBSTONE_TTL_S = 120;
+const AGAIN_MS = 250;
+/** Their pauses alone last as long as an owner is cached. */
+const INVALIDATE_ATTEMPTS = (CACHE_TTL_S * 1_000) / AGAIN_MS;
 
 /** KEYS: the cached owner, the tombstone; ARGV: the owner, its expiry. */
 const STORE = `
@@ -105,11 +109,13 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
       await Promise.allSettled(hashes.map(writeTombstone));
     },
     async invalidate(hash) {
-      try {
-        await writeTombstone(hash);
-      } catch {
-        // The tombstone was not written: wait until every cached entry has expired.
-        await new Promise((resolve) => setTimeout(resolve, CACHE_TTL_S * 1_000));
+      // Until it is written, or until every cached entry has expired.
+      for (let attempt = 0; attempt < INVALIDATE_ATTEMPTS; attempt++) {
+        try {
+          return await writeTombstone(hash);
+        } catch {
+          await wait(AGAIN_MS);
+        }
       }
     },
   };

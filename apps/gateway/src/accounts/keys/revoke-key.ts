@@ -1,5 +1,6 @@
-import { inTransaction, revokeKey } from '@eloquentpoll/storage';
+import { revokeKey } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../context.ts';
+import { revokeEverywhere } from './revoke-everywhere.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -8,16 +9,13 @@ export const isKeyId = (text: string): boolean => UUID.test(text);
 
 /** Once this resolves, no gateway accepts the key. False when the account has no such active key. */
 export async function revokeKeyEverywhere(
-  { storage, keys }: AccountsContext,
+  context: Pick<AccountsContext, 'storage' | 'keys'>,
   accountId: string,
   keyId: string,
 ): Promise<boolean> {
-  const hash = await inTransaction(storage, async (tx) => {
-    const revoked = await revokeKey(tx, accountId, keyId);
-    if (revoked) await keys.forget([revoked]);
-    return revoked;
-  });
-  if (!hash) return false;
-  await keys.invalidate(hash);
-  return true;
+  const { isRevoked } = await revokeEverywhere(context, async (tx) => ({
+    accountId,
+    isRevoked: await revokeKey(tx, accountId, keyId),
+  }));
+  return isRevoked;
 }

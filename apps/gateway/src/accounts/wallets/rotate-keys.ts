@@ -1,29 +1,26 @@
 import type { WalletProof, WalletRotation } from '@eloquentpoll/contracts';
-import { closeLogins, findIdentity, inTransaction, revokeAllKeys } from '@eloquentpoll/storage';
+import { closeLogins, findIdentity, revokeAllKeys } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { requireOpen } from '../frozen.ts';
 import { issueKey, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
+import { revokeEverywhere } from '../keys/revoke-everywhere.ts';
 import { consumeProof, verifyProof } from './proof.ts';
 
 /** Ends all keys and logins of the wallet's account and issues one key. Then no gateway accepts an old key. */
 export async function rotateKeys(context: AccountsContext, proof: WalletProof): Promise<WalletRotation> {
-  const { config, storage, keys } = context;
+  const { config } = context;
   const wallet = await verifyProof(context, proof, 'rotate');
-  const rotated = await inTransaction(storage, async (tx) => {
+  const { revoked, issued } = await revokeEverywhere(context, async (tx) => {
     await consumeProof(tx, wallet);
     const known = await findIdentity(tx, { kind: 'wallet', address: wallet.bytes });
-    if (!known) return null;
+    if (!known) return { accountId: null, revoked: [], issued: null };
     const { accountId } = requireOpen(known);
     const revoked = await revokeAllKeys(tx, accountId);
     await closeLogins(tx, accountId);
-    const issued = await issueKey(config, tx, { accountId, label: 'Rotation' });
-    await keys.forget(revoked);
-    return { revoked, issued };
+    return { accountId, revoked, issued: await issueKey(config, tx, { accountId, label: 'Rotation' }) };
   });
-  if (!rotated) throw new ApiError('wallet_not_found');
-  const { revoked, issued } = rotated;
-  await Promise.all(revoked.map((hash) => keys.invalidate(hash)));
+  if (!issued) throw new ApiError('wallet_not_found');
   return {
     revoked_count: revoked.length,
     api_key: issued.key,

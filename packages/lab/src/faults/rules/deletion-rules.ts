@@ -7,7 +7,10 @@ import type { CampaignRule } from './rule.ts';
 /** How long a gateway caches how a run ended, if it did not learn of the deletion. */
 const KEPT_MS = 60_000;
 
-/** How long gateways cache a key. A failover of a master may lose its revocation: decision 0047. */
+/**
+ * How long gateways cache a key. A failover of a master may lose its revocation: decision 0047. A gateway that dies
+ * after its commit, while Redis is away, cannot invalidate it, and the retry no longer knows which key it was: 0056.
+ */
 const CACHED_KEY_MS = 10_000;
 
 /**
@@ -41,10 +44,10 @@ export const deletionRules: readonly CampaignRule[] = [
     name: 'what was deleted is answered by no gateway to its key: what is stored at once, ends of runs within a minute',
     broken({ operations, faults }) {
       const mayComeBack = faults.some(({ kind }) => MASTER_FAULTS.includes(kind));
-      const keptMs = (path: string, { what }: Erasure) => {
+      const keptMs = (path: string, { what, isConfirmed }: Erasure) => {
         if (!IS_STORED.test(path)) return KEPT_MS;
         // Only deleting an account revokes its key.
-        return mayComeBack && what === 'account' ? CACHED_KEY_MS : 0;
+        return what === 'account' && (mayComeBack || !isConfirmed) ? CACHED_KEY_MS : 0;
       };
       return operations.flatMap(({ n, erasure }) =>
         (erasure?.reads ?? [])

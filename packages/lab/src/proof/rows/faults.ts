@@ -138,11 +138,9 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       { what: 'polls', atLeast: 1_000 },
       { what: 'faults', atLeast: 200 },
     ],
-    short: {
-      tried:
-        'until 2026-11-28 five runs without a violation. In the run of that day a gateway answered three reads with the key of an account whose deletion had been answered 173 to 207 ms before (seed 54f95949, 85 faults, among them seven kills of Redis, four FLUSHALL and five slow links)',
-      takes:
-        'the cause: perhaps a slow link delivered the write of a cached owner after FLUSHALL had erased the tombstone of its key, or a killed Redis lost it (0056)',
+    mended: {
+      at: '2026-11-28T12:37:00.000Z',
+      what: 'a gateway that was killed while it deleted an account, with Redis away, had written no tombstone for its key, and the retry at another gateway found no login any more (401): for up to 10 s gateways accepted the key from their cache. A revocation is now answered as soon as Redis is back, a retry that finds nothing to revoke repeats the tombstones of keys that were revoked moments ago, and the rule asks for nothing at once only of deletions whose own answer came (0056)',
     },
   },
   {
