@@ -1310,7 +1310,7 @@ class AsyncEloquentPoll:
         timeout: float | None = None,
     ) -> QuickResult:
         """Always free, with or without a key: open-weight models, at most 5 options of 50 characters."""
-        body = _given(poll=poll, question=question, options=options, theme=theme)
+        body = _given(poll=poll, question=question, options=options, theme=theme or "free")
         return await self._quick(body, idempotency_key, timeout)
 
     async def _quick(

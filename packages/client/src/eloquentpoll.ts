@@ -1180,8 +1180,8 @@ export class EloquentPoll {
     request: string | (Pick<QuickRequest, 'question' | 'options' | 'poll'> & { theme?: FreeTheme }),
     options: PollOptions = {},
   ): Promise<QuickResult> {
-    const body = typeof request === 'string' ? { poll: request } : request;
-    return this.quick({ theme: 'free', ...body }, options);
+    const body: QuickRequest = typeof request === 'string' ? { poll: request } : request;
+    return this.quick({ ...body, theme: body.theme ?? 'free' }, options);
   }
 
   /** Estimates the cost and duration of a poll. */

@@ -52,8 +52,10 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
       return { name: 'watch', ids: readIds(words) };
     case 'result':
     case 'open':
+      allowOnly(first, values, []);
       return { name: first, id: only(words, `${first} takes one id: ${first} EP-…`) };
     case 'cancel':
+      allowOnly('cancel', values, []);
       return { name: first, id: only(words, 'cancel takes one id: ps_… of a poll or pb_… of a batch') };
     case 'batch':
     case 'eval':
@@ -68,6 +70,7 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
       allowOnly('delete', values, ['yes']);
       return { name: 'delete', id: readDeletable(words), yes: values.yes ?? false };
     case 'verify':
+      allowOnly('verify', values, ['keys', 'days']);
       return {
         name: first,
         what: only(words, 'verify takes one id or file: verify EP-…'),
@@ -79,9 +82,11 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
         words,
         'polls takes no further words; choose polls with --status, --close, --metadata, --preset, --limit and --after.',
       );
+      allowOnly('polls', values, ['status', 'close', 'metadata', 'preset', 'limit', 'after']);
       return { name: 'polls', query: readPollQuery(values) };
     case 'history':
       none(words, 'history takes no further words; choose a part with --limit and --offset.');
+      allowOnly('history', values, ['limit', 'offset']);
       return {
         name: 'history',
         limit: whole('--limit', values.limit, {
@@ -97,6 +102,7 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
       return readUsage(words, values);
     case 'login':
       none(words, 'login takes no further words.');
+      allowOnly('login', values, ['no-browser']);
       return { name: 'login', browser: values['no-browser'] !== true };
     case 'completion': {
       const shell = oneOf('shell', only(words, 'completion takes one shell: bash, zsh or fish'), SHELLS);
@@ -106,6 +112,7 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
     case 'logout':
     case 'help':
       none(words, `${first} takes no further words.`);
+      allowOnly(first, values, []);
       return { name: first };
   }
 }

@@ -1,5 +1,5 @@
 import { EloquentPollError, type QuickResult, type ResultDetail } from '../eloquentpoll.ts';
-import { EXIT, type Exit } from './exit-codes.ts';
+import { type Exit, exitOfOutcome } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
 import { plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
@@ -12,7 +12,7 @@ export async function freeCommand(
 ): Promise<Exit> {
   const { polls, terminal, json } = invocation;
   const answer = await polls.free(request, { signal: terminal.signal });
-  const exit = answer.answer === null ? EXIT.undecided : EXIT.winner;
+  const exit = exitOfOutcome({ status: answer.status ?? 'success', winning_option: answer.answer });
   if (json) {
     print(terminal.out, JSON.stringify(answer));
     return exit;

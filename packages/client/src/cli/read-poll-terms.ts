@@ -1,7 +1,7 @@
 import { LIMITS } from '@eloquentpoll/contracts/limits';
 import type { PollListQuery, PollRequest } from '../eloquentpoll.ts';
 import { PRESETS, STATUSES } from './command-line.ts';
-import type { Values } from './options.ts';
+import { allowOnly, type Values } from './options.ts';
 import { type PollText, readPollText } from './poll-text.ts';
 import { dollars, threshold, whole } from './read-numbers.ts';
 import { UsageError } from './usage-error.ts';
@@ -14,14 +14,14 @@ export type AskCommand =
   | { name: 'ask'; how: 'stream' | 'dry-run'; poll: PollText | null; terms: PollTerms }
   | { name: 'ask'; how: 'free'; poll: PollText | null };
 
+const TERMS = ['preset', 'models', 'panel', 'threshold', 'max-cost', 'reasons', 'metadata'] as const;
 const ASK = 'ask takes one text in quotes: ask "Which is larger? [The Sun, The Moon]"';
 
 export function readAsk(words: readonly string[], values: Values): AskCommand {
+  allowOnly('ask', values, ['option', 'free', 'dry-run', ...TERMS]);
   const poll = words.length === 0 ? null : readPollText(only(words, ASK), values.option);
   if (values.free) {
-    const extra = (
-      ['preset', 'models', 'panel', 'threshold', 'max-cost', 'dry-run', 'reasons', 'metadata'] as const
-    ).find((name) => values[name]);
+    const extra = (['dry-run', ...TERMS] as const).find((name) => values[name]);
     if (extra) throw new UsageError(`--free and --${extra} cannot be combined: a free poll has fixed terms.`);
     return { name: 'ask', how: 'free', poll };
   }

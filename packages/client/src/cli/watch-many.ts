@@ -73,12 +73,15 @@ async function readEnded({ polls, terminal, json }: Invocation, id: string): Pro
     const text = `${outcome.poll_id}  ${verdictLines(outcome).headline}  (${facts(outcome)})`;
     return { line: json ? JSON.stringify(outcome) : text, exit: exitOfOutcome(outcome) };
   } catch (error) {
-    if (!(error instanceof EloquentPollError) || error.code !== 'poll_failed') throw error;
+    if (!(error instanceof EloquentPollError) || !ENDED_WITHOUT_VOTES.has(error.code)) throw error;
     const { code, message } = error;
     const line = json ? JSON.stringify({ session_id: id, code, error: message }) : `${id}  ${plain(message)}`;
     return { line, exit: exitOfError(error) };
   }
 }
+
+/** One such poll must not end the watch of the others. */
+const ENDED_WITHOUT_VOTES = new Set(['poll_failed', 'poll_canceled', 'budget_too_small']);
 
 const GRAVITY: readonly Exit[] = [
   EXIT.winner,

@@ -58,11 +58,17 @@ function orderOf(form: HTMLFormElement): Order {
     question: String(fields.get('question')).trim(),
     options: lines.map((line) => line.trim()).filter((line) => line !== ''),
     ...panelOfChoice(String(fields.get('preset'))),
-    confidence_threshold: Number(fields.get('confidence_threshold')),
-    max_cost_usd: Number(fields.get('max_cost_usd')),
+    confidence_threshold: numberIn(fields, 'confidence_threshold'),
+    max_cost_usd: numberIn(fields, 'max_cost_usd'),
     ...(fields.has('search') && { theme: 'search' }),
     ...(fields.has('reasons') && { reasons: true }),
   };
+}
+
+/** NaN for an empty field or one with a mistake: it is sent as null, which is refused. 0 would be a valid threshold. */
+function numberIn(fields: FormData, name: string): number {
+  const text = fields.get(name);
+  return text ? Number(text) : Number.NaN;
 }
 
 /** Marks the fields with these names and clears the mark on all others. */
@@ -83,19 +89,28 @@ function goToMistake(form: HTMLFormElement): void {
 const MAX_TRIES = 5;
 const PAUSE_MS = 1_000;
 
+/** The last order, if it is not known whether a poll was made of it. The same order sent again gets that poll. */
+let unsettled: { order: string; key: string } | null = null;
+
 /** Resolves to an error message if the poll could not start; later errors are shown in the view. */
 async function run(order: Order, place: HTMLElement): Promise<string | null> {
-  const key = crypto.randomUUID();
+  const text = JSON.stringify(order);
+  if (unsettled?.order !== text) unsettled = { order: text, key: crypto.randomUUID() };
+  const { key } = unsettled;
   let view: ReturnType<typeof pollView> | null = null;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const response = await post(order, key).catch(() => null);
     if (response && (!response.ok || !response.body)) {
+      if (response.status < 500) unsettled = null;
       const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
       return sentenceOf({ status: response.status, body });
     }
     if (response?.body) {
       view ??= pollView(place, { onAddress: holdAddress });
-      if (await follow(response.body, view)) return null;
+      if (await follow(response.body, view)) {
+        unsettled = null;
+        return null;
+      }
     }
     // The poll keeps running; a retry with the same idempotency key returns it and costs nothing.
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

@@ -45,8 +45,10 @@ const SVG = 'http://www.w3.org/2000/svg';
 const create = (place: Element, name: string): Element =>
   name === 'svg' || place.namespaceURI === SVG ? document.createElementNS(SVG, name) : document.createElement(name);
 
+/** `open` of a details element stays as the reader left it. */
 function setAttributes(made: Element, attributes: Shape['attributes']): void {
-  for (const name of made.getAttributeNames()) if (!Object.hasOwn(attributes, name)) made.removeAttribute(name);
+  for (const name of made.getAttributeNames())
+    if (!Object.hasOwn(attributes, name) && name !== 'open') made.removeAttribute(name);
   for (const [name, value] of Object.entries(attributes))
     if (made.getAttribute(name) !== String(value)) made.setAttribute(name, String(value));
 }

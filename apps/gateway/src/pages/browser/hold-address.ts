@@ -4,9 +4,10 @@
  */
 export function holdAddress(url: string): void {
   const { pathname } = new URL(url);
+  held = pathname;
   if (pathname === location.pathname) return;
   if (location.pathname.startsWith('/result/')) {
-    if (!listens) addEventListener('popstate', () => location.reload());
+    if (!listens) addEventListener('popstate', reloadOther);
     listens = true;
     history.pushState(null, '', pathname);
   } else {
@@ -15,3 +16,9 @@ export function holdAddress(url: string): void {
 }
 
 let listens = false;
+let held = '';
+
+/** A link to a part of the same page fires this event too. */
+function reloadOther(): void {
+  if (location.pathname !== held) location.reload();
+}

@@ -45,6 +45,7 @@ export interface EndEvent {
   preset?: string;
   costs?: { total_estimated_cost: number };
   timing?: { arrivals?: { chances?: number[] }[] };
+  verdict?: { headline: string; text: string };
 }
 
 export const NOTHING_YET: PollPicture = {
@@ -94,6 +95,7 @@ export function afterEnd(before: PollPicture, event: EndEvent): PollPicture {
     panelSize: votes.length + event.models_skipped,
     hasEnded: true,
     reason: event.termination_reason,
+    isCanceled: saysCanceled(event),
     confidence: event.confidence,
     votes: votes.map((vote) => voteOf(options, vote)),
     failed: votes.filter(({ chosen_option }) => chosen_option === null).length,
@@ -102,6 +104,15 @@ export function afterEnd(before: PollPicture, event: EndEvent): PollPicture {
     asking: 0,
   };
 }
+
+/**
+ * If no call was running, only the words of the verdict say that the poll was canceled. Options, which may be any text,
+ * are in its headline alone.
+ */
+const saysCanceled = ({ termination_reason, verdict }: EndEvent): boolean =>
+  termination_reason === null && verdict?.text.slice(verdict.headline.length).includes(CANCELED) === true;
+
+const CANCELED = 'The poll was canceled';
 
 /** Own properties only: an option may be named like a property of Object.prototype. */
 const countsOf = (options: readonly string[], tally: Record<string, number>): number[] =>

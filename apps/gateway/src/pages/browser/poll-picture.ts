@@ -27,7 +27,7 @@ export interface LeadPoint {
 }
 
 export interface PollPicture
-  extends Pick<VerdictPoll, 'options' | 'tally' | 'panelSize' | 'hasEnded' | 'reason' | 'confidence'> {
+  extends Pick<VerdictPoll, 'options' | 'tally' | 'panelSize' | 'hasEnded' | 'reason' | 'confidence' | 'isCanceled'> {
   /** In order of arrival. For a running poll only those whose events were seen; the tally counts all. */
   readonly votes: readonly SeenVote[];
   /** Votes that ended without an option. */
@@ -44,7 +44,7 @@ type Figures = Pick<VerdictPoll, 'savedUsd' | 'limitUsd' | 'cheapestVoteUsd'>;
 export function verdictOn(picture: PollPicture, figures: Figures = {}): Verdict {
   const seen = picture.votes.flatMap(({ option, error }) => (option === null ? [error ?? 'unknown'] : []));
   const unseen = Array.from({ length: Math.max(0, picture.failed - seen.length) }, () => 'unknown');
-  const { options, tally, panelSize, hasEnded, reason, confidence } = picture;
+  const { options, tally, panelSize, hasEnded, reason, confidence, isCanceled } = picture;
   return verdict({
     options,
     tally,
@@ -53,6 +53,7 @@ export function verdictOn(picture: PollPicture, figures: Figures = {}): Verdict 
     reason,
     confidence,
     failures: [...seen, ...unseen],
+    ...(isCanceled && { isCanceled }),
     ...figures,
   });
 }
