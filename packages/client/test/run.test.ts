@@ -4,10 +4,13 @@ import t from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { run } from '../src/cli/run.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
+import { EloquentPoll } from '../src/eloquentpoll.ts';
 import { pipes, screen, terminal } from './screen.ts';
 import { type Asked, complete, RESULT, serve, sse, started, withoutWaiting } from './service.ts';
 
 const ASK = ['ask', 'Which is larger? [The Sun, The Moon]'];
+
+const QUICK = { question: 'Q', options: [], answer: 'The Sun', reasoning: 'r', cost: 0, theme: 'free', poll_id: 'EP-1' };
 
 const streaming =
   (...events: string[]) =>
@@ -295,7 +298,7 @@ t.test('a dry run prints acceptance and cost', async (t) => {
 t.test('a free poll needs no key', async (t) => {
   const { url, asked } = await serve(t, ({ path }) => {
     if (path !== '/api/quick-poll') return { ...RESULT, models_requested: 6 };
-    return { question: 'Q', options: [], answer: 'The Sun', reasoning: 'r', cost: 0, theme: 'free', poll_id: 'EP-1' };
+    return QUICK;
   });
   const { texts, ...outputs } = pipes();
   t.equal(await run([...ASK, '--free'], terminal({ ...outputs, env: { EP_URL: url } })), EXIT.winner);
@@ -305,6 +308,28 @@ t.test('a free poll needs no key', async (t) => {
     headers: { authorization: undefined },
   });
   t.equal(asked[1]?.path, '/api/results/EP-1');
+});
+
+t.test('a free poll that is partial says so with --json too', async (t) => {
+  for (const [status, exit] of [
+    ['partial', EXIT.partial],
+    ['success', EXIT.winner],
+    [undefined, EXIT.winner],
+  ] as const) {
+    const { url } = await serve(t, () => ({ ...QUICK, ...(status && { status }) }));
+    const { texts, ...outputs } = pipes();
+    t.equal(await run([...ASK, '--free', '--json'], terminal({ ...outputs, env: { EP_URL: url } })), exit, status);
+    t.match(JSON.parse(texts.out), { answer: 'The Sun' });
+  }
+});
+
+t.test('a free poll stays free where a theme is given that is undefined', async (t) => {
+  const { url, asked } = await serve(t, () => QUICK);
+  const polls = new EloquentPoll({ baseUrl: url, apiKey: 'ep_k_x' });
+  const settings: { theme?: 'free_search' } = JSON.parse('{}');
+  await polls.free({ question: 'Which is larger?', options: ['A', 'B'], theme: settings.theme } as { question: string });
+  await polls.free({ question: 'Which is larger?', options: ['A', 'B'], theme: 'free_search' });
+  t.match(asked, [{ body: { theme: 'free' } }, { body: { theme: 'free_search' } }]);
 });
 
 t.test('result and history are printed', async (t) => {

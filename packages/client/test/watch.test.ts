@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { run } from '../src/cli/run.ts';
@@ -26,10 +27,16 @@ const polls: Answering = ({ path }, response, nth) => {
   const [, id, what] = /^\/api\/polls\/(\w+)\/(\w+)$/.exec(pathname) ?? [];
   if (id === undefined) return RESULT;
   if (what === 'status') return { session_id: id, status: 'completed', result_id: 'EP-1' };
+  if (id === 'ps_4') return canceled(response);
   if (id !== 'ps_3') return { ...RESULT, poll_id: `EP-${id}`, status: id === 'ps_2' ? 'partial' : 'success' };
   response.statusCode = 422;
   return { error: 'Poll failed', code: 'poll_failed' };
 };
+
+function canceled(response: ServerResponse): object {
+  response.statusCode = 422;
+  return { error: 'The poll was canceled before any model had voted.', code: 'poll_canceled' };
+}
 
 async function watched(t: Test, argv: string[], out?: ReturnType<typeof screen>) {
   withoutWaiting(t, (ms) => ms === 800);
@@ -47,6 +54,15 @@ t.test('several polls are followed to their ends, and the gravest is the exit co
   const failed = await watched(t, ['ps_3', 'ps_1']);
   t.equal(failed.exit, EXIT.undecided);
   t.match(failed.out, 'ps_3  Poll failed\n');
+});
+
+t.test('a poll that was canceled without a vote does not end the watch of the others', async (t) => {
+  const { exit, out, err } = await watched(t, ['ps_1', 'ps_4', 'ps_2']);
+  t.match(out, /EP-ps_1 /);
+  t.match(out, /EP-ps_2 /);
+  t.match(out, 'ps_4  The poll was canceled before any model had voted.\n');
+  t.equal(exit, EXIT.undecided);
+  t.equal(err, '');
 });
 
 t.test('without an id all that run are followed; --json has one line for each', async (t) => {

@@ -231,6 +231,47 @@ t.test(
   },
 );
 
+t.test('a cleared threshold is a mistake, not a threshold of 0', async (t) => {
+  const { accountId } = await site.keyWith(5);
+  const page = await openDashboard(site, accountId);
+  await page.getByLabel('Question').fill('Which of the two?');
+  await page.getByLabel('Options, one per line').fill('This\nThat');
+  await page.getByText('Expected', { exact: true }).waitFor();
+  await page.getByLabel('Confidence threshold').fill('');
+  await page.getByText('The threshold must be a number.').waitFor();
+  await page.getByRole('button', { name: 'Run poll' }).click();
+  await eventually('the field has the focus', async () => {
+    const name = await page.locator(':focus').getAttribute('name');
+    return name === 'confidence_threshold';
+  });
+  t.notOk(await page.locator('[data-progress]').isVisible());
+});
+
+t.test('the same poll sent again after an unknown outcome is the same poll; another order is another', async (t) => {
+  const { accountId } = await site.keyWith(5);
+  const page = await openDashboard(site, accountId);
+  const keys: (string | undefined)[] = [];
+  await page.route('**/api/poll', async (route) => {
+    if (route.request().postDataJSON().dry_run === true) return route.continue();
+    keys.push(route.request().headers()['idempotency-key']);
+    const body = { error: 'Whether a poll was made is not known yet.', code: 'service_unavailable' };
+    await route.fulfill({ status: 503, contentType: 'application/json', body: JSON.stringify(body) });
+  });
+  await page.getByLabel('Question').fill('Which of the two?');
+  await page.getByLabel('Options, one per line').fill('This\nThat');
+  const run = page.getByRole('button', { name: 'Run poll' });
+  for (const asked of [1, 2]) {
+    await run.click();
+    await eventually(`it was sent ${asked} times`, async () => keys.length === asked && !(await run.isDisabled()));
+  }
+  await page.getByLabel('Question').fill('Which of the other two?');
+  await run.click();
+  await eventually('it was sent a third time', async () => keys.length === 3);
+  t.match(keys[0], /^[\w-]{36}$/);
+  t.equal(keys[1], keys[0]);
+  t.not(keys[2], keys[0]);
+});
+
 t.test('[§4.5-logout-clears] signing out is final: nothing is left to go back to', async (t) => {
   const { accountId } = await site.keyWith(3);
   const page = await openDashboard(site, accountId);

@@ -1,7 +1,10 @@
 import type { Page } from '@eloquentpoll/testkit/browser';
 import { eventually } from '@eloquentpoll/testkit/eventually';
+import { verdictText } from '@eloquentpoll/voting/verdict';
 import t from 'tap';
 import { pollFigures } from '../../src/discovery/documents/poll-figures.ts';
+import { afterEnd, type EndEvent, NOTHING_YET } from '../../src/pages/browser/poll-events.ts';
+import { verdictOn } from '../../src/pages/browser/poll-picture.ts';
 import { cursorText } from '../../src/pages/browser/odds-cursor.ts';
 import { cutToWidth, xOf, yOf } from '../../src/pages/browser/odds-scale.ts';
 import { oddsSeries } from '../../src/pages/browser/odds-series.ts';
@@ -123,6 +126,34 @@ t.test('a poll is at the address of its result from its first second: reload, a 
   await plain.getByRole('heading', { name: 'Every vote' }).waitFor();
 });
 
+t.test('a link within the page loads nothing anew after two polls; Back loads the first', async (t) => {
+  const page = await site.open('/playground');
+  const addresses: string[] = [];
+  for (const question of ['Which of these is the best one?', 'Which of these is the worst one?']) {
+    await page.getByLabel('Question').fill(question);
+    if (addresses.length === 0)
+      for (const [i, option] of ['Alpha', 'Beta'].entries()) await page.getByLabel(`Option ${i + 1}`).fill(option);
+    await page.getByLabel('Question').press('Control+Enter');
+    const poll = await newestPoll();
+    await poll.open();
+    for (const option of [0, 0, 0]) await poll.vote(option);
+    const { poll_id } = await poll.end();
+    await page.waitForURL(`**/result/${poll_id}`);
+    await page.locator('#live-poll').getByRole('link', { name: 'View and share' }).waitFor();
+    addresses.push(page.url());
+    if (addresses.length === 1) await page.getByRole('button', { name: 'Edit and ask again' }).click();
+  }
+  await page.evaluate('window.isSameDocument = true');
+  await page.evaluate("location.hash = '#main'");
+  await page.waitForURL('**#main');
+  await page.waitForTimeout(200);
+  t.equal(await page.evaluate('window.isSameDocument'), true);
+  await page.goBack();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Every vote' }).waitFor();
+  t.equal(page.url(), addresses[0]);
+});
+
 t.test('a paid poll that runs is shown to its owner alone, and costs are in no event', async (t) => {
   const { accountId, bearer } = await site.keyWith(5);
   const payload = { question: 'Which of these is the best one?', options: ['Alpha', 'Beta'] };
@@ -199,6 +230,26 @@ t.test('a line belongs to its option, where the leader changed as well', async (
   await page.locator('.cursor').waitFor({ state: 'detached' });
   await page.getByText('As a table').click();
   t.match(await page.locator('.odds-table tbody tr').nth(7).textContent(), /MongoDB/);
+  await page.locator('.odds-plot').focus();
+  await page.keyboard.press('ArrowLeft');
+  t.ok(await page.locator('.odds-table').evaluate((table) => table.hasAttribute('open')), 'it stays open');
+});
+
+t.test('the live view says of a poll that was canceled between two calls what its result page says', async (t) => {
+  const canceled = 'The poll was canceled: 2 of 3 models were not asked.';
+  const event = {
+    ...{ poll_id: 'EP-1', question: 'Which?', options: ['A', 'B'], tally: { A: 1, B: 0 }, models_skipped: 2 },
+    ...{ termination_reason: null, confidence: null, confidence_threshold: 0.95, winning_option: 'A' },
+    votes: [{ model_id: 'm', chosen_option: 'A', latency_ms: 5, error: null }],
+  };
+  const said = (verdict?: EndEvent['verdict']) =>
+    verdictText(verdictOn(afterEnd(NOTHING_YET, { ...event, ...(verdict && { verdict }) })));
+  const headline = 'A: 1 of 1, incomplete';
+  t.match(said({ headline, text: `${headline}\n${canceled}` }), canceled);
+  t.match(said({ headline, text: `${headline}\nThe poll ran out of time: 2 of 3 models were not asked.` }), /out of time/);
+  t.match(said(), /out of time/);
+  const named = 'The poll was canceled: 1 of 1';
+  t.match(said({ headline: named, text: `${named}\nThe poll ran out of time.` }), /out of time/, 'so an option is named');
 });
 
 t.test('an old result shows who led as points that nothing joins', async (t) => {
