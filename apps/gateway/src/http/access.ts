@@ -93,12 +93,17 @@ const SCOPE_OF: Partial<Record<BudgetName, Scope>> = {
   checkout: 'account',
 };
 
-/** Refuses an access token without the scope that the operation needs. */
+/**
+ * Refuses an access token without the scope that the operation needs. The challenge also names the scopes that it has:
+ * some clients ask for a new token with exactly what it names, and would lose them.
+ */
 export function requireScope(principal: Principal | null, operation: BudgetName): void {
   const scope = SCOPE_OF[operation];
-  if (!scope || !principal?.scopes || principal.scopes.includes(scope)) return;
+  const has = principal?.scopes;
+  if (!scope || !has || has.includes(scope)) return;
+  const wanted = SCOPES.filter((name) => name === scope || has.includes(name)).join(' ');
   throw new ApiError('insufficient_scope', {
     detail: `This operation needs the scope ${scope}.`,
-    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${wanted}"` },
   });
 }

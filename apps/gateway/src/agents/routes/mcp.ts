@@ -11,6 +11,7 @@ import { originCheck, refuseForeignOrigins } from '../mcp/own-origin.ts';
 import { sendResponse } from '../mcp/send-response.ts';
 import { serveMcp } from '../mcp/serve.ts';
 import { operationOf } from '../mcp/tools.ts';
+import { unknownRevision } from '../mcp/unknown-revision.ts';
 import { wrongParams } from '../mcp/wrong-params.ts';
 
 /** POST /api/mcp: the service's tools in the Model Context Protocol. */
@@ -47,6 +48,8 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
     },
     async (request: FastifyRequest, reply: FastifyReply) => {
       if (Array.isArray(request.body)) throw invalid([NO_BATCH]);
+      const unknown = unknownRevision(oneOf(request.headers['mcp-protocol-version']), request.body);
+      if (unknown) return reply.code(400).type('application/json').send(JSON.stringify(unknown));
       const gone = goneSignal(reply);
       const response = await serveMcp(context, request, gone);
       // The client has disconnected.
@@ -59,6 +62,8 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
     },
   );
 }
+
+const oneOf = (header: string | string[] | undefined): string | undefined => (Array.isArray(header) ? header[0] : header);
 
 const NO_BATCH = { pointer: '#', detail: 'the request must contain one JSON-RPC message; batches are not accepted' };
 

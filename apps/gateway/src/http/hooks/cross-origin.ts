@@ -27,6 +27,7 @@ const EXPOSED = [
 ].join(', ');
 
 const ACCEPTED = [
+  'A2A-Extensions',
   'A2A-Version',
   'Accept',
   // An answer header by definition, but the x402 client sends it along with its payment.
@@ -43,6 +44,8 @@ const ACCEPTED = [
   'Mcp-Session-Id',
   'PAYMENT-SIGNATURE',
   'Prefer',
+  // Libraries set it in browsers too. Chrome leaves it out of preflights, Safari and Firefox do not.
+  'User-Agent',
   'X-Machine-Client',
   'X-Payment',
   'X-Request-Id',

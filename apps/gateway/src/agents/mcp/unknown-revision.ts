@@ -1,0 +1,18 @@
+import { isJsonObject } from '@eloquentpoll/contracts';
+import { REVISIONS } from './revisions.ts';
+
+/** Revisions that the library still speaks, for clients that have not been updated since. */
+const OLDER: readonly string[] = ['2024-11-05', '2024-10-07'];
+const UNSUPPORTED_PROTOCOL_VERSION = -32_022;
+
+/**
+ * The error for a request whose header names a revision that is not served; null for others. It names all that are:
+ * the library would name only those of the requested one's era, and a client may speak another.
+ */
+export function unknownRevision(requested: string | undefined, body: unknown): object | null {
+  if (requested === undefined || OLDER.includes(requested) || REVISIONS.some((one) => one === requested)) return null;
+  const id = isJsonObject(body) && (typeof body.id === 'string' || typeof body.id === 'number') ? body.id : null;
+  const message = `Unsupported protocol version; supported: ${REVISIONS.join(', ')}`;
+  const data = { supported: REVISIONS, requested };
+  return { jsonrpc: '2.0', id, error: { code: UNSUPPORTED_PROTOCOL_VERSION, message, data } };
+}
