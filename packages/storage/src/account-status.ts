@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { lockAccount } from './accounts.ts';
+import { keysEndedLately } from './api-keys.ts';
 import { unpaidCheckouts } from './checkouts.ts';
 import type { Lease } from './leases.ts';
 import type { Queries, Storage } from './open-storage.ts';
@@ -27,7 +28,7 @@ export function freezeAccount(storage: Storage, accountId: string): Promise<Shut
       .where('frozen_at', 'is', null)
       .returning('id')
       .executeTakeFirst();
-    return row ? { keys: await activeKeys(tx, accountId), ended: await endPolls(tx, accountId) } : null;
+    return row ? { keys: await cacheableKeys(tx, accountId), ended: await endPolls(tx, accountId) } : null;
   });
 }
 
@@ -42,7 +43,7 @@ export function unfreezeAccount(storage: Storage, accountId: string): Promise<Bu
       .where('deleted_at', 'is', null)
       .returning('id')
       .executeTakeFirst();
-    return row ? activeKeys(tx, accountId) : null;
+    return row ? cacheableKeys(tx, accountId) : null;
   });
 }
 
@@ -68,7 +69,7 @@ export function closeAccount(
     // Lock payments before the account, as crediting them does. A payment that is credited meanwhile is seen below.
     await sql`select from checkouts where account_id = ${accountId} order by id for update`.execute(db);
     if (!(await lockAccount(tx, accountId))) return null;
-    const keys = await activeKeys(tx, accountId);
+    const keys = await cacheableKeys(tx, accountId);
     const ended = await endPolls(tx, accountId);
     // Locked after polls, as when a poll ends.
     const { rows } = await sql<{ posted_u: bigint }>`
@@ -101,14 +102,15 @@ export function closeAccount(
   });
 }
 
-async function activeKeys({ db }: Queries, accountId: string): Promise<Buffer[]> {
-  const rows = await db
+async function cacheableKeys(tx: Queries, accountId: string): Promise<Buffer[]> {
+  const rows = await tx.db
     .selectFrom('api_keys')
     .select('hash')
     .where('account_id', '=', accountId)
     .where('revoked_at', 'is', null)
     .execute();
-  return rows.map(({ hash }) => hash);
+  // A revocation whose gateway died may have left a cached key behind.
+  return [...rows.map(({ hash }) => hash), ...(await keysEndedLately(tx, accountId))];
 }
 
 /** Moves the deadlines to now and removes the holders: any worker claims each poll and stores what it has. */

@@ -248,13 +248,15 @@ export async function revokeKey({ db }: Queries, accountId: string, keyId: strin
 /** No gateway caches a key for longer, whenever its revocation began. */
 const LATELY = sql`interval '30 seconds'`;
 
-/** Hashes of the account's keys that were revoked just now or moments ago, for invalidating caches. */
-export async function keysRevokedLately({ db }: Queries, accountId: string): Promise<Buffer[]> {
+/** Hashes of the account's keys that were revoked or expired moments ago, for invalidating caches. */
+export async function keysEndedLately({ db }: Queries, accountId: string): Promise<Buffer[]> {
   const rows = await db
     .selectFrom('api_keys')
     .select('hash')
     .where('account_id', '=', accountId)
-    .where(sql<boolean>`revoked_at > clock_timestamp() - ${LATELY}`)
+    .where(
+      sql<boolean>`coalesce(least(revoked_at, expires_at), 'infinity') between clock_timestamp() - ${LATELY} and clock_timestamp()`,
+    )
     .execute();
   return rows.map(({ hash }) => hash);
 }

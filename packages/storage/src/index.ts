@@ -17,7 +17,7 @@ export {
   findOwnKeyByHash,
   insertKey,
   type KeyTermsChange,
-  keysRevokedLately,
+  keysEndedLately,
   listKeys,
   MAX_ACTIVE_KEYS,
   MAX_KEYS_PER_PAGE,

@@ -8,7 +8,7 @@ import {
   insertKey,
   inTransaction,
   type KeyTermsChange,
-  keysRevokedLately,
+  keysEndedLately,
   listKeys,
   ownsKey,
   revokeAllKeys,
@@ -83,19 +83,23 @@ t.test('a key is changed while it is active, by its account; a limit keeps what 
 });
 
 t.test(
-  'keys that were revoked lately are found by hash, for as long as gateways may have them in a cache',
+  'keys that ended lately are found by hash, for as long as gateways may have them in a cache',
   async (t) => {
     const [accountId, stranger] = [await createAccount(storage), await createAccount(storage)];
     const [one, two, old] = [await key(accountId), await key(accountId), await key(accountId)];
     await key(accountId);
     const theirs = await key(stranger);
+  const [expired, longExpired, expiring] = [await key(accountId), await key(accountId), await key(accountId)];
+  await expired.change({ expiresAt: new Date(Date.now() - 5_000) });
+  await longExpired.change({ expiresAt: new Date(Date.now() - HOUR_MS) });
+  await expiring.change({ expiresAt: later() });
     for (const { id } of [one, two, old]) await revokeKey(storage, accountId, id);
     await revokeKey(storage, stranger, theirs.id);
     await query(`update api_keys set revoked_at = now() - interval '31 seconds' where id = $1`, [old.id]);
     await query(`update api_keys set revoked_at = now() - interval '20 seconds' where id = $1`, [two.id]);
     const sorted = (hashes: Buffer[]) => hashes.map((hash) => hash.toString('hex')).sort();
-    t.same(sorted(await keysRevokedLately(storage, accountId)), sorted([one.hash, two.hash]));
-    t.same(await keysRevokedLately(storage, stranger), [theirs.hash]);
+    t.same(sorted(await keysEndedLately(storage, accountId)), sorted([one.hash, two.hash, expired.hash]));
+    t.same(await keysEndedLately(storage, stranger), [theirs.hash]);
   },
 );
 

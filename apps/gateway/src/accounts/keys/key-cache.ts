@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { eachSlot, type RedisClient } from '@eloquentpoll/bus';
 import { findKeyByHash, type Storage } from '@eloquentpoll/storage';
 import type { Result } from 'ioredis';
@@ -14,8 +13,6 @@ const CACHE_TTL_S = 10;
 /** Longer than any lookup that was in flight when the tombstone was written. */
 const TOMBSTONE_TTL_S = 120;
 const AGAIN_MS = 250;
-/** Their pauses alone last as long as an owner is cached. */
-const INVALIDATE_ATTEMPTS = (CACHE_TTL_S * 1_000) / AGAIN_MS;
 
 /** KEYS: the cached owner, the tombstone; ARGV: the owner, its expiry. */
 const STORE = `
@@ -39,7 +36,10 @@ export interface KeyCache {
   findCached(keys: readonly HashedKey[]): Promise<(KeyOwner | null)[]>;
   /** Call it before a revocation commits. Never throws; waits for Redis only as long as two commands may take. */
   forget(hashes: readonly Buffer[]): Promise<void>;
-  /** Call it after a revocation, and after freezing or unfreezing an account. Then no gateway uses a cached owner. */
+  /**
+   * Call it after a revocation, and after freezing or unfreezing an account. Then no gateway uses a cached owner: the
+   * tombstone is written, or every cached owner has expired.
+   */
   invalidate(hash: Buffer): Promise<void>;
 }
 
@@ -109,13 +109,21 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
       await Promise.allSettled(hashes.map(writeTombstone));
     },
     async invalidate(hash) {
-      // Until it is written, or until every cached entry has expired.
-      for (let attempt = 0; attempt < INVALIDATE_ATTEMPTS; attempt++) {
-        try {
-          return await writeTombstone(hash);
-        } catch {
-          await wait(AGAIN_MS);
+      let haveExpired = false;
+      const expiry = setTimeout(() => {
+        haveExpired = true;
+      }, CACHE_TTL_S * 1_000);
+      try {
+        while (!haveExpired) {
+          const isWritten = await writeTombstone(hash).then(
+            () => true,
+            () => false,
+          );
+          if (isWritten) return;
+          await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
         }
+      } finally {
+        clearTimeout(expiry);
       }
     },
   };

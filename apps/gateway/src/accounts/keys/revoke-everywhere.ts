@@ -1,10 +1,10 @@
-import { inTransaction, keysRevokedLately, type Queries } from '@eloquentpoll/storage';
+import { inTransaction, keysEndedLately, type Queries } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../context.ts';
 
 type Parts = Pick<AccountsContext, 'storage' | 'keys'>;
 
 /**
- * Revokes keys of one account. Once this resolves, no gateway accepts them, nor any that the account revoked moments
+ * Revokes keys of one account. Once this resolves, no gateway accepts them, nor any of the account that ended moments
  * ago: if a gateway died between its commit and its answer while Redis was away, the caller's retry finds nothing to
  * revoke, but the key may still be cached.
  */
@@ -14,7 +14,7 @@ export async function revokeEverywhere<Done extends { accountId: string | null }
 ): Promise<Done> {
   const { done, hashes } = await inTransaction(storage, async (tx) => {
     const done = await revoke(tx);
-    const hashes = done.accountId === null ? [] : await keysRevokedLately(tx, done.accountId);
+    const hashes = done.accountId === null ? [] : await keysEndedLately(tx, done.accountId);
     await keys.forget(hashes);
     return { done, hashes };
   });
