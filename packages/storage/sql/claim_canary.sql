@@ -44,6 +44,11 @@ begin
   if p ? 'hour_spend_u' then
     select s.shard into v_shard
       from take_spend(v_max_u, (p ->> 'hour_spend_u')::bigint, (p ->> 'day_spend_u')::bigint) s;
+    -- Others may have used the rest since it was checked above.
+    if v_shard is null then
+      update canary_days set tests = tests - 1, cost_u = cost_u - v_max_u where day = v_day;
+      return;
+    end if;
   end if;
   return query select v.model_id, v_number, v.failed, now(), v_shard;
 end $$;

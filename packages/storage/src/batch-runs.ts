@@ -10,7 +10,6 @@ export interface ClaimedBatch {
   id: string;
   accountId: string;
   epoch: number;
-  expiresAt: Date;
 }
 
 /**
@@ -37,7 +36,7 @@ export async function claimBatches(
              where is_free and b.status in ('running', 'canceling') and b.runner_until <= now()
              order by turn, b.runner_until limit ${limit} for update of b skip locked) free
      where b.id = free.id
-    returning b.id, account_id as "accountId", runner_epoch as epoch, expires_at as "expiresAt"`.execute(db);
+    returning b.id, account_id as "accountId", runner_epoch as epoch`.execute(db);
   return rows;
 }
 
@@ -58,6 +57,8 @@ export interface RunnersBatch {
   waiting: number;
   running: number;
   reservedU: bigint;
+  /** By the clock of Postgres. */
+  isExpired: boolean;
 }
 
 /**
@@ -75,7 +76,7 @@ export async function renewBatch(
        set runner_until = now() + ${leaseMs} * interval '1 millisecond',
            moved_at = case when ${isHeldBack} then now() else moved_at end
      where id = ${id} and runner_epoch = ${epoch} and status in ('running', 'canceling')
-    returning status, running, reserved_u as "reservedU",
+    returning status, running, reserved_u as "reservedU", expires_at <= now() as "isExpired",
               total - running - succeeded - partial - failed - canceled as waiting`.execute(db);
   return rows[0] ?? null;
 }

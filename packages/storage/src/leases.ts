@@ -41,22 +41,35 @@ export interface Renewed {
   isCanceled: boolean;
 }
 
-/** Extends the leases of all polls of a worker at once; returns those that it still holds. */
+/**
+ * Extends the leases of all polls of a worker at once; returns those that it still holds. It waits for no lock: one
+ * transaction that hangs with one of the polls would otherwise end all leases of the worker. A poll that is locked is
+ * not extended this time; whoever claims it needs the lock, too.
+ */
 export async function renewLeases({ db }: Queries, worker: string, leases: readonly Lease[]): Promise<Renewed[]> {
   if (leases.length === 0) return [];
   const ids = leases.map((lease) => lease.id);
   const epochs = leases.map((lease) => lease.epoch);
   const { rows } = await repeatable(() =>
     sql<Renewed>`
-      update polls set lease_until = ${leaseEnd(LEASE_MS)}
-        from (select polls.id
-                from polls join unnest(${ids}::text[], ${epochs}::int[]) as mine (id, epoch) on polls.id = mine.id
-               where ${isInMonthsOf('polls.id', ids)} and polls.lease_epoch = mine.epoch and polls.lease_owner = ${worker}
-                 and polls.status = 'running'
-               -- Locks in the same order as polls that end together.
-               order by polls.account_id, polls.id for no key update of polls) as held
-       where polls.id = held.id and ${isInMonthsOf('polls.id', ids)}
-      returning polls.id, polls.canceled_at is not null as "isCanceled"`.execute(db),
+      with held as materialized (
+        select polls.id, polls.canceled_at is not null as "isCanceled"
+          from polls join unnest(${ids}::text[], ${epochs}::int[]) as mine (id, epoch) on polls.id = mine.id
+         where ${isInMonthsOf('polls.id', ids)} and polls.lease_epoch = mine.epoch and polls.lease_owner = ${worker}
+           and polls.status = 'running'),
+      free as materialized (
+        select polls.id
+          from polls join unnest(${ids}::text[], ${epochs}::int[]) as mine (id, epoch) on polls.id = mine.id
+         where ${isInMonthsOf('polls.id', ids)} and polls.lease_epoch = mine.epoch and polls.lease_owner = ${worker}
+           and polls.status = 'running'
+           for no key update of polls skip locked),
+      renewed as (
+        update polls set lease_until = ${leaseEnd(LEASE_MS)} from free
+         where polls.id = free.id and ${isInMonthsOf('polls.id', ids)}
+        returning polls.id, polls.canceled_at is not null as "isCanceled")
+      select id, "isCanceled" from renewed
+      union all
+      select id, "isCanceled" from held where id not in (select id from free)`.execute(db),
   );
   return rows;
 }

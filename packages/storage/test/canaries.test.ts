@@ -1,3 +1,4 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import {
   bringModelBack,
@@ -96,4 +97,31 @@ t.test('the cap of a day and the ceiling of provider spend hold; a test that end
   t.equal(await next(), null, 'the cap');
   await query('update canary_days set day = day - 1');
   t.ok(await next(), 'the next day');
+});
+
+t.test('a test is not made if others use up the ceiling after it was checked', async (t) => {
+  const fixture = await open(t, { maxConnections: 4 });
+  const { storage, query } = fixture;
+  const terms = { ...TERMS, models: TERMS.models.slice(1), ceiling: { hourU: 500n, dayU: USD } };
+  await claimCanary(storage, terms);
+  await due(fixture);
+  const first = (await claimCanary(storage, terms))!;
+  await finishCanary(storage, { ...first, kind: 'label', passed: true, maxU: 300n, costU: 0n });
+  const days = () => query('select tests, cost_u from canary_days');
+  const before = await days();
+  await due(fixture);
+  await query('begin');
+  await query('select from canary_days for update');
+  const claim = claimCanary(storage, terms);
+  await eventually('the claim waits', async () => {
+    const [waiting] = await query<{ n: number }>(
+      'select count(*)::int as n from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))',
+    );
+    return waiting!.n > 0;
+  });
+  await query('select take_spend(300, 500, 1000000)');
+  await query('commit');
+  t.equal(await claim, null);
+  t.same(await days(), before);
+  t.match(await readProviderSpend(storage), { hourU: 300n, heldU: 300n });
 });

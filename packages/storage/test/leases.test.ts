@@ -7,6 +7,7 @@ import {
   findLapsed,
   findOverdue,
   finishPoll,
+  inTransaction,
   LEASE_MS,
   nextLapse,
   readFleetFigures,
@@ -91,6 +92,33 @@ t.test('a worker renews all of its leases at once and learns which it lost', asy
   t.same(still, [{ id: kept, isCanceled: false }]);
   t.same(await query('select id from polls where id = $1 and lease_until > now()', [kept]), [{ id: kept }]);
   t.same(await renewLeases(storage, 'worker', []), []);
+});
+
+t.test('a poll that another transaction has locked delays the renewal of no other, and counts as held', async (t) => {
+  const { storage, query } = await open(t, { maxConnections: 4 });
+  const accountId = await funded(storage, 9n * USD);
+  const leases: { id: string; epoch: number }[] = [];
+  for (let index = 0; index < 3; index++) {
+    const request = acceptance(accountId);
+    await acceptPoll(storage, request);
+    await claimPoll(storage, request.poll.id, 'worker');
+    leases.push({ id: request.poll.id, epoch: 1 });
+  }
+  const [locked, ...others] = leases as [{ id: string; epoch: number }, ...{ id: string; epoch: number }[]];
+  await query(`update polls set lease_until = now() + interval '1 second'`);
+  await inTransaction(storage, async ({ db }) => {
+    await db.selectFrom('polls').select('id').where('id', '=', locked.id).forUpdate().execute();
+    const held = await renewLeases(storage, 'worker', leases);
+    t.same(held.map(({ id }) => id).sort(), leases.map(({ id }) => id).sort());
+  });
+  const renewed = await query<{ id: string }>(
+    `select id from polls where lease_until > now() + interval '2 seconds' order by id`,
+  );
+  t.same(
+    renewed.map(({ id }) => id),
+    others.map(({ id }) => id).sort(),
+  );
+  t.equal((await renewLeases(storage, 'worker', leases)).length, 3);
 });
 
 t.test('every way to a lease grants LEASE_MS: a claim, a renewal, the claim of an overdue poll', async (t) => {

@@ -52,10 +52,10 @@ export async function runClaimedBatch(
   let uncovered: Uncovered | null = null;
 
   /** Why no further rows are started; null while rows may start. */
-  function overBy({ status, waiting }: RunnersBatch): NotRunReason | 'done' | null {
+  function overBy({ status, waiting, isExpired }: RunnersBatch): NotRunReason | 'done' | null {
     if (status === 'canceling') return 'canceled';
     if (waiting === 0) return 'done';
-    if (batch.expiresAt.getTime() <= Date.now() || refusal === 'expired') return 'expired';
+    if (isExpired || refusal === 'expired') return 'expired';
     return isSpent ? 'uncovered' : null;
   }
 

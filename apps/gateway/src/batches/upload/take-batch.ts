@@ -8,6 +8,7 @@ import {
   type NewBatchRow,
   openBatch,
   type RepeatedCustomId,
+  StorageRefused,
   startBatch,
 } from '@eloquentpoll/storage';
 import { accountFrozen } from '../../accounts/frozen.ts';
@@ -58,9 +59,15 @@ export async function takeBatch(context: PollsContext, upload: BatchUpload): Pro
     await deleteBatch(context.storage, accountId, id).catch((err: unknown) =>
       context.log.warn({ err, batch_id: id }, 'batch.drop_failed'),
     );
+    // The sweep took a pause of two minutes for an upload that was broken off.
+    if (error instanceof StorageRefused && error.code === TAKES_NO_ROWS)
+      throw new ApiError('service_unavailable', { retryAfterSeconds: 1, cause: error });
     throw error;
   }
 }
+
+/** See add_batch_rows. */
+const TAKES_NO_ROWS = 'EP009';
 
 /** A retry: its body must be the same, and is not stored again. */
 async function replayed({ batchId, fingerprint }: { batchId: string; fingerprint: string }, upload: BatchUpload) {
