@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Agent, request } from 'node:http';
 
-// Callers of a night of abuse: those whose questions make models fail, and one who asks in good faith beside them.
+// The callers of the abuse attack: some ask questions that make models fail, one asks ordinary questions meanwhile.
 
 export interface Answer {
   readonly status: number;
@@ -39,7 +39,7 @@ export function poster(port: number, sockets: number): { post: Post } & Disposab
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** In the range for benchmarks (198.18.0.0/15). */
+/** An address in the range that is reserved for benchmarks (198.18.0.0/15). */
 const addressOf = (n: number): string => `198.${18 + ((n >> 16) & 1)}.${(n >> 8) & 255}.${n & 255}`;
 
 export const askFree = (post: Post, n: number, addresses: number): Promise<Answer> =>
@@ -56,7 +56,7 @@ export const askPaid = (post: Post, n: number, key: string): Promise<Answer> =>
     preset: 'fast',
   });
 
-/** A poll of models that behave. Whether its answer is right, and how long it took. */
+/** Asks models that do not fail. Returns whether the answer is right and how long it took. */
 export async function askHonestly(
   post: Post,
   key: string,

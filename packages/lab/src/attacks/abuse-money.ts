@@ -1,7 +1,7 @@
 import { FREE_POOL, readProviderSpend } from '@eloquentpoll/storage';
 import type { Stores } from '../fixture/stores.ts';
 
-// What a night of abuse has cost so far and who paid, as providers and the ledger say. In micro-USD.
+// What the abuse attack has cost so far at the providers, and what the ledger billed to whom. All in micro-USD.
 
 export interface Payer {
   readonly polls: number;
@@ -13,13 +13,13 @@ export interface Money {
   readonly abusers: Payer;
   readonly honest: Payer;
   readonly pool: Payer;
-  /** Against the ceiling of the hour, running polls included. */
+  /** What counts against the ceiling of this hour, including running polls. */
   readonly spendU: number;
 }
 
 const NOTHING: Payer = { polls: 0, providerU: 0, billedU: 0 };
 
-/** Polls that have ended; what runs has been billed nothing yet. */
+/** Only polls that have ended: a running poll has not been billed yet. */
 export async function readMoney({ query, storage }: Stores, honestId: string): Promise<Money> {
   const rows = await query<{ payer: keyof Money; polls: number; provider_u: string; billed_u: string }>(
     `select case h.debit when $1 then 'pool' when $2 then 'honest' else 'abusers' end as payer, count(*)::int as polls,

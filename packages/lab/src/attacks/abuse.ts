@@ -11,9 +11,9 @@ import { firing, seriesBetween } from './alarm-expression.ts';
 import { comesTrue, type Field } from './field.ts';
 import type { Attack } from './main.ts';
 
-// A night of abuse: polls whose questions are refused, use up their tokens or break the form, half of them free from many
-// addresses, half of accounts with a little money. Providers are paid for all of them. What may be lost is what the
-// settings say: the allowance of each account and the daily cap of free polls; the ceiling of spend is above both.
+// Polls that make models refuse, use up their tokens or break the answer format. Half are free and come from many
+// addresses, half are paid by accounts with little money; providers are paid for all. The loss must stay within the
+// settings: the allowance of each account and the daily cap of free polls. The spend ceiling is higher than both.
 
 export interface AbuseSizes {
   readonly polls: number;
@@ -34,7 +34,7 @@ export const ABUSE_SETTINGS = {
 };
 const WORKER_SETTINGS = { FREE_FAILURES_USD: String(FREE_FAILURES_U / 1e6), FREE_FAILURES_SHARE: '0', OPS_PORT: '0' };
 
-/** Models of the fast and free panels; those of the strong panel behave. */
+/** Models of the fast and free panels. All models of the strong panel answer normally. */
 const REFUSING = ['sim/acorn-mini', 'sim/fjord-small', 'sim/harbor-moe'];
 const LOOPING = { 'sim/birch-flash': 600, 'sim/ember-8b': 400, 'sim/iris-30b': 400 };
 const BREAKING = ['sim/dune-quick'];
@@ -168,7 +168,7 @@ async function abuse(post: Post, sizes: AbuseSizes, keys: readonly string[], pro
   return Object.fromEntries(Object.entries(statuses).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The worst moment of each figure. */
+/** Records the maximum of each figure until `end` is called. */
 function watch({ stores }: Field, honestId: string) {
   const worst = { abusersU: 0, poolU: Number.NEGATIVE_INFINITY, lossU: 0, spendU: 0 };
   const note = ({ abusers, pool, honest, spendU }: Money): void => {
@@ -194,7 +194,7 @@ function watch({ stores }: Field, honestId: string) {
   };
 }
 
-/** Polls of an account with money, at a gateway whose ceiling is a little above what the night has spent. */
+/** Polls of a funded account, at a gateway whose ceiling is a little above what the attack has spent. */
 async function atTheCeiling(field: Field, spentU: number, key: string) {
   const ceilingU = spentU + 60_000;
   const gateway = await startModule(field.group, 'gateway at its ceiling', '@eloquentpoll/gateway/main', {

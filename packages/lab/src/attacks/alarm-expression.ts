@@ -6,12 +6,12 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { Type } from '@sinclair/typebox';
 import { parse } from 'yaml';
 
-// Evaluates an alarm of the rule file over two scrapes, as Prometheus would over the time between them: as much of its
-// language as alarms about money and about absence use, and an error for everything else.
+// Evaluates an alarm of the rule file over two scrapes, as Prometheus would over the time between them. Supports the
+// part of its language that the alarms about money and absence use, and throws an error for the rest.
 
 type SampleLabels = Readonly<Record<string, string>>;
 
-/** One series at both scrapes; `after` is null where its process is gone. */
+/** One series at both scrapes; `after` is null if its process has ended by then. */
 export interface SampleSeries {
   readonly name: string;
   readonly labels: SampleLabels;
@@ -188,7 +188,7 @@ const either = (first: Sample[], second: Sample[], isSame: typeof same): Sample[
 
 const LINE = /^(\w+)(?:\{([^}]*)\})? (\S+)$/;
 
-/** The samples of a scrape, as text, by name and labels. */
+/** The samples in the text of a scrape, by name and labels. */
 export function readScrape(text: string): Map<string, { name: string; labels: SampleLabels; value: number }> {
   const samples = new Map<string, { name: string; labels: SampleLabels; value: number }>();
   for (const line of text.split('\n')) {

@@ -5,8 +5,8 @@ import type { ProgressLine } from '../terminal/progress.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 
-// Two gateways and two workers whose clocks are twenty minutes apart, and one of the workers is killed: leases, keys of
-// repeated requests and deadlines go by the clock of the database. Needs libfaketime (FAKETIME_LIB).
+// Two gateways and two workers whose clocks differ by twenty minutes; one of the workers is killed. Leases, idempotency
+// keys and deadlines must follow the clock of the database. Needs libfaketime (FAKETIME_LIB).
 
 const APART = '10m';
 const ASKERS = 8;

@@ -7,10 +7,10 @@ import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 import { probe } from './probe.ts';
 
-// Readers who ask for the longest streams there can be and never read: each costs little, their polls go on, and others
-// are served.
+// Clients that open streams of the largest possible polls and never read them: each must cost little memory, their
+// polls must end, and other clients must be served.
 
-/** Of the gateway's memory, over what it took before they came. */
+/** Memory of the gateway per reader, above what it used before they connected. */
 const MAX_BYTES_EACH = 256 * 1_024;
 
 const BODY = JSON.stringify({
@@ -38,7 +38,7 @@ export async function deafStreams(
     const rss: number[] = [];
     const began = performance.now();
     while (performance.now() - began < seconds * 1_000) {
-      // Who was let go comes back, as such clients do.
+      // A reader whose connection was closed connects again, as such clients do.
       for (const [i, socket] of sockets.entries()) if (socket.destroyed) sockets[i] = listen(field);
       for (let i = 0; i < 25 && sockets.length < readers; i++) sockets.push(listen(field));
       await new Promise((resolve) => setTimeout(resolve, 500));
@@ -94,7 +94,7 @@ function listen({ port, key }: Field): Socket {
   return socket;
 }
 
-/** By least squares, two measurements a second. */
+/** The slope by least squares; there are two measurements per second. */
 function slopePerMinute(values: readonly number[]): number {
   const n = values.length;
   if (n < 2) return 0;

@@ -6,8 +6,8 @@ import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accoun
 import { startModule } from '../fixture/modules.ts';
 import { openStores, type Servers, type Stores } from '../fixture/stores.ts';
 
-// The target of an attack: one gateway in its own process, as shipped, on stores of its own, with a funded account and
-// keys.
+// The target of an attack: one gateway in its own process, with its own stores, a funded account and a key. Its rate
+// limits are too high to refuse anything, unless an attack sets others.
 
 export interface Field extends AsyncDisposable {
   readonly stores: Stores;

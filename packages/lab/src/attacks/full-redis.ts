@@ -6,8 +6,8 @@ import type { ProgressLine } from '../terminal/progress.ts';
 import { comesTrue, type Field } from './field.ts';
 import type { Attack } from './main.ts';
 
-// Redis has no memory left and refuses every write. Reading goes on, what is accepted is kept in Postgres, and once
-// there is memory again every poll ends. Only on a Redis of our own: the limit is the server's.
+// Redis has no memory left and refuses every write. Reads must still work, accepted polls must be kept in Postgres, and
+// every poll must end once there is memory again. Needs a Redis of its own: the limit applies to the whole server.
 
 const ORDER = JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'], preset: 'fast' });
 

@@ -7,8 +7,8 @@ import { comesTrue, type Field, openFiles, watchedPolls } from './field.ts';
 import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
-// Ten thousand readers, each of its own poll on which nothing happens: memory of the gateway per reader, effects on
-// other clients, and what is left when they have disconnected.
+// Ten thousand readers, each of its own poll in which nothing happens. Measures the gateway's memory per reader, the
+// effect on other clients, and what is left after the readers have disconnected.
 
 const MAX_BYTES = 50 * 1_024;
 const AT_ONCE = 100;
@@ -22,7 +22,7 @@ export async function idleStreams(
 ): Promise<Attack> {
   progress.show(`idle streams: ${streams} polls that do not run`);
   const polls = await waitingPolls(field, streams + AT_ONCE);
-  // The first readers load what all later ones share.
+  // Warm-up: the first readers allocate memory that all later ones share, which must not be counted.
   await end(await open(field, polls.splice(0, AT_ONCE), progress));
   await comesTrue(async () => (await watchedPolls(field)) === 0, 20_000);
   const before = await creation(field);

@@ -8,9 +8,9 @@ import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 import { comparePaired } from './paired-times.ts';
 
-// The time of a refusal must not depend on whether the key is unknown, revoked, or right at its start. Each round asks
-// one of each kind in random order, and an unknown key that we delay: a run that misses this planted delay proves
-// nothing.
+// The time of a refusal must not depend on whether a key is unknown, revoked, or begins like a valid key. Each round
+// sends one key of each kind in random order, and one unknown key whose measured time is lengthened on purpose. A run
+// that does not detect this planted delay proves nothing.
 
 const MAX_US = 50;
 const MIN_P = 0.01;
@@ -24,7 +24,7 @@ export async function keyTiming(
   { samples }: { samples: number },
   progress: ProgressLine,
 ): Promise<Attack> {
-  // All made beforehand, so that the attacker does the same between any two requests.
+  // Keys are made beforehand, so that the attacker's work between two requests is always the same.
   const some = (make: () => string) => Array.from({ length: KEYS }, make);
   const revoked: string[] = [];
   while (revoked.length < KEYS) revoked.push(await field.revokedKey());
@@ -84,7 +84,7 @@ function shuffled(names: readonly string[], draw: Chance): string[] {
   return order;
 }
 
-/** Another key with the same visible start. Its checksum is right, or it would be refused without a lookup. */
+/** Another key with the same visible prefix. Its checksum is valid; otherwise it would be refused without a lookup. */
 function likeIt(key: string): string {
   const shown = apiKeyPrefix(key);
   const body = shown + newApiKey().slice(shown.length, -6);

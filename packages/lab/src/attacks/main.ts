@@ -16,7 +16,7 @@ import { slowClients } from './slow-clients.ts';
 import { throughNginx } from './through-nginx.ts';
 import { hostileWebhooks } from './webhooks.ts';
 
-// npm run attack: a gateway in its own process, and hostile clients. Exit code 1 if something that must hold did not.
+// npm run attack: a gateway in its own process, and hostile clients. Exit code 1 if any requirement was violated.
 // Attacks that need no process of their own are tests: `ATTACKS=full npm test -- FILES`.
 
 /** The outcome of an attack. */

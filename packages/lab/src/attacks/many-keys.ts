@@ -6,12 +6,12 @@ import { percentile } from '../terminal/table.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 
-// A million Idempotency-Keys, half of them over: finding one is a step through an index, a poll with a key is accepted as
-// fast as before, and what is over goes in steps that delay no request, while what still counts stays.
+// A million Idempotency-Keys, half of them expired. A lookup must use an index, a poll with a key must be accepted as
+// fast as before, and pruning must delete the expired keys, and only these, in short steps.
 
 const STEP = 5_000;
 const TRIES = 200;
-/** One step of pruning; polls are accepted meanwhile, so this is not what they wait for. */
+/** For one step of pruning. Polls are accepted during it, so they do not wait this long. */
 const MAX_STEP_MS = 2_000;
 
 interface Plan {
@@ -75,7 +75,7 @@ export async function manyKeys(field: Field, { keys }: { keys: number }, progres
       left === Math.floor(keys / 2) &&
       over === 0 &&
       longest < MAX_STEP_MS &&
-      // On a busy machine nothing is as fast as before; a scan of them all would take hundreds of milliseconds.
+      // The margin is for busy machines; a scan of all keys would take hundreds of milliseconds.
       at(during, 0.5) < at(before, 0.5) + 100,
     lines: [
       `${keys} keys: one is found by ${used ?? 'no index'}; a poll with a key is accepted in ${at(during, 0.5)} ms (median; ${at(before, 0.5)} before), p99 ${at(during, 0.99)} (${at(before, 0.99)}), while they are pruned ${at(beside, 0.5)}, p99 ${at(beside, 0.99)}`,
@@ -84,7 +84,7 @@ export async function manyKeys(field: Field, { keys }: { keys: number }, progres
   };
 }
 
-/** By which index a key is looked up; null when it is none. */
+/** The index that a lookup of a key uses; null if it uses none. */
 async function lookupIndex({ stores, accountId }: Field): Promise<string | null> {
   const [row] = await stores.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
     `explain (format json) select * from idempotency
@@ -95,7 +95,7 @@ async function lookupIndex({ stores, accountId }: Field): Promise<string | null>
   return row ? indexOf(row['QUERY PLAN'][0]!.Plan) : null;
 }
 
-/** How long sessions with a key of their own take to be accepted, one after the other. */
+/** How long it takes to accept polls, one after the other, each with a new Idempotency-Key. */
 async function acceptMs({ port, key }: Field, count: number): Promise<number[]> {
   const tookMs: number[] = [];
   for (let i = 0; i < count; i++) {

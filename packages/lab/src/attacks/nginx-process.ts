@@ -7,19 +7,19 @@ import { join } from 'node:path';
 import { findNginx } from '@eloquentpoll/services/nginx-program';
 import { comesTrue } from './field.ts';
 
-// A real nginx with a configuration of infra, where only the addresses are other ones.
+// A real nginx with a configuration file of infra, in which the caller replaces addresses and other details.
 
 const INFRA = new URL('../../../../infra/', import.meta.url);
 
 export interface Nginx extends AsyncDisposable {
   readonly port: number;
-  /** Reads its configuration and the maps in it again; what is under way ends as it began. */
+  /** Reloads the configuration and its maps; requests in progress still use the old ones. */
   reload(): void;
-  /** One line per request as nginx understood it: its id, its first line, the status it answered. */
+  /** One line per request as nginx parsed it: id, status of the answer, request line. */
   requests(): string[];
 }
 
-/** `configure` makes what is inside http { } listen on the port. */
+/** `configure` returns the content of `http { }`, which has to listen on the given port. */
 export async function startNginx(configure: (port: number) => string): Promise<Nginx> {
   const { file, args, env } = await findNginx(process.env);
   const folder = mkdtempSync(join(tmpdir(), 'eloquentpoll-nginx-'));
@@ -48,7 +48,7 @@ export async function startNginx(configure: (port: number) => string): Promise<N
   };
 }
 
-/** A file of infra with every `[from, to]` replaced, which has to be there. */
+/** A file of infra in which the first occurrence of each `from` is replaced by its `to`. Throws if there is none. */
 export function infraFile(name: string, changes: readonly (readonly [string, string])[]): string {
   let text = readFileSync(new URL(name, INFRA), 'utf8');
   for (const [from, to] of changes) {

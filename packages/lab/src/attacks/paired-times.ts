@@ -1,7 +1,7 @@
 import { percentile } from '../terminal/table.ts';
 
 // Tests whether two kinds of requests, sent in pairs in random order, take equally long. If so, each difference is as
-// likely as its opposite, whatever the noise and its drift: both tests are exact under this hypothesis.
+// likely as its opposite, whatever the noise and its drift. Both tests assume only this; p is a normal approximation.
 
 export interface PairedTimes {
   /** Two-sided: twice the smaller p of two tests, of all differences and of the fastest tenth. */

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { percentile } from '../terminal/table.ts';
 
-// A healthy client, and how long its requests take: one request after the other, each from its
-// own start, so that a server that stands still is seen.
+// A healthy client that sends one request after the other and measures how long each takes. A server that stalls shows
+// as one very slow request.
 
 export interface Latencies {
   readonly requests: number;
@@ -19,11 +19,11 @@ export interface ProbeRequest {
   readonly path: string;
   readonly headers?: Record<string, string>;
   readonly body?: string;
-  /** A caller of its own each time, so that no budget is shared. */
+  /** Sends each request from a random local address, so that requests do not share the limits of one client. */
   readonly fromAnywhere?: boolean;
 }
 
-/** `false` for anything but a 2xx in time. */
+/** Resolves with false unless a 2xx answer arrives in time. */
 function ask(
   { port, method = 'GET', path, headers = {}, body, fromAnywhere }: ProbeRequest,
   agent: Agent,
@@ -50,9 +50,9 @@ function ask(
   });
 }
 
-/** Asks until it has asked often enough, or until `over` is so. */
+/** Ends after `count` requests, or when `over` returns true. */
 export async function probe(asked: ProbeRequest, count: number, over: () => boolean = () => false): Promise<Latencies> {
-  // A connection of its own each time: an attack on connections must be felt.
+  // A new connection for each request, so that attacks on connections affect it.
   const agent = new Agent({ keepAlive: false });
   const tookMs: number[] = [];
   let failed = 0;

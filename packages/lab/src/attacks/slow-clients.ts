@@ -5,17 +5,17 @@ import { comesTrue, type Field, openFiles } from './field.ts';
 import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
-// Connections that do almost nothing: headers or bodies sent byte by byte, silence, or answers that are not read. Other
-// clients must be served meanwhile, and the server must close these connections on its own.
+// Connections that do almost nothing: they send headers or bodies byte by byte, send nothing, or do not read answers.
+// Other clients must be served meanwhile, and the gateway must close all but the last kind within seconds.
 
 export type Slowness = 'headers' | 'body' | 'silence' | 'reading';
 
 /** All attackers count as one client for limits; healthy clients have other addresses. */
 const ATTACKER = '127.0.0.2';
 const OPENING = 'POST /api/intents/match HTTP/1.1\r\nHost: x\r\n';
-/** Covers a request timeout of 15 s, a connection check every 2 s, and the large number of connections. */
+/** Covers the body timeout of 15 s, a connection check every 2 s, and the large number of connections. */
 const ALL_GONE_MS = 40_000;
-/** Longer than promised, because a slow machine notices later. */
+/** Longer than the gateway promises, because a slow machine closes connections later. */
 const GONE_WITHIN_S = 20;
 /** Allowed p99 of a healthy client, relative to its p99 without the attack. */
 const MAX_SLOWER = 2;
@@ -41,7 +41,7 @@ export async function slowClients(
   }, DRIP_MS);
   const during = await probe(asked, 3_000, () => performance.now() - began > LASTS_MS);
   const rssDuring = rssBytes(field.pid);
-  // A client that only does not read has been answered: it is closed after the idle timeout.
+  // Unread answers have longer timeouts (unread-answers.ts of the gateway), which this attack does not wait for.
   const gone = kind === 'reading' || (await comesTrue(() => sockets.every(({ destroyed }) => destroyed), ALL_GONE_MS));
   const goneMs = performance.now() - began;
   clearInterval(drip);
@@ -97,7 +97,7 @@ function begin(port: number, kind: Slowness): Promise<Socket> {
       if (kind === 'body') socket.write(`${OPENING}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`);
       if (kind === 'reading') {
         socket.pause();
-        // Requests large answers, and reads not a byte of them.
+        // Requests large answers and reads none of them.
         socket.write('GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20));
       }
       resolve(socket);

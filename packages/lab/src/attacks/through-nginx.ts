@@ -9,11 +9,11 @@ import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 import { infraFile, type Nginx, startNginx } from './nginx-process.ts';
 
-// What lies between clients and gateways in production, with the configuration that is shipped: two servers in a row read
-// the same bytes the same way, the peer address alone names a client, and events arrive as they happen.
+// nginx between clients and the gateway, with the shipped configuration: both must parse the same bytes the same way,
+// only the peer address may identify a client, and events must arrive as they happen.
 
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B', 'C'] };
-/** Events that wait for a buffer to be full wait for the next models, which take seconds here. */
+/** If nginx buffered events, they would be late by the time until the next votes, which take seconds here. */
 const MAX_HELD_BACK_MS = 500;
 const HEALTHY = /^HTTP\/1\.1 200 .*"status":"ok"/s;
 
@@ -26,7 +26,7 @@ export async function throughNginx(
     infraFile('nginx/eloquentpoll.conf', [
       ['server 127.0.0.1:8080;', `server 127.0.0.1:${field.port};`],
       ['listen 8081;', `listen 127.0.0.1:${port};`],
-      // A poll keeps the id of its request: one that nginx has not seen has an id that is not nginx'.
+      // Polls store the id of their request, so a request that nginx did not see has an id that is not in its log.
       ['Host $host;', 'Host $host;\n    proxy_set_header X-Request-Id ngx-$request_id;'],
     ]),
   );
@@ -63,7 +63,7 @@ export async function throughNginx(
   };
 }
 
-/** Larger than any other body may be; its last row says that the gateway has read all of it. */
+/** Larger than nginx allows for other requests. The last row is invalid: its error shows that everything was read. */
 async function uploadRows({ key }: Field, nginx: Nginx) {
   const row = (i: number) => JSON.stringify({ custom_id: `row ${i}`, ...POLL });
   const body = [...Array.from({ length: 5_000 }, (_, i) => row(i)), '{"custom_id":"last"}'].join('\n');
@@ -92,7 +92,7 @@ async function smuggle({ stores, key }: Field, nginx: Nginx) {
   let disturbed = 0;
   for (const bytes of smuggled) {
     await exchange(nginx.port, bytes, 300);
-    // The connection that the doubtful request went over is used again by the next ones.
+    // The next requests reuse nginx's connection to the gateway over which the ambiguous request was sent.
     for (let i = 0; i < 3; i++) {
       const answer = await exchange(nginx.port, 'GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
       if (!HEALTHY.test(answer)) disturbed += 1;
@@ -106,7 +106,7 @@ async function smuggle({ stores, key }: Field, nginx: Nginx) {
   return { kinds: smuggled.length, ran, others_disturbed: disturbed, in_order_ran: inOrder };
 }
 
-/** Sends bytes and reads until the other side closes, or until it has had its time. */
+/** Sends bytes and reads until the other side closes or the time is up. */
 function exchange(port: number, bytes: string, withinMs = 5_000): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -154,7 +154,7 @@ async function pretend({ port }: Nginx, count: number, progress: ProgressLine) {
   }
   const ofOther = await remaining(other, agents[1]!);
   for (const agent of agents) agent.destroy();
-  // In one bucket each call finds one less.
+  // If all requests count against one bucket, each finds one less remaining.
   const buckets = 1 + left.filter((value, i) => i > 0 && value !== left[i - 1]! - 1).length;
   return { requests: count, buckets, buckets_of_two_peers: ofOther === left[0] ? buckets + 1 : buckets };
 }
@@ -174,7 +174,7 @@ async function stream(field: Field, { port }: Nginx) {
       body: JSON.stringify({ ...POLL, confidence_threshold: 1 }),
       signal: AbortSignal.timeout(60_000),
     });
-    // Each event says when it happened, by a clock that started with the poll.
+    // Each event contains its time since the start of the poll.
     const events: { atMs: number; lagMs: number }[] = [];
     let text = '';
     for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {

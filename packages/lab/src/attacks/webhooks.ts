@@ -3,7 +3,8 @@ import { sendToHostile } from '../webhooks/send-to-hostile.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 
-/** Bad receivers delay no good one, what a dead worker held is sent by another, and nothing is sent inside. */
+// Bad receivers must not delay healthy ones, another worker must send what a dead worker had claimed, and nothing may
+// be sent to internal addresses.
 const MAX_P95_MS = 5_000;
 
 const PLAN = { accounts: 20, perSecond: 160, timeoutMs: 15_000, slowMs: 4_000, downMs: 20_000, withinMs: 90_000 };

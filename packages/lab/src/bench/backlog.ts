@@ -13,7 +13,7 @@ export interface Crew {
   pid: number;
 }
 
-/** Microseconds per poll: CPU time of all workers together, and wall clock. */
+/** Microseconds per poll: CPU time of all workers together, of Redis and of Postgres, and wall clock. */
 export async function backlogCosts(stage: Stage, workers: readonly Crew[], polls: number) {
   const { bus, query } = stage.stores;
   const signal = (name: NodeJS.Signals): void => {

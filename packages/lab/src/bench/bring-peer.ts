@@ -4,13 +4,13 @@ import { requireSpace, toolEnvironment, toolsFolder } from '@eloquentpoll/launch
 import { npmCommand } from '@eloquentpoll/launch/npm';
 import { runTool } from '@eloquentpoll/launch/run-tool';
 
-// The gateway that its users would run instead, from npm, in a folder of its own: nothing of ours depends on it. Its own
-// dependencies are whatever npm finds for that version.
+// Installs the gateway that we compare ours with from npm, in a folder of its own: nothing of ours depends on it. npm
+// chooses the versions of its dependencies.
 
 const PACKAGE = '@portkey-ai/gateway';
 const VERSION = '1.15.2';
 
-/** The module that starts it. */
+/** Returns the path of the module that starts it. */
 export async function bringPeer(): Promise<string> {
   const kept = join(toolsFolder, `peer-${VERSION}`);
   const module = join(kept, 'node_modules', PACKAGE, 'build/start-server.js');

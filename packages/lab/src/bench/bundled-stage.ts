@@ -10,7 +10,7 @@ import type { StageOptions } from './stage.ts';
 
 const BUNDLING_MS = 120_000;
 
-/** Servers of its own, and the product as it is shipped. `durable`: commits wait for the disk. */
+/** Separate servers, and the product bundled as it is shipped. `durable`: commits of Postgres wait for the disk. */
 export async function bundledStage(group: ProcessGroup, { durable }: { durable: boolean }): Promise<StageOptions> {
   const bundles = join(group.folder, 'bundles');
   const bundle = [join(root, 'scripts/bundle.ts'), '--into', bundles, 'gateway', 'worker'];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How busy the whole machine has been since the last call, from 0 to 1; our neighbours included. */
+/** How busy the whole machine has been since the last call, from 0 to 1, including other programs. */
 export function machineBusy(): () => number {
   let before = read();
   return () => {

@@ -4,7 +4,7 @@ import type { Stage } from './stage.ts';
 
 /** Polls on one connection, each after the end of the one before. */
 export interface OneAtATime extends Disposable {
-  /** Milliseconds that each of so many took. */
+  /** Runs so many polls; returns how many milliseconds each took. */
   poll(times: number): Promise<number[]>;
 }
 

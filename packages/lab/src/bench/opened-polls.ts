@@ -41,7 +41,7 @@ export async function claimed({ stores }: Stage, id: string): Promise<Claim> {
   return claim;
 }
 
-/** What a worker would store of it. */
+/** What a worker would store at the end of the poll. */
 export function endOf({ id, epoch, resultId, spec }: Claim): FinishedPoll {
   const votes = spec.seats.map((seat, i) => ({
     seat: i,

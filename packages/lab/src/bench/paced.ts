@@ -41,7 +41,7 @@ export async function paced({ port, perSecond, ms, signal, next }: Pace): Promis
       status = await line.read();
       idle.push(line);
     } catch {
-      // Already counted as 0.
+      // Counted below with status 0.
     }
     found.statuses.set(status, (found.statuses.get(status) ?? 0) + 1);
     if (found.took.length < MAX_TIMES) found.took.push(performance.now() - begun);

@@ -22,7 +22,7 @@ export const QUESTION = {
 
 let asked = 0;
 
-/** Sends it to `path`, each time as a new poll. Accounts take turns. */
+/** The bytes of a request that posts it to `path`: each time a new poll, of each account in turn. */
 export function pollRequest({ customers }: Stage, path: string, headers: Record<string, string> = {}): Buffer {
   asked += 1;
   const authorization = `Bearer ${customers[asked % customers.length]}`;

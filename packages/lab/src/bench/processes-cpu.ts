@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-// What a process has cost so far, from /proc: in microseconds of CPU over all its threads, to the
-// nanosecond where the kernel counts so finely. Where there is no /proc everything is null, and the rows say so.
+// CPU time that a process has used so far, from /proc: in microseconds over all its living threads, as precise as the
+// kernel counts. Without /proc all values are null, and the rows then show NaN.
 
 const TICK_US = 10_000;
 
@@ -17,7 +17,7 @@ export function cpuUs(pid: number): number | null {
   }
 }
 
-/** Of a process and its children, those included that have ended: Postgres has one per connection. */
+/** Of a process and its children, including those that have ended: Postgres has one per connection. */
 export function familyCpuUs(parent: number): number | null {
   const stat = statOf(parent);
   if (!stat) return null;
@@ -37,7 +37,7 @@ function childrenOf(parent: number): number[] {
 
 function statOf(pid: number): { parent: number; ownTicks: number; endedTicks: number } | null {
   try {
-    // The program's name may hold blanks and brackets; what follows the last bracket does not.
+    // The name of the program may contain spaces and parentheses; the fields start after the last parenthesis.
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text
       .slice(text.lastIndexOf(')') + 2)

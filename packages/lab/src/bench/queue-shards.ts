@@ -5,10 +5,10 @@ import { startRedisCluster } from '@eloquentpoll/services/redis-cluster';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { cpuUs } from './processes-cpu.ts';
 
-// The queue alone: jobs that do nothing, added and taken in this process, on one Redis and on a cluster of three masters.
+// The queue alone: jobs that do nothing, added and taken in this process, on one Redis or a cluster of three masters.
 
 export interface QueueServers extends AsyncDisposable {
-  /** Masters, as many as there are. */
+  /** The number of masters. */
   readonly masters: number;
   /** Microseconds of CPU per job: of this process, and of each master. */
   costs(shards: number, jobs: number): Promise<{ nodeUs: number; masterUs: number[] }>;
@@ -39,7 +39,7 @@ export async function openQueueServers(masters: 1 | 3): Promise<QueueServers> {
       const consumer = bus.consumePolls({ concurrency: CONCURRENCY, run });
       await consumer.ready();
       const [before, begun] = [read(), process.cpuUsage()];
-      // One after the other, as from many gateways: jobs that are sent together share exchanges.
+      // One after the other, as if from many gateways: jobs that are added together would share round trips to Redis.
       for (let added = 0; added < jobs; added++) {
         const id = randomBytes(12).toString('hex');
         await bus.enqueuePoll(`ps_${id}`, { tenant: id, place: { rank: 0, isAwaited: false } });

@@ -11,7 +11,7 @@ export interface Line {
   anchor: string;
   /** The value that the targets refer to; null if the row has no target. */
   value: number | null;
-  /** How the value is written. */
+  /** The text after the value. */
   unit: string;
   better: 'higher' | 'lower';
   must: number | null;

@@ -199,7 +199,7 @@ const callsOf =
     return (await answer.json()) as Record<string, number>;
   };
 
-/** Seven models of seven families on one line. */
+/** Seven models of seven families, all of one provider. */
 async function makePanels(folder: string, models: () => Promise<Server>, afterMs: number): Promise<string> {
   const { port } = await models();
   const ids = Array.from({ length: MODELS }, (_, i) => `sim/model-${i + 1}`);

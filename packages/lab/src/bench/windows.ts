@@ -17,7 +17,7 @@ export interface WindowPlan {
   onWindow(done: number, of: number, name: string): void;
 }
 
-/** `full`, or a handful in a run that only shows that everything works. */
+/** `full`, or a small number in a run with short windows, which only checks that everything works. */
 export const sized = ({ windowMs }: Pick<WindowPlan, 'windowMs'>, full: number): number =>
   windowMs < 500 ? Math.min(full, 6) : full;
 

@@ -1,8 +1,8 @@
 import type { Stores } from '../fixture/stores.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 
-// True books of any size, made by Postgres itself: funded accounts, and ended polls of the days before today, each with
-// its hold, capture, votes and result.
+// A consistent ledger of any size, made by Postgres itself: funded accounts, and polls that ended on the days before
+// today, each with its hold, capture, votes and result.
 
 export interface Size {
   readonly polls: number;
@@ -18,7 +18,10 @@ const GRANT_U = 1_000_000_000_000;
 const REVENUE = '00000000-0000-4000-8000-000000000002';
 const OPERATOR = '00000000-0000-4000-8000-000000000003';
 
-/** Votes and results of the newest day only, where `thin`: a round reads no older ones. In the order of their ids, which are random in time: tables and indexes are written from one end to the other. */
+/**
+ * With `thin`, only the newest day has votes and results, because a round of the audit reads no older ones. Polls,
+ * votes and results are inserted in the order of their ids, not of time, so that indexes are written sequentially.
+ */
 const statements = ({ polls, days, accounts, thin }: Size): Record<string, string> => {
   const account = `md5('account ' || n % ${accounts})::uuid`;
   const day = `(n - 1) * ${days} / ${polls}`;
@@ -75,8 +78,8 @@ export async function fillBooks(
     insert into transfers (id, idem, kind, debit, credit, amount_u, created_at) overriding system value
     select n, 'grant:' || n, 'credit', '${OPERATOR}', md5('account ' || n % ${accounts})::uuid, ${GRANT_U},
            date_trunc('day', now(), 'UTC') - interval '${days} days' ${credits}`);
-  // The rows are right by construction: checking each foreign key would take half of the time, and random keys go into
-  // an index of millions faster when it is built at the end.
+  // The rows are correct by construction, so foreign keys are not checked: that would take half of the time. The unique
+  // index of random keys is built at the end, which is faster than inserting millions of them into it.
   const fill = async (table: string): Promise<void> => {
     signal?.throwIfAborted();
     const settings = "session_replication_role = replica; set work_mem = '256MB'; set maintenance_work_mem = '512MB'";
@@ -96,7 +99,7 @@ export async function fillBooks(
   await query('vacuum analyze');
 }
 
-/** Closes all days before the newest, as `close_books` would, without checking them: that takes as long as they took. */
+/** Closes all days before the newest, as `close_books` would, but in larger pages and unchecked, which is faster. */
 export async function closeOldDays({ query }: Stores, progress: ProgressLine): Promise<void> {
   progress.note('books: old days are closed');
   await query(`

@@ -11,7 +11,7 @@ import type { Stores } from '../fixture/stores.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
 
-// How long a round of the audit takes on large books, and what a hold and its capture take alone and beside it.
+// How long a round of the audit takes on a large ledger, and how long a hold and its capture take alone and beside it.
 
 const round1 = (value: number): number => Math.round(value * 100) / 100;
 export const quantiles = (values: readonly number[]) => ({
@@ -26,7 +26,7 @@ async function timed<T>(work: () => Promise<T>): Promise<[number, T]> {
   return [performance.now() - began, made];
 }
 
-/** Closes everything, one step after the other; how long pages and seals took. */
+/** Closes everything, one step after the other; returns how long pages and seals took. */
 export async function closeAll({ storage }: Stores, progress: ProgressLine, signal?: AbortSignal) {
   const pages: number[] = [];
   const seals: number[] = [];
@@ -40,7 +40,7 @@ export async function closeAll({ storage }: Stores, progress: ProgressLine, sign
   }
 }
 
-/** One account holds and captures as fast as it can until `until` is over; all free polls share such an account. */
+/** Holds and captures on one account without pause until `until` settles. All free polls share one such account. */
 export async function holdAndCapture(storage: Storage, accountId: string, until: Promise<unknown>): Promise<number[]> {
   const tookMs: number[] = [];
   let going = true;

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// Callers of one account who repeat each request, with its Idempotency-Key, until it is answered.
+// Callers of one account that repeat each request, with the same Idempotency-Key, until it is answered.
 
 export interface Asked {
   /** `poll_id` of the answer. */
   resultId: string;
-  /** From the first try to the answer, where a try was refused; else 0. */
+  /** From the first try to the answer if a try failed, otherwise 0. */
   outageMs: number;
 }
 
 export interface CallerLog {
   readonly asked: Asked[];
-  /** Answers that a caller repeats, by status and code, and what the network did. */
+  /** The number of failed tries, by status and code or by the name of the network error. */
   readonly repeated: Map<string, number>;
   /** Answers that no caller should get. */
   readonly wrong: string[];
@@ -25,7 +25,7 @@ const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B
 const RETRY_MS = 100;
 const GIVE_UP_MS = 120_000;
 
-/** Callers at once, until the signal; then each finishes what it has begun. */
+/** Runs `atOnce` callers until the signal; then each finishes what it has begun. */
 export async function runCallers(
   { url, key, atOnce }: { url: string; key: string; atOnce: number },
   over: AbortSignal,
@@ -49,7 +49,7 @@ async function askOnce(url: string, key: string, kind: Kind, log: CallerLog): Pr
   };
   const began = performance.now();
   let refusals = 0;
-  /** Null for an answer that has to be asked for again. */
+  /** Null if the request has to be repeated. */
   async function tryOnce(path: string, body?: object): Promise<{ status: number; text: string } | null> {
     try {
       const response = await fetch(`${url}${path}`, {

@@ -5,20 +5,20 @@ import { createInterface } from 'node:readline';
 import { root } from '@eloquentpoll/launch/folders';
 import type { RunningCell } from './two-cells.ts';
 
-// The operator's command as a process of its own, killed at its steps.
+// Runs the operator's command as a process of its own, which can be killed at any of its steps.
 
 const COMMAND = join(root, 'scripts/operator/cells.ts');
 
-/** What it writes as it goes. */
+/** The steps that it prints to stderr, in this order. */
 export const STEPS = ['copied', 'frozen', 'drained', 'copied_all', 'left', 'arrived'] as const;
 
 export interface CommandEnd {
-  /** 1 where it found what should not be; null after a kill. */
+  /** 1 if it found something wrong; null after a kill. */
   code: number | null;
   json: Record<string, unknown>;
 }
 
-/** `killAfter`: SIGKILL at the line of that step, so many milliseconds later. */
+/** `killAfter`: sends SIGKILL so many milliseconds after the command has printed this step. */
 export async function runCellsCommand(
   cells: readonly RunningCell[],
   args: readonly string[],

@@ -5,7 +5,7 @@ import { infraFile, type Nginx, startNginx } from '../attacks/nginx-process.ts';
 // infra/cells/router.conf in front of two cells of this machine, with maps of their own.
 
 export interface Router extends Nginx {
-  /** Lines of `npm run cells -- map`: which accounts and results live elsewhere than they say. */
+  /** Lines of `npm run cells -- map`: accounts and results that are not in the cell that their ids name. */
   setMaps(maps: RouterMaps): void;
 }
 
@@ -15,7 +15,7 @@ export interface RouterMaps {
 }
 
 export interface RouterOptions {
-  /** Where its maps are. */
+  /** For the files of its maps. */
   folder: string;
   /** Of the gateways of cells 0 and 1. */
   ports: readonly [number, number];

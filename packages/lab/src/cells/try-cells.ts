@@ -10,21 +10,21 @@ import { runCellsCommand, STEPS } from './mover.ts';
 import { type Router, startRouter } from './router.ts';
 import { type RunningCell, startTwoCells } from './two-cells.ts';
 
-// Accounts under load in two cells behind the router, one of which is moved there and back, while the command that moves is
-// killed at each of its steps. Then every poll that was answered is looked for, and every cent.
+// Accounts under load in two cells behind the router. One account is moved to the other cell and back, while the
+// command that moves it is killed at its steps. Then every answered poll must be found, and every cent accounted for.
 
 export interface CellsTried {
   holds: boolean;
   figures: Record<string, number>;
-  /** What the callers of the moved account repeated, by status and code. */
+  /** Failed tries of the moved account's callers, by status and code. */
   repeated: Record<string, number>;
   problems: string[];
 }
 
 export interface CellsTrial {
-  /** There and back in turn. */
+  /** The number of moves, in turn to the other cell and back. */
   moves: number;
-  /** Of the steps of each move, so many are killed. */
+  /** How often the command is killed in each move. */
   killsPerMove: number;
   callersPerAccount: number;
   seed: string;
@@ -49,7 +49,7 @@ export async function tryCells(group: ProcessGroup, trial: CellsTrial, progress:
       const [from, to] = n % 2 === 0 ? cells : ([cells[1], cells[0]] as const);
       progress.show(`move ${n + 1} of ${trial.moves}, from cell ${from.name} to ${to.name}`);
       moves.push(await move(cells, { accountId: moved.accountId, from, to, n, kills: trial.killsPerMove }));
-      // Until the maps are there, gateways lead the router to the account.
+      // Until the router has the new maps, gateways redirect it to the account's cell.
       await sleep(BETWEEN_MS);
       await updateMaps(cells, router, group.folder);
       await sleep(BETWEEN_MS);
@@ -87,7 +87,7 @@ interface MoveOrder {
   kills: number;
 }
 
-/** Killed at some of its steps, others each time, and then let through. */
+/** The command is killed at one step after the other, up to `kills` times, and then runs to its end. */
 async function move(cells: readonly RunningCell[], { accountId, from, to, n, kills }: MoveOrder): Promise<Move> {
   const args = ['move', accountId, '--from', from.name, '--to', to.name];
   let killed = 0;
@@ -95,7 +95,7 @@ async function move(cells: readonly RunningCell[], { accountId, from, to, n, kil
     const step = STEPS[(n * kills + i) % STEPS.length]!;
     const { code } = await runCellsCommand(cells, args, { step, ms: (i % 3) * 4 });
     if (code === null) killed += 1;
-    // The last steps are so short that it may have come to its end.
+    // The last steps are so short that the command may have ended before the kill.
     else break;
   }
   const [row] = await from.stores.query<{ state: string }>(
@@ -173,7 +173,7 @@ async function judge({ cells, accounts, logs, url, moves }: Tried): Promise<Cell
   };
 }
 
-/** By its public id without a key, and in the list of its owner. */
+/** Polls that are not in their owner's list, or cannot be read without a key by their public id. */
 async function missing(url: string, key: string, ids: readonly string[]): Promise<string[]> {
   const listed = new Set<string>();
   let after: string | null = null;
@@ -199,7 +199,7 @@ async function missing(url: string, key: string, ids: readonly string[]): Promis
 
 const READERS = 8;
 
-/** A router that was reloaded closes its idle connections. */
+/** Retries, because a router that was reloaded closes its idle connections. */
 async function get(address: string, key?: string): Promise<Response> {
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   for (let attempt = 1; ; attempt++) {

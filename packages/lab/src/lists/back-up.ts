@@ -7,19 +7,20 @@ import { runProgram } from '@eloquentpoll/services/run-program';
 import { checkWholeLedger, GATEWAY_ROLE, migrate, openStorage, StorageRefused } from '@eloquentpoll/storage';
 import type { Stores } from '../fixture/stores.ts';
 
-// The documented commands of infra/backup, as on a server of infra/postgres: its superuser has put an extension into the
-// database, who restores owns a database and is no superuser, and the server ends its statements early. Then what follows a
-// restore: the migration, which grants the apps' roles what they may do, and the whole ledger as the gateways' role reads it.
+// The documented commands of infra/backup, under the conditions of infra/postgres: the superuser has installed an
+// extension, the role that restores owns a database but is no superuser, and the server ends its statements early.
+// After the restore: the migration, which grants privileges to the apps' roles, and a check of the whole ledger in the
+// gateways' role.
 
 export interface BackedUp {
   readonly dumpS: number;
   readonly restoreS: number;
   readonly bytes: number;
-  /** What restore.sh says when the books balance. */
+  /** What restore.sh prints when the books balance. */
   readonly said: string;
-  /** Before the migration; no privileges are restored. */
+  /** By the gateways' role before the migration. Should be false, because no privileges are restored. */
   readonly isReadableBefore: boolean;
-  /** Rules that the whole ledger violates, after it. */
+  /** The number of violations in the whole ledger, after the migration. */
   readonly violations: number;
 }
 
@@ -28,7 +29,7 @@ const PERMISSION_DENIED = '42501';
 const RESTORER = 'eloquentpoll_restorer';
 const script = (name: string): string => new URL(`../../../../infra/backup/${name}`, import.meta.url).pathname;
 
-/** A sentence where the machine has no pg_dump of the server's version. */
+/** Returns a sentence instead if the machine has no pg_dump of the server's version. */
 export async function backUpAndRestore({
   databaseUrl,
   query,

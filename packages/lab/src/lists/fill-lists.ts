@@ -5,20 +5,19 @@ import type { Stores } from '../fixture/stores.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { withoutIndexes } from './without-indexes.ts';
 
-// Ended polls of one account over a year, with labels and results, made by Postgres itself: as many as a list may have to
-// be read from. Rows are in the order of time, as a service writes them; one in a hundred is of another account.
+// Ended polls of one account over a year, with labels and results, made by Postgres itself. Rows are in the order of
+// time, as the service writes them; one poll in a hundred belongs to another account.
 
 export interface ListSize {
   readonly polls: number;
-  /** Specs and results of a tenth of their usual size: for ten million polls. */
+  /** Specs and results have a tenth of their usual size. Used for ten million polls. */
   readonly thin: boolean;
 }
 
-/** The account, and its keys. */
 export interface Filled {
   readonly accountId: string;
   readonly keyIds: readonly string[];
-  /** Of the poll that was the n-th to be accepted; whole hundreds are of the other account. */
+  /** Of the poll that was accepted as the n-th. Multiples of 100 belong to the other account. */
   pollId(n: number): string;
   resultId(n: number): string;
   readonly since: Date;
@@ -41,7 +40,7 @@ function uuidOf(text: string): string {
   return md5(text).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** SQL over `n`, from 1 to the number of polls; what is rare is spread evenly over the year. */
+/** SQL expressions of `n`, from 1 to the number of polls. Rare properties are spread evenly over the year. */
 const expressions = ({ polls, thin }: ListSize, since: Date) => {
   const filler = thin ? `'{}'` : `(select jsonb_agg(md5(n || ' ' || i)) from generate_series(1, 45) i)`;
   const at = `('${since.toISOString()}'::timestamptz + n * interval '${(DAYS * 86_400) / polls} seconds')`;
@@ -95,7 +94,7 @@ const statements = (size: ListSize, since: Date): Record<string, string> => {
   };
 };
 
-/** What count_usage would have counted, at its limits: each day every key, preset and way to ask, and 1,000 values of a name. */
+/** Usage rows of every key, preset and surface each day, and 1,000 values of a name: the maximum for count_usage. */
 const histogram = (around: number) => `(select 14 * sum(counted_once(${around} * i)) from generate_series(2, 8) i)`;
 const counts = `100, 98, 2, 0, 5, 30000, 20000, ${histogram(700)}, ${histogram(COST_U / 4)}`;
 const days = `generate_series(current_date - ${DAYS}, current_date - 1, interval '1 day') day`;
@@ -107,13 +106,13 @@ const usageStatements = ({ polls }: ListSize): string[] => [
   `insert into usage_labels
    select '${ACCOUNT}', day, 'customer', 'c' || n, ${counts} from ${days}, generate_series(1, ${Math.min(1_000, polls / 100)}) n`,
   `insert into usage_names select '${ACCOUNT}', day, 'customer', ${Math.min(1_000, polls / 100)} from ${days}`,
-  // A day at a time.
+  // Each call sums one day.
   `do $sum$ begin while sum_usage_months(2000000000) > 0 loop end loop; end $sum$`,
 ];
 
 export const LISTS_ENDPOINT = `we_${md5('lists endpoint')}`;
 
-/** Of the last 20 days; one in 5,003 failed. */
+/** Deliveries of the last 20 days; one in 5,003 failed. */
 const deliveryStatements = ({ polls }: ListSize): string[] => [
   `insert into webhook_endpoints (id, account_id, url, event_types, secret)
    values ('${LISTS_ENDPOINT}', '${ACCOUNT}', 'https://hooks.example/', '{poll.completed}', '')`,

@@ -16,7 +16,7 @@ import {
 } from '@eloquentpoll/storage';
 import { type Filled, LISTS_ENDPOINT } from './fill-lists.ts';
 
-/** What a page or an operation asks the database; `draw` is another whole number below its bound each time. */
+/** What a page or an operation asks the database. `draw` returns a random whole number below its bound. */
 export interface ListQuestion {
   readonly name: string;
   ask(queries: Queries, draw: (below: number) => number): Promise<unknown>;
@@ -26,9 +26,9 @@ const LIMIT = 100;
 
 const twenty = <T>(one: () => T): T[] => Array.from({ length: 20 }, one);
 
-/** Each filter and direction of GET /api/polls, from anywhere in the list, and every list of results. */
+/** Each filter and direction of GET /api/polls, from any place in the list; single polls; and the other lists. */
 export function listQuestions({ accountId, keyIds, pollId, resultId, since }: Filled, polls: number): ListQuestion[] {
-  /** Not of the other account, which has the whole hundreds. */
+  /** Avoids multiples of 100, which are polls of the other account. */
   const anyPoll = (draw: (below: number) => number): string => pollId(1 + Math.max(1, draw(polls / 100 - 1)) * 100);
   const anyTime = (draw: (below: number) => number) => new Date(since.getTime() + draw(300 * 86_400) * 1_000);
   const page =

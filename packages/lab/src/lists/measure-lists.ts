@@ -13,7 +13,7 @@ export interface Measured {
   readonly max: number;
 }
 
-/** One question many times, each time from another place; the first time does not count. */
+/** Asks one question many times, each time with other random values; the first time does not count. */
 export async function timesOf(
   { storage }: Pick<Stores, 'storage'>,
   { name, ask }: ListQuestion,
@@ -31,7 +31,7 @@ export async function timesOf(
   return { name, p50: at(0.5), p95: at(0.95), max: at(1) };
 }
 
-/** How Postgres answers each statement of a question, with what it read. */
+/** The query plan of each statement of a question, with what it read. */
 export async function plansOf(
   { databaseUrl, query }: Stores,
   { ask }: ListQuestion,
@@ -56,19 +56,19 @@ export async function plansOf(
   }
 }
 
-/** Of these tables, and their partitions. */
+/** The names of the large tables and of their partitions. */
 const LARGE = /^(polls|poll_labels|results|votes|transfers)(_first|_\d{4}_\d\d)?$/;
 
-/** A smaller one is read as quickly as its index. */
+/** A smaller table is read as fast as its index. */
 const MIN_ROWS = 5_000;
 
-/** Large tables, or partitions of them, that a plan reads from one end to the other. */
+/** Large tables, or partitions of them, that a plan reads completely. */
 export const scannedWhole = (plan: string): string[] =>
   [...plan.matchAll(/Seq Scan on (\w+)[^\n]*\(actual time=\S+ rows=(\S+)/g)]
     .filter(([, table = '', rows]) => LARGE.test(table) && Number(rows) >= MIN_ROWS)
     .map(([, table = '']) => table);
 
-/** Of the large tables, what a plan read in all: partitions that are pruned, or never came to their turn, are not read. */
+/** The large tables and partitions that the plans read; without partitions that were pruned or never executed. */
 export const partitionsRead = (plans: readonly string[]): Set<string> =>
   new Set(
     plans

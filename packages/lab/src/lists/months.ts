@@ -1,8 +1,8 @@
 import type { Stores } from '../fixture/stores.ts';
 
-// A database as it is after months of service, and the end of its oldest month.
+// A database as it is after months of service, and how its oldest month is dropped.
 
-/** The tables that are empty yet get a partition for each of the last months, beside those of the months to come. */
+/** Creates a partition for each of the last months. Tables must still be empty: their first partition is dropped. */
 export async function makePastMonths({ query }: Pick<Stores, 'query'>, months: number): Promise<void> {
   await query(`
     do $$ declare v_table text; begin
@@ -22,13 +22,13 @@ export async function makePastMonths({ query }: Pick<Stores, 'query'>, months: n
 export interface DroppedMonth {
   readonly polls: number;
   readonly size: string;
-  /** Of each step, the files included. */
+  /** The time of each step, including the deletion of the files. */
   readonly stepsMs: readonly number[];
-  /** What a statement of a caller took at most meanwhile. */
+  /** The time of the slowest statement of a caller meanwhile. */
   readonly slowestMs: number;
 }
 
-/** As if all polls of the oldest month had been emptied and their days closed. */
+/** First marks all polls of the oldest month as emptied, because only then it may be dropped. */
 export async function dropOldestMonth({ query }: Pick<Stores, 'query'>): Promise<DroppedMonth> {
   const [month] = await query<{ name: string }>('select name from months order by ends_at limit 1');
   const name = month!.name;
@@ -51,7 +51,7 @@ export async function dropOldestMonth({ query }: Pick<Stores, 'query'>): Promise
     const [step] = await query<{ step: string | null }>('select drop_month() as step');
     if (!step!.step) break;
     stepsMs.push(Math.round(performance.now() - began));
-    // The logs of webhooks go after it.
+    // Later steps drop the month's webhook tables, which are not measured.
     if (step!.step.startsWith('dropped polls')) break;
   }
   going = false;

@@ -1,9 +1,9 @@
-// What is mutated, and the tests that must notice.
+// What is mutated, and the tests that must detect it.
 
 export interface Area {
   readonly name: string;
   readonly files: readonly string[];
-  /** Functions of the database; their newest definitions are taken from it. */
+  /** Functions of the database, in their newest definitions. */
   readonly functions?: readonly string[];
   readonly tests: readonly string[];
   /** The share of mutants that may survive. */
@@ -50,7 +50,7 @@ export const AREAS: readonly Area[] = [
       'turnout',
       'urn',
     ].map(voting),
-    // The first counts what the urn remembers, and must find it empty.
+    // The urn test needs an empty cache. This order does not ensure that: mutate-area.ts runs the quickest test first.
     tests: [
       'urn',
       'tally',

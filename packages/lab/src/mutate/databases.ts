@@ -1,12 +1,12 @@
 import { databaseOn } from '@eloquentpoll/services/databases';
 import pg from 'pg';
 
-// Databases in which one function is wrong, to be cloned by the tests in place of the right ones.
+// Databases in which one function is mutated. Tests clone them in place of the normal template.
 
 export interface Databases extends AsyncDisposable {
   /** The newest definition of a function, as Postgres has it. */
   definition(name: string): Promise<string>;
-  /** A template with this definition instead; null when Postgres does not take it. */
+  /** Creates a template with this definition instead; null if Postgres rejects it. */
   withFunction(definition: string): Promise<string | null>;
   drop(template: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { ChangedLine } from './mutant.ts';
 
-// Mutants that no test can notice, because nothing that can be observed changes. Each has its reason; one that fits no
-// mutant any more is an error, so that the list does not outlive the code.
+// Mutants that no test can detect, because nothing that can be observed changes. Each has its reason. An entry that
+// matches no mutant any more is an error, so that the list stays up to date.
 
 export interface Equivalent {
   /** The file or the function of the database. */

@@ -1,4 +1,4 @@
-// Preloaded into the process of a test run: one module is read with one change, and no file is touched.
+// Preloaded into the process of a test run: changes one module while it is loaded, so that no file is modified.
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -12,7 +12,7 @@ import { type Databases, openDatabases } from './databases.ts';
 import { type MutantsPart, type MutationFigures, mutateArea } from './mutate-area.ts';
 
 // npm run mutate: small wrong changes in the code that decides about votes, money, keys and repeated requests, each of
-// which a test must notice. Exit code 1 when fewer of an area's changes were noticed than must be.
+// which a test must detect. Exit code 1 if too many changes of an area survive.
 
 const USAGE = `usage: npm run mutate -- [--area NAMES] [--part I/N] [--at-once N] [--continue FILE] [--json]
 

@@ -6,17 +6,17 @@ import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 import { runTests } from './run-tests.ts';
 
-/** A test file that was run without a mutant: what it takes, and which code it executes. */
+/** A test file that was run without a mutant: how long it takes, and which code it executes. */
 export interface MeasuredTest {
   readonly test: string;
   readonly tookMs: number;
-  /** Whether what stands there in the file was executed. */
+  /** Whether the code at this offset of the file was executed. */
   reaches(file: string, offset: number): boolean;
 }
 
 const LIMIT_MS = 10 * 60_000;
 
-/** As V8 writes it; types are stripped into blanks, so that offsets are those of the source. */
+/** As V8 writes it. Node replaces types by spaces, so offsets are those of the source. */
 const Coverage = Type.Object({
   result: Type.Array(
     Type.Object({
@@ -32,7 +32,7 @@ const Coverage = Type.Object({
   ),
 });
 
-/** Throws for a test that does not pass. `files`: of which it shall be known what is reached. */
+/** Throws if the test does not pass. `files`: those whose coverage is kept. */
 export async function measureTest(
   test: string,
   files: readonly string[],
@@ -57,7 +57,7 @@ interface Range {
   readonly count: number;
 }
 
-/** By file, for each process and thread that loaded it. */
+/** By file: one list of ranges for each process or thread that loaded it. */
 function rangesIn(folder: string, wanted: ReadonlySet<string>): Map<string, Range[][]> {
   const found = new Map<string, Range[][]>();
   for (const name of readdirSync(folder)) {
@@ -68,7 +68,7 @@ function rangesIn(folder: string, wanted: ReadonlySet<string>): Map<string, Rang
   return found;
 }
 
-/** What the innermost range says in any of the processes. */
+/** Whether the innermost range around the offset was executed in any of the processes. */
 const isReached = (processes: readonly (readonly Range[])[], offset: number): boolean =>
   processes.some((ranges) => {
     let innermost: Range | null = null;

@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 
-/** One small wrong change of a text: what stands from `start` to `end` is replaced. */
+/** One small wrong change of a source text: the part from `start` to `end` is replaced. */
 export const Mutant = Type.Readonly(
   Type.Object({
     start: Type.Integer(),
     end: Type.Integer(),
     text: Type.String(),
-    /** Executed whenever the change counts, where that is not `start`. */
+    /** The offset that is executed whenever the change has an effect, if it is not `start`. */
     reachedAt: Type.Optional(Type.Integer()),
   }),
 );

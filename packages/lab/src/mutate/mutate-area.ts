@@ -9,17 +9,17 @@ import { runTests, type TestsOutcome } from './run-tests.ts';
 import { scriptMutants } from './script-mutants.ts';
 import { sqlMutants } from './sql-mutants.ts';
 
-// Every mutant of an area meets those of the area's tests that reach it, the quickest first. It is killed when a test fails
-// or none comes to its end, and survives when all pass: then the change went unnoticed.
+// Runs each mutant of an area against the area's tests that reach it (all of them for a function of the database), the
+// quickest first. A mutant is killed if a test fails or the run takes too long. It survives if all tests pass.
 
 export interface MutationFigures {
   readonly area: string;
   mutants: number;
   killed: number;
   late: number;
-  /** What Postgres did not take is no mutant. */
+  /** Changes that Postgres rejected; they are not counted as mutants. */
   impossible: number;
-  /** Nothing that can be observed changes: no mutant either. */
+  /** Changes that have no observable effect; they are not counted as mutants either. */
   equivalent: number;
   survivors: string[];
 }
@@ -43,7 +43,7 @@ export interface Work {
 interface Candidate {
   readonly label: string;
   readonly equivalent: Equivalent | undefined;
-  /** Null: impossible. */
+  /** Null if Postgres rejects the change. */
   judge(): Promise<TestsOutcome | null>;
 }
 
@@ -125,7 +125,7 @@ async function candidatesOf(work: Work, tests: readonly MeasuredTest[]): Promise
   return [...scripts, ...functions];
 }
 
-/** Late after five times of what they take. */
+/** The time limit is five times what the tests take without a mutant. */
 function runOf(tests: readonly MeasuredTest[], env: NodeJS.ProcessEnv) {
   const tookMs = tests.reduce((sum, test) => sum + test.tookMs, 0);
   return { tests: tests.map(({ test }) => test), env, limitMs: Math.max(MIN_LIMIT_MS, 5 * tookMs) };

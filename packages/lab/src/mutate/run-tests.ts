@@ -9,30 +9,30 @@ export interface TestRun {
   readonly tests: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly limitMs: number;
-  /** The module that is read with a change. */
+  /** The module that is loaded with a change. */
   readonly mutated?: { readonly file: string; readonly mutant: Mutant };
 }
 
 export type TestsOutcome = 'passed' | 'failed' | 'late';
 
-/** All tests in one process of their own, up to the first that fails. */
+/** Runs all tests in one new process, until the first failure. */
 export function runTests({ tests, env, limitMs, mutated }: TestRun): Promise<TestsOutcome> {
   const change = mutated && {
     MUTANT_URL: pathToFileURL(mutated.file).href,
     MUTANT: JSON.stringify(mutated.mutant),
   };
   const child = spawn(process.execPath, ['--import', LOADER, ALL_TESTS, ...tests], {
-    // All files together have the time that tap would give to one: what is too late is decided here.
+    // tap sees all files as one, so its timeout must allow for all of them. The timer below decides what is too late.
     env: { ...env, ...change, TAP_BAIL: '1', TAP_TIMEOUT: String(Math.ceil(limitMs / 1_000)), NODE_OPTIONS: '' },
     stdio: 'ignore',
     detached: true,
   });
-  // With the processes that its tests started: a killed test stops none of them.
+  // Kills the whole process group: a killed test does not stop the processes that it started.
   const endAll = (): void => {
     try {
       process.kill(-child.pid!, 'SIGKILL');
     } catch {
-      // None is left.
+      // All of them have ended already.
     }
   };
   process.once('exit', endAll);

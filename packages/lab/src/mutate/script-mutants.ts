@@ -2,9 +2,8 @@ import { parseSync } from 'oxc-parser';
 import type { Mutant } from './mutant.ts';
 import { sqlMutants } from './sql-mutants.ts';
 
-// Wrong versions of a TypeScript module, by the operators that mutation testing is known for: comparisons, arithmetic,
-// logic, conditions, literals, calls, and bodies that do nothing. Types and the texts of errors are left alone: nothing
-// depends on them.
+// Mutants of a TypeScript module, by the usual operators of mutation testing: comparisons, arithmetic, logic,
+// conditions, literals, calls, empty bodies. Types and the texts of errors are not changed, as nothing depends on them.
 
 interface Node {
   readonly type: string;
@@ -62,7 +61,7 @@ const MEMBERS_LEFT_ALONE = new Set([
   'returnType',
   'superTypeArguments',
 ]);
-/** Properties that are read by people. */
+/** Properties whose values are texts for people; these values are not changed. */
 const PROSE = new Set(['detail', 'description', 'message', 'name']);
 const ERROR = /(Error|Busy|Refused|Unavailable|Failure)$/;
 
@@ -78,7 +77,7 @@ export function scriptMutants(fileName: string, source: string): Mutant[] {
   function operator(left: Node, right: Node, sign: string): void {
     const start = source.indexOf(sign, left.end);
     if (start < 0 || start >= right.start) return;
-    // Coverage counts `??` and its kind to their right sides, which may never be executed although the operator is.
+    // In coverage, `??`, `&&` and `||` belong to their right side, which may never run although the operator does.
     for (const text of OPERATORS[sign] ?? [])
       mutants.push({ start, end: start + sign.length, text, reachedAt: left.start });
   }
@@ -148,7 +147,7 @@ export function scriptMutants(fileName: string, source: string): Mutant[] {
     if (!isNode(callee) || callee.type !== 'MemberExpression' || !isNode(callee.property) || !isNode(callee.object))
       return;
     const name = text(callee.property);
-    // `toString` is a member of every object, this table included.
+    // METHODS, like every object, also inherits members such as `toString`.
     const other = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
     if (other) replace(callee.property, other);
     if (REMOVABLE.has(name)) replace({ start: callee.object.end, end: node.end }, '');

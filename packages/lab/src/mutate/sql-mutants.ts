@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-// Wrong versions of SQL: comparisons, arithmetic, conditions, conflicts, locks, outcomes, whole statements. By pattern,
-// which is enough for functions that are written in one style; what Postgres does not take is no mutant.
+// Mutants of SQL: comparisons, arithmetic, conditions, conflicts, sums, outcomes, whole statements. Found by patterns,
+// which is enough for functions that are written in one style. Postgres may reject some; these do not count.
 
 type Swap = readonly [pattern: RegExp, ...instead: string[]];
 
@@ -33,7 +33,7 @@ const SWAPS: readonly Swap[] = [
   [/\b(?:filter \(where [^)]*\))/g, ''],
 ];
 
-/** Statements of a function's body that something depends on. */
+/** Statements of a function's body that a mutant leaves out. */
 const STATEMENTS = /(?<=\n\s+)(?:update|delete|perform|insert into [a-z_]+ [^;]*values)\b[^;]*;/gi;
 
 export function sqlMutants(source: string, from = 0, to = source.length): Mutant[] {

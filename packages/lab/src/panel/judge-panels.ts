@@ -1,4 +1,4 @@
-// Panels by evidence: the best of each size that recorded votes know, and panels that exist, each against its best member.
+// Judges panels by recorded votes: the best panel of each size, and existing panels, each against its best member.
 import {
   choosePanels,
   halvesOf,
@@ -20,7 +20,7 @@ export interface JudgedPanel {
   readonly figures: PanelFigures;
   /** Null where there are too few questions to learn from. */
   readonly reading: ReadingFigures | null;
-  /** Milli-dollars of asking all of it once, and its best member alone; null without prices. */
+  /** Price of asking the whole panel once, and its best member alone, in milli-dollars; null without prices. */
   readonly price: number | null;
   readonly bestMemberPrice: number | null;
   readonly isBelowItsBest: boolean;
@@ -60,7 +60,7 @@ export function judgePanels({ file, prices, sizes, named }: PanelSearch): Judged
   ];
 }
 
-/** The panels that published figures speak of, as far as the file knows their models. */
+/** The panels of the published figures whose models are all in the file. */
 export const knownPanels = (file: VoteFile): NamedPanel[] =>
   Object.entries(PANELS).flatMap(([name, models]) =>
     models.every((model) => file.models.includes(model)) ? [{ name, models }] : [],

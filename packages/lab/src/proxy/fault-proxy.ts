@@ -3,8 +3,8 @@ import { chance } from '../terminal/chance.ts';
 import { openLane, type Sky } from './lane.ts';
 import { CALM, type LinkConditions } from './weather.ts';
 
-// A TCP link with faults on demand: put between two processes, it is the network between them. Calm, it
-// changes nothing but the time of a copy. It knows nothing of what passes.
+// A TCP proxy between two processes that injects network faults on demand. Without faults it only adds the time of a
+// copy. It does not interpret the bytes that pass.
 
 export interface Endpoint {
   host: string;
@@ -14,13 +14,13 @@ export interface Endpoint {
 export interface FaultProxy extends AsyncDisposable {
   readonly name: string;
   readonly port: number;
-  /** From now on, for connections that stand and for new ones. */
+  /** Applies from now on, to existing and to new connections. */
   set(weather: LinkConditions): void;
-  /** Both ends of every connection see a reset, or of those from this address. Answers how many there were. */
+  /** Resets both ends of every connection, or of those from this address. Returns how many connections it reset. */
   reset(from?: string): number;
-  /** The far ends are reset; the near ones keep a half-open connection. */
+  /** Resets the far ends; the near ends keep a half-open connection. Returns how many. */
   halfOpen(): number;
-  /** Where new connections go; for a server that comes back elsewhere. */
+  /** Where new connections go. Set when a server comes back at another address. */
   target: Endpoint;
   readonly connections: number;
   /** New connections that were reset. */
@@ -129,7 +129,7 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
   return proxy;
 }
 
-/** A socket that has sent its FIN cannot be reset, and would stay for ever. */
+/** A socket that has sent its FIN cannot be reset and would stay open for ever, so it is destroyed. */
 function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();

@@ -3,16 +3,16 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LinkConditions } from './weather.ts';
 
-// One direction of one connection. Pieces leave in the order in which they came, each at its time; what waits is bounded
-// by no longer reading. The end of the sender is a piece too: it overtakes nothing.
+// One direction of one connection. Pieces leave in the order in which they came, each at its time. The buffer is
+// bounded: reading pauses while it is full. The end of the stream is queued like a piece, so it does not overtake data.
 
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface Sky {
   readonly weather: LinkConditions;
-  /** Resolves at once unless nothing passes now. */
+  /** Resolves at once, or at the end of a blackhole. */
   passable(): Promise<void>;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   share(): number;
 }
 
@@ -70,7 +70,7 @@ export function openLane(from: Socket, to: Socket, sky: Sky): { mute(): void } {
       muted = true;
       waiting.length = 0;
       waitingBytes = 0;
-      // Read on, so that the sender believes that it is heard.
+      // Reading goes on, so that the sender sees a connection that works.
       from.resume();
     },
   };

@@ -12,8 +12,8 @@ import {
 import { chancesInOrder, chancesOf } from '@eloquentpoll/voting/chances';
 import { type Chance, chance } from '../terminal/chance.ts';
 
-// Polls as they could have run: any panel, votes that arrive in any order, failures, deadlines, budgets that are spent,
-// workers that were replaced.
+// Random polls as they could have run: any panel, votes that arrive in any order, failures, deadlines, budgets that are
+// used up, workers that were replaced.
 
 export function drawnPoll(seed: string): Receipted {
   const draw = chance(seed);
@@ -75,7 +75,7 @@ interface Run {
   reason: TerminationReason | null;
 }
 
-/** Of some situations it knows nothing, of the others it may think little. */
+/** It has no audits of some situations; in the others, the leader won between half and all of them. */
 function drawnRecord({ seats }: PollSpec, draw: Chance): TrackRecord {
   const known = new Map<string, Outcomes | undefined>();
   class Situations extends Map<string, Outcomes> {

@@ -1,10 +1,10 @@
 import type { PartName, Statement } from '@eloquentpoll/receipts';
 import type { Chance } from '../terminal/chance.ts';
 
-// Two kinds of forgery: any byte of a receipt is another; or, signed with the service's own key, a statement says what its
-// votes and rules do not give.
+// Two kinds of forgery: one character of a receipt is changed; or a statement that does not follow from its votes and
+// rules is signed with the service's own key.
 
-/** One character that is another. */
+/** Replaces one character by another. */
 export function withOtherByte(json: string, draw: Chance): string {
   const at = draw.whole(0, json.length - 1);
   let other = json[at];
@@ -16,9 +16,9 @@ type Vote = Statement['votes'][number];
 
 export interface FalseStatement {
   readonly says: string;
-  /** The part that has to notice. */
+  /** The part of the verification that must fail. */
   readonly part: PartName;
-  /** Null where this statement gives no occasion. */
+  /** Null if this statement cannot be falsified in this way. */
   alter(statement: Statement, draw: Chance): Statement | null;
 }
 
@@ -101,7 +101,7 @@ export const FALSE_STATEMENTS: readonly FalseStatement[] = [
     says: 'another failure rate',
     part: 'odds',
     alter(statement) {
-      // Of a model that was never heard, with a poll that it could still have changed.
+      // Only for a model that did not vote, in a poll that its vote could still have changed.
       const heard = new Set(statement.votes.map(({ seat }) => seat));
       const at = statement.panel.findIndex((_, seat) => !heard.has(seat));
       if (at < 0 || statement.decision.reason === 'mathematical_lock' || statement.decision.confidence === null)

@@ -1,7 +1,7 @@
 import { parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { verifyMany } from './verify-many.ts';
 
-// npm run receipts: receipts of drawn polls are verified offline, and forged ones refused. Exit code 1 when one is not.
+// npm run receipts: receipts of random polls must be accepted offline, and forged ones refused. Exit code 1 otherwise.
 
 const USAGE = `usage: npm run receipts -- [--receipts N] [--forgeries N] [--seed TEXT]
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { receiptLeaf } from '@eloquentpoll/polls';
 import type { Proof, SealedDay } from '@eloquentpoll/receipts';
 
-// The Merkle tree of a day in memory, written apart from the one in SQL.
+// The Merkle tree of a day in memory, implemented independently of the one in SQL.
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
 const text = (bytes: Buffer): string => bytes.toString('base64url');

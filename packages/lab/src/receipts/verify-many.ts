@@ -7,22 +7,22 @@ import { type DayOfReceipts, sealedDay } from './sealed-day.ts';
 
 export interface Verification {
   readonly receipts: number;
-  /** Receipts of which a part does not hold, by what it says. */
+  /** Valid receipts that were refused, with the part that does not hold and its message. */
   readonly failed: readonly string[];
   /** Reasons to stop, and how often. */
   readonly reasons: ReadonlyMap<string, number>;
   readonly bytes: { readonly median: number; readonly max: number };
   readonly us: { readonly build: number; readonly sign: number; readonly verify: number };
   readonly forged: number;
-  /** Forgeries that were accepted, or whose part did not notice. */
+  /** Forgeries that were accepted, or that the expected part did not detect. */
   readonly accepted: readonly string[];
-  /** Forgeries by the first part that failed. */
+  /** Changed receipts by the first part that failed, false statements by the part that must fail. */
   readonly refusedBy: ReadonlyMap<PartName, number>;
 }
 
 const DAY = '2026-11-20';
 
-/** Offline: nothing but the receipts, the public keys and the published day. */
+/** Verifies offline: with only the receipts, the public keys and the published day. */
 export async function verifyMany(count: number, forgeries: number, seed: string): Promise<Verification> {
   const draw = chance(seed);
   const signer = receiptSigner(Buffer.alloc(32, 5));
@@ -64,7 +64,7 @@ interface Forging {
   forgeries: number;
 }
 
-/** One after the other a byte that was changed, and a false statement that is signed. */
+/** In turn: a receipt with a changed character, and a false statement with a valid signature. */
 async function refuseForgeries({ forgeries, ...forging }: Forging) {
   const accepted: string[] = [];
   const refusedBy: PartName[] = [];
@@ -89,7 +89,7 @@ function signedFalsehood({ polls, statements, day, signer, draw }: Omit<Forging,
   for (;;) {
     const at = draw.whole(0, polls.length - 1);
     const altered = due.alter(JSON.parse(statements[at]!) as Statement, draw);
-    // Without a price, and so without a hint from it, except where the price is the falsehood.
+    // Without the price, so that it does not help to detect the forgery; except if the price is what is false.
     if (altered !== null) {
       const poll = due.part === 'price' ? polls[at]! : null;
       return { text: receiptText(poll, signer.sign(canonicalJson(altered)), day.proofOf(statements[at]!)), due };

@@ -7,8 +7,8 @@ import { findPnpm, nodeFirst } from '@eloquentpoll/launch/tools';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import { bundleInto, type Release, releaseIn } from './release.ts';
 
-// Builds a revision of this repository as it was built then: its files out of git, the packages of its own lockfile, its own
-// bundler. What is shipped is kept, the rest is removed.
+// Builds a revision of this repository as it was built then: its files from git, the packages of its own lockfile, its
+// own bundler. Only what is shipped is kept.
 
 const GIT_MS = 60_000;
 
@@ -36,7 +36,7 @@ export async function bringRelease(revision: string): Promise<Release> {
   return releaseIn(kept, name);
 }
 
-/** Of the releases that this checkout descends from. */
+/** Of the releases from which this checkout descends. */
 export async function newestTag(): Promise<string> {
   const { ok, output } = await runProgram('git', ['describe', '--abbrev=0', '--match', 'v*'], { cwd: root }, GIT_MS);
   if (!ok) throw new Failure('No release has a tag here: name the older one with --from REVISION.');

@@ -8,8 +8,8 @@ import { anyQuestion } from '../fixture/polls.ts';
 import { chance } from '../terminal/chance.ts';
 import type { Upgrade } from './upgrade.ts';
 
-// The published clients of both releases, behind what a balancer does: each request goes to a gateway that is ready, of
-// whichever release. What one client asked is asked again by the other with the same key, and is the same answer.
+// The published clients of both releases, as behind a load balancer: each request goes to any ready gateway, of either
+// release. What one client asked, the other asks again or reads, and it must get the same answer.
 
 type ClientModule = typeof import('@eloquentpoll/client/eloquentpoll.ts');
 type Preset = import('@eloquentpoll/client/eloquentpoll.ts').Preset;
@@ -88,7 +88,7 @@ export async function startClientCalls(options: ClientCallsOptions): Promise<Cli
 
 const ANY_GATEWAY = 'http://any.gateway';
 
-/** As a balancer knows them: one that is to end gets nothing new. */
+/** As a load balancer sees them: a gateway that is about to end gets no new requests. */
 function readyGateways({ slots }: Fleet): string[] {
   const ready = ({ role, app, isFaulted }: Slot) => role === 'gateway' && app?.hasEnded === false && !isFaulted;
   return slots.filter(ready).map(({ links }) => `http://127.0.0.1:${links.callers!.port}`);
@@ -96,7 +96,7 @@ function readyGateways({ slots }: Fleet): string[] {
 
 type Asked = Parameters<Client['ask']>[0];
 type Terms = { idempotencyKey: string; timeoutMs: number };
-/** Returns the ids that were named. */
+/** Returns the ids in the answers. */
 type Call = (client: Client, other: Client, asked: Asked, terms: Terms) => Promise<string[]>;
 
 const CALLS: readonly Call[] = [

@@ -7,8 +7,8 @@ import { Description } from '../fuzz/operations.ts';
 import type { Release } from './release.ts';
 import type { Upgrade } from './upgrade.ts';
 
-// Answers are of the shape that the description of their own release declares, and of that of the older one: its clients
-// read answers of both.
+// Answers must have the shape that the API description of their own release declares, and that of the older release
+// too, because its clients read answers of both.
 
 export interface JudgedAnswers {
   judge(by: Pick<Slot, 'release'>, sent: CallerRequest, response: Response, text: string): void;
@@ -33,7 +33,7 @@ export async function judgeAnswers({ from, to }: Upgrade): Promise<JudgedAnswers
     },
     judge({ release: by }, { method, path, headers }, { status, headers: given }, text) {
       count += 1;
-      // What is away is judged by a rule of its own; lines of a file have no declared shape.
+      // Answers of 500 and above are judged by another rule; JSON lines have no declared shape.
       if (!by || status >= 500 || given.get('content-type')?.startsWith('application/jsonl')) return;
       const answer = { status, headers: Object.fromEntries(given), text, tookMs: 0 };
       for (const release of new Set([by, from])) {

@@ -4,7 +4,7 @@ import { Failure } from '@eloquentpoll/launch/failure';
 import { root } from '@eloquentpoll/launch/folders';
 import { runProgram } from '@eloquentpoll/services/run-program';
 
-// A release as it is shipped: its bundled programs, its client and its API description, in a folder that needs no packages.
+// A release as it is shipped: bundled programs, client and API description, in a folder that needs no packages.
 
 export interface Release {
   /** Its revision, or `this`. */
@@ -40,13 +40,13 @@ export async function bundleInto(folder: string, checkout: string): Promise<void
     cpSync(join(checkout, file), join(folder, basename(file)));
 }
 
-/** What is in this folder now. */
+/** Bundles this checkout into the folder. */
 export async function presentRelease(folder: string): Promise<Release> {
   await bundleInto(folder, root);
   return releaseIn(folder, 'this');
 }
 
-/** One of the operator's programs; the last JSON line that it printed. */
+/** Runs one of the operator's programs; returns the last JSON line that it printed. */
 export async function runOperator(
   file: string,
   args: readonly string[],

@@ -6,11 +6,12 @@ import { type Chance, chance } from '../terminal/chance.ts';
 import type { Release } from './release.ts';
 import type { Upgrade } from './upgrade.ts';
 
-// An upgrade under load, taken back and done again, over and over: the older release alone, the new schema under it, then
-// process by process the newer one, and back. In between both serve side by side, in any order and mix, and workers are killed.
+// An upgrade under load, which is rolled back and repeated: first the older release alone, then with the new schema.
+// Then processes are replaced by the newer release one by one, in random order, and back again. So both releases serve
+// side by side, while workers are killed.
 
 const ALONE_MS = 6_000;
-/** Two releases beside each other, after each process that was replaced. */
+/** The pause after each replaced process, in which both releases serve. */
 const MIXED_MS = [500, 3_000] as const;
 const COMPLETE_MS = 60_000;
 const KILLS = { name: 'kills', gapMs: [4_000, 9_000], faults: { 'kill worker': 1 } } as const;
@@ -34,7 +35,7 @@ export function rollReleases(target: Target, { from, to, migrate }: Upgrade, see
     }
   }
 
-  /** In good order, when no kill is being repaired. */
+  /** Lets the process drain and starts the release in its place, once no kill is being repaired. */
   async function replace(slot: Slot, release: Release): Promise<void> {
     while (slot.isFaulted || !slot.app) await sleep(50);
     slot.isFaulted = true;

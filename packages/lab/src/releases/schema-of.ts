@@ -1,6 +1,7 @@
 import type pg from 'pg';
 
-// All that a release relies on, a line each: columns, constraints, indexes, triggers, functions, and who may do what.
+// Everything in a database that a release relies on, a line each: columns, constraints, indexes, triggers, functions
+// and grants.
 
 const LINES = `
   with tables as (

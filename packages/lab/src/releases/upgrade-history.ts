@@ -1,7 +1,7 @@
 import type { ProcessStart } from '../faults/fleet.ts';
 import type { CampaignHistory } from '../faults/history.ts';
 
-// What is judged beside the rest where two releases worked on the same stores.
+// What is judged in addition if two releases worked on the same stores.
 
 export interface UpgradeHistory {
   readonly from: string;
@@ -11,15 +11,15 @@ export interface UpgradeHistory {
   /** Calls of the published clients, by their release. */
   readonly clientCalls: Readonly<Record<string, number>>;
   readonly clientFailures: readonly string[];
-  /** Between the migrated database and a new one. */
+  /** Differences between the migrated database and a new one. */
   readonly schema: readonly string[];
 }
 
-/** Polls that more than one release had a part in. */
+/** Numbers of polls that more than one release worked on. */
 export interface SharedPolls {
   readonly acceptedByOldRunByNew: number;
   readonly acceptedByNewRunByOld: number;
-  /** Claimed by workers of both. */
+  /** Claimed by workers of both releases. */
   readonly takenOver: number;
 }
 
@@ -40,7 +40,7 @@ export function sharedPolls({ upgrade, journal, operations, polls }: CampaignHis
   for (const { attempts, named } of operations) {
     const [first] = attempts;
     const claims = [...named].map((name) => claimedBy.get(idOf.get(name) ?? name)).find(Boolean);
-    // Of one that was asked twice it is not known which gateway accepted it.
+    // If an attempt got no answer, it is not known which gateway accepted the poll.
     if (!first || !claims || attempts.some(({ status }) => status === null)) continue;
     const by = releaseAt(first.gateway, first.asked);
     if (by === from && [...claims].some((release) => release !== from)) acceptedByOldRunByNew += 1;

@@ -11,15 +11,15 @@ import { schemaOf } from './schema-of.ts';
 export interface Upgrade {
   readonly from: Release;
   readonly to: Release;
-  /** Brings a new database to the schema of the older one. */
+  /** Migrates a new database to the schema of the older release. */
   begin(databaseUrl: string): Promise<void>;
-  /** Brings it to the schema of the newer one, as an operator does. */
+  /** Migrates it to the schema of the newer release, as an operator does. */
   migrate(databaseUrl: string): Promise<void>;
   /** What a migrated database has that a new one of the newer release has not, and the reverse. */
   differences(databaseUrl: string): Promise<string[]>;
 }
 
-/** `folder`: where the newer one, which is this checkout, is bundled. */
+/** `folder`: where the newer release, which is this checkout, is bundled. */
 export async function openUpgrade(revision: string, serverUrl: string, folder: string): Promise<Upgrade> {
   const from = await bringRelease(revision);
   const to = await presentRelease(join(folder, 'this-release'));

@@ -25,12 +25,12 @@ export function crossFitted(polls: readonly RecordedPoll[], panelSize: number): 
   return polls.map((poll, i) => ({ ...poll, record: folds[i % FOLDS]! }));
 }
 
-/** When a panel that is audited from its first poll on may be asked in this order. */
+/** The gate of a panel that is audited from its first poll on. */
 export interface AuditGate {
   /** Audits after which it opens; null where it stays shut. */
   readonly opensAfter: number | null;
   readonly isAlarmed: boolean;
-  /** Of all audits, each judged by the record of those before it. */
+  /** Share of the early stops that were wrong, each judged by the record of the audits before it. */
   readonly wrongStops: number;
 }
 

@@ -1,5 +1,5 @@
-// Recorded votes as a batch with right answers: its polls are accepted and ended through the functions of the service, with
-// the votes that are recorded until the rules stop them, and its report is read as a caller reads it.
+// Recorded votes as a batch with right answers. Its polls are accepted and ended by the functions of the service, each
+// with its recorded votes until the rules stop it, and the report is read as a caller reads it.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BatchReport, PollSpec, Vote } from '@eloquentpoll/contracts';
 import { batchReport } from '@eloquentpoll/gateway/batch-report';
@@ -31,7 +31,7 @@ import { standing, stopReason, type TerminationReason } from '@eloquentpoll/voti
 import { makerOf } from './families.ts';
 import type { RecordedPoll } from './recorded-poll.ts';
 
-/** A thousandth of a dollar in micro-USD, and a thousandfold: prices of a file have up to six digits. */
+/** One milli-dollar in micro-USD, times 1,000: prices in a file may be fractions of a micro-USD. */
 const PRICE_U = 1_000_000;
 const CHUNK = 100;
 

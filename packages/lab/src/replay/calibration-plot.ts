@@ -5,7 +5,7 @@ const EDGE = 64;
 const SIDE = SIZE - 2 * EDGE;
 const COLOURS = ['#1f6feb', '#d1551f', '#2e8b57', '#8a3ffc'];
 
-/** Confidence against what came true, as an SVG document: one line per panel, a dot's area is its number of states. */
+/** Confidence against what came true, as an SVG document: one line per panel; a dot's size grows with its states. */
 export function calibrationPlot(
   panels: readonly { readonly name: string; readonly calibration: Calibration }[],
 ): string {

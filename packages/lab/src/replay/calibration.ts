@@ -1,5 +1,5 @@
-// Does confidence mean what it says? Every state between the first and the last vote of every poll is one forecast:
-// the confidence C that its leader will be the full panel's winner, against whether it was.
+// Compares confidence with what came true. Every state between the first and the last vote of every poll is one
+// forecast: the confidence that its leader will be the full panel's winner, against whether it was.
 import { addForecast, type Forecast, type ForecastFigures, forecastFigures, noForecasts } from '@eloquentpoll/evidence';
 import { standing } from '@eloquentpoll/voting';
 import { courseOf, winnerOf } from './compare-rules.ts';
@@ -26,7 +26,7 @@ export const calibrate = (forecasts: readonly Forecast[]): Calibration => ({
   eceOpen: openFigures(forecasts).ece,
 });
 
-/** Of the states that no lock had settled: what a report about polls that stop on a lock can know. */
+/** Only of states that no lock had settled. A report knows no others, because polls stop on a lock. */
 export const openFigures = (forecasts: readonly Forecast[]): ForecastFigures =>
   figuresOf(forecasts.filter(({ confidence }) => confidence < 1));
 

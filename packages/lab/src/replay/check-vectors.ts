@@ -15,7 +15,7 @@ export interface VectorFigures {
   /** Figures that the file lacks although there is a leader. */
   readonly missing: number;
   readonly maxError: number;
-  /** Vectors whose leader or lock is not ours. */
+  /** Vectors whose leader or lock differs from ours. */
   readonly contradicted: number;
 }
 
@@ -74,7 +74,7 @@ function leaderOf(votes: readonly number[]): number | null {
   return votes.filter((count) => count === best).length === 1 ? votes.indexOf(best) : null;
 }
 
-/** "a/b" as a number, exact to the last bit but one however long its digits are. */
+/** "a/b" as a number, exact except for the last bits, however many digits a and b have. */
 function fraction(text: string): number {
   const [numerator, denominator = '1'] = text.split('/');
   const scale = 10n ** 30n;

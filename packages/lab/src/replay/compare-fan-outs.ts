@@ -74,7 +74,7 @@ export async function compareFanOuts(
   }));
 }
 
-/** `concurrency` below the panel makes calls wait for each other; one that never started costs nothing. */
+/** If `concurrency` is below the size of the panel, calls wait for each other. One that never started costs nothing. */
 async function collect(
   recorded: RecordedPoll,
   threshold: number,
@@ -113,7 +113,7 @@ async function collect(
   return { calls, price, latencyMs: clock.now() };
 }
 
-/** Lets so many in at once; the others wait in their order. */
+/** A semaphore with so many places; the others wait in order. */
 function waitingLine(places: number): { enter(): Promise<void>; leave(): void } {
   let free = places;
   const waiting: (() => void)[] = [];

@@ -17,7 +17,7 @@ const TOLERANCE = 1e-6;
 export const differs = ({ replay, report }: ComparedFigure): boolean =>
   replay === null || report === null ? replay !== report : Math.abs(replay - report) > TOLERANCE;
 
-/** Of polls that ran until nothing could change their answer: everything is known, at any threshold. */
+/** For polls that ran until nothing could change their answer: the report knows all figures, at any threshold. */
 export function comparedToProof(polls: readonly RecordedPoll[], report: BatchReport): ComparedFigure[] {
   const { thresholds, calibration } = report.panels[0]!;
   const open = openFigures(forecastsOf(polls));
@@ -37,7 +37,7 @@ export function comparedToProof(polls: readonly RecordedPoll[], report: BatchRep
   ];
 }
 
-/** Of polls that stopped early, what can be known; what cannot is null in the report. */
+/** For polls that stopped early: only the figures that the report can know then. The others are null in it. */
 export function comparedAsAsked(
   polls: readonly RecordedPoll[],
   threshold: number,

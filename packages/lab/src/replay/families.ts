@@ -1,4 +1,4 @@
-/** Who makes a model, by its recorded name; a name that is not known here is a family of its own. */
+/** The maker of a model, by its recorded name. A name that is not known here is a family of its own. */
 export function makerOf(model: string): string {
   const known = MAKERS.find(([pattern]) => pattern.test(model));
   return known === undefined ? model : known[1];

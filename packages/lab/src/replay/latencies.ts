@@ -1,7 +1,7 @@
-// Made-up latencies: recorded vote files do not say how long a model took. Log-normal around a median of its own for
-// every model, and now and then a straggler; the same for the same seed. The parameters are chosen so that a call takes
-// 4.4 seconds on average and the slowest of nine 12.5. What a hedge gains hangs on them: without stragglers, waiting
-// for all of them is hardly slower than need + 1.
+// Made-up latencies, because recorded vote files have none: log-normal around a median for each model, with occasional
+// stragglers, and always the same for the same poll and model. The parameters are chosen so that a call takes 4.4
+// seconds on average and the slowest of nine 12.5. The gain of a hedge depends on them: without stragglers, waiting for
+// all models is hardly slower than need + 1.
 import { chance } from '../terminal/chance.ts';
 
 const MEDIAN_MS = { from: 1_000, to: 8_000 };

@@ -1,6 +1,6 @@
-// A service in operation, played with recorded votes: polls come one after the other, some are audited, the gate opens,
-// cheap models turn bad and are mended, the field of the questions changes. What is published is compared with what all
-// polls, audited or not, came to.
+// A service in operation, simulated with recorded votes: polls come one after the other, some are audited, the gate
+// opens, cheap models become bad and are repaired, the field of the questions changes. The published figures are
+// compared with those over all polls, audited or not.
 import {
   type AuditBook,
   type AuditedPoll,
@@ -28,11 +28,11 @@ import type { VoteFile } from './vote-file.ts';
 export interface Phase {
   readonly name: string;
   readonly polls: number;
-  /** So many of the cheapest models vote for the first option, whatever is asked. */
+  /** How many of the cheapest models vote for the first option, whatever is asked. */
   readonly badModels: number;
   /** Which fields are asked about. */
   readonly field: (category: string) => boolean;
-  /** A new roster version: records and certificates begin afresh. */
+  /** The phase begins with a new roster version, without any record or certificate. */
   readonly rebuilt: boolean;
 }
 
@@ -44,12 +44,12 @@ export interface PhaseFigures {
   readonly cheapest: number;
   readonly dollarsSaved: number;
   readonly wrongStops: number;
-  /** Polls of the phase until the gate opened and until the alarm; null where it did not. */
+  /** Polls of the phase before the gate was open, and before the alarm; null if that did not happen. */
   readonly openedAfter: number | null;
   readonly alarmedAfter: number | null;
   /** From the audited polls of the phase. */
   readonly published: readonly CalibrationBand[];
-  /** Published bands whose interval holds what came true over all polls. */
+  /** The number of published bands whose interval contains the share that came true over all polls. */
   readonly covered: number;
 }
 
@@ -113,7 +113,7 @@ export function liveOperation(
   });
 }
 
-/** One roster version: its audits, and the record that they leave, copied when it changes. */
+/** One roster version: its audits and the resulting track record, which is read again after each audit. */
 function openVersion({ models }: NamedPanel) {
   const book: AuditBook = auditBook({ panelSize: models.length, threshold: THRESHOLD, minVotes: 3 });
   const remembered: AuditedPoll[] = [];
@@ -166,7 +166,7 @@ function play({ question: { optionCount }, models, votes, prices }: RecordedPoll
   };
 }
 
-/** What came true in this band, every poll counted once, lies within the published interval. */
+/** Whether the share that came true in this band, with every poll counted once, is within the published interval. */
 function covers({ from, to, interval }: CalibrationBand, all: readonly StatedConfidence[]): boolean {
   const [truth] = calibrationBands(
     all.filter(({ confidence }) => confidence >= from && confidence < to),

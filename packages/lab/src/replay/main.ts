@@ -67,7 +67,7 @@ async function readVotes(path: string): Promise<VoteFile> {
   return parseVoteFile(await readFile(path, 'utf8'), path);
 }
 
-/** The same file by another path is still the same file. */
+/** Returns `file` itself if both paths lead to the same file. */
 async function readRecord({ record }: Arguments, votes: string, file: VoteFile): Promise<VoteFile | null> {
   if (record === undefined) return null;
   const [one, other] = await Promise.all([realpath(record), realpath(votes)]);

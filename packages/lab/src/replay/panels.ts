@@ -1,6 +1,6 @@
 import { Failure } from '@eloquentpoll/launch/failure';
 
-// The panels that published figures speak of, by short name, and panels spelled out on the command line.
+// The panels of the published figures, by short name, and panels that the command line lists model by model.
 
 const R9 = [
   'gemini-1.5-pro-002',

@@ -31,11 +31,11 @@ export interface Replay {
   readonly threshold: number;
   readonly order: AskingOrder;
   readonly prices: Prices | null;
-  /** Votes to learn the track record from. The file itself means that each poll is judged by a record of the others. */
+  /** Votes to learn the track record from. If it is `file` itself, each poll is judged by a record of the others. */
   readonly record: VoteFile | null;
 }
 
-/** Everything that a vote file says about one panel. `watch` hears how much there is to do, then of every step. */
+/** All figures of one panel. `watch` gets the number of steps; the function that it returns is called at each step. */
 export async function replayPanel(
   replay: Replay,
   panel: NamedPanel,

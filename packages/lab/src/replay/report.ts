@@ -66,7 +66,7 @@ export function panelReport(panel: ReplayFigures, threshold: number): string {
   ].join('\n');
 }
 
-/** Nothing where neither order nor record was asked for. */
+/** Empty for the shuffled order without a track record. */
 function howAsked({ order, audits, gate }: ReplayFigures): string[] {
   if (order === 'shuffled' && audits === null) return [];
   const asked = order === 'cheapest' ? 'asked cheapest first' : 'asked in shuffled order';

@@ -1,5 +1,5 @@
-// The rules that are compared. Each looks at the votes so far and says whether to stop. A lock costs nothing and is
-// never wrong, so every rule but the full panel also stops on a lock: rivals are compared at their best.
+// The rules that are compared. Each looks at the votes so far and decides whether to stop. A lock costs nothing and is
+// never wrong, so every rule but the full panel also stops on a lock: this shows the other rules at their best.
 import { decide, isLocked, type PollState, standing } from '@eloquentpoll/voting';
 
 export interface VotesSoFar {
@@ -24,7 +24,7 @@ export const stoppingRules = (threshold: number): StoppingRule[] => [
 const locked = ({ poll, votes }: VotesSoFar): boolean =>
   isLocked(standing(poll).tally, poll.seats.length - votes.length);
 
-/** Aggarwal et al. 2023: the share of the leader against the runner-up is Beta(v1 + 1, v2 + 1); this is P(share > 1/2). */
+/** Aggarwal et al. 2023: the leader's share against the runner-up is Beta(v1 + 1, v2 + 1); this is P(share > 1/2). */
 export function leaderBeatsRunnerUp({ poll }: Pick<VotesSoFar, 'poll'>): number {
   const [first = 0, second = 0] = standing(poll).tally.toSorted((a, b) => b - a);
   // For whole numbers the Beta tail is a binomial one: at most `first` heads in first + second + 1 fair throws.

@@ -6,13 +6,13 @@ import { isJsonObject } from '@eloquentpoll/contracts';
 import { testCertificate } from '@eloquentpoll/testkit/tls-certificate';
 import { type NameResolver, type ReceiverRules, receiverRules } from '@eloquentpoll/webhooks';
 
-// Receivers of every kind under names of their own, a resolver that knows the names, and a trap on an address that must
-// never be connected to.
+// Receivers of every kind, each with its own names; a resolver that knows the names; and a trap at an address to which
+// no connection may be made.
 
 const GOOD_ADDRESS = '127.0.0.1';
 const TRAP_ADDRESS = '127.0.0.2';
 
-/** The first label of a name, up to its number, says how the receiver behaves. */
+/** The name of a receiver begins with its kind, followed by a number. */
 export const RECEIVER_KINDS = [
   'healthy',
   'slow',
@@ -40,23 +40,23 @@ const INSIDE = [
 
 export interface HostileReceivers extends AsyncDisposable {
   resolve: NameResolver;
-  /** As in production, but that 127.0.0.1 counts as public, on any port. */
+  /** As in production, except that 127.0.0.1 counts as public and any port is allowed. */
   rules: ReceiverRules;
   ca: string;
   urlOf(kind: ReceiverKind, number: number): string;
-  /** When each message got its first good answer, by id and name; and how often it came. */
+  /** By message id and receiver name: when the message was first answered with 200, and how often it was. */
   heard: Map<string, { atMs: number; happenedAtMs: number; times: number }>;
-  /** Addresses that were connected to, or tried. */
+  /** Addresses to which a connection was made or tried. */
   addresses: Set<string>;
   trapped(): number;
-  /** How often a name led to an address inside. */
+  /** How often a name was resolved to an internal address. */
   ledInside(): number;
 }
 
 export interface Misbehaviour {
-  /** How long the slow ones take. */
+  /** How long slow receivers take to answer. */
   slowMs: number;
-  /** How long those that recover answer 500. */
+  /** For how long recovering receivers answer 500 at first. */
   downMs: number;
 }
 

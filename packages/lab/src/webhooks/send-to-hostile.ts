@@ -15,18 +15,18 @@ import {
   type ReceiverKind,
 } from './receivers.ts';
 
-// Webhooks to receivers most of which are no good: two workers send, a third dies with deliveries in its hands.
+// Webhooks to receivers most of which misbehave: two workers send, a third dies after it has claimed deliveries.
 
 export interface HostilePlan extends Misbehaviour {
   webhooks: number;
   accounts: number;
   /** Deliveries that become due per second. */
   perSecond: number;
-  /** How long a receiver may take. */
+  /** How long a receiver may take to answer. */
   timeoutMs: number;
-  /** Deliveries that a worker takes and never ends. */
+  /** The number of deliveries that the third worker claims and never ends. */
   lost: number;
-  /** What a healthy receiver has not heard is lost when none has heard anything for so long. */
+  /** Missing messages count as lost when no receiver has accepted a new one for this long. */
   withinMs: number;
 }
 
@@ -37,18 +37,18 @@ export interface HostileFigures {
   recovered: { due: number; delivered: number };
   byOutcome: Record<string, number>;
   goneDisabled: { due: number; disabled: number };
-  /** Connections to the trap, how often a name led inside, and addresses besides the good one that were tried. */
+  /** Connections to the trap, names that were resolved to internal addresses, and other addresses that were tried. */
   trapped: number;
   ledInside: number;
   otherAddresses: string[];
 }
 
-/** Of each account; and one of every other kind. */
+/** Per account, which also has one receiver of every other kind. */
 const HEALTHY_EACH = 4;
 const OTHERS = RECEIVER_KINDS.filter((kind) => kind !== 'healthy');
 const WORKERS = 2;
 
-/** For all their receivers, one event; for each fifth event, a webhook_url besides. */
+/** Each event goes to all endpoints of one account, every fifth event also to a `webhook_url`. */
 export async function sendToHostile(
   stores: Pick<Stores, 'storage' | 'query'>,
   plan: HostilePlan,
@@ -124,7 +124,7 @@ async function openAccount(
   return accountId;
 }
 
-/** Returns how many it took. */
+/** Claims deliveries for a worker that does nothing with them. Returns how many. */
 async function takeAndDie({ storage }: Pick<Stores, 'storage'>, limit: number): Promise<number> {
   const terms = { worker: 'dead', limit, slow: limit, leaseMs: 30_000, perReceiver: 8, perAccount: 64 };
   return (await claimDeliveries(storage, terms)).length;

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import { lowerQuartile, median } from '../windows.ts';
 
-// Model calls as raw as they can be made: the body that a worker sent, over a pool, the reply parsed. C is what one of
-// many costs; U7 is how long seven at once take when nothing else is going on; sets are seven at once, many sets at a
-// time. Asked over HTTP: `/c?ms=1000`, `/u7?n=40`, `/sets?ms=1000&at_once=32`. With THROUGH all calls go through a gateway,
-// with CALL_HEADERS beside those that models need.
+// Model calls that are as cheap as possible: a body that a worker sent, a connection pool, the reply parsed. C is the
+// cost of one call among many. U7 is the time of seven parallel calls while nothing else runs. A set is seven parallel
+// calls, with many sets at a time. Controlled over HTTP: `/c?ms=1000`, `/u7?n=40`, `/sets?ms=1000&at_once=32`. With
+// THROUGH, all calls go through a gateway and have CALL_HEADERS in addition.
 
 const models = new Pool(process.env.MODEL_SERVER!, { connections: 1 });
 const body = await (await models.request({ method: 'GET', path: '/newest' })).body.text();

@@ -4,8 +4,8 @@ import { Type } from '@sinclair/typebox';
 import { fastify } from 'fastify';
 import { Redis } from 'ioredis';
 
-// The least that a service built like ours could do: H answers a constant through a TypeBox schema, G reads one key
-// from Redis first, A0 checks the body of a poll and answers without doing anything.
+// The minimum work of a service built like ours: H answers a constant through a TypeBox schema, G reads one key from
+// Redis first, A0 validates the body of a poll and answers without doing anything.
 
 const app = fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>();
 const Hello = Type.Object({ session_id: Type.String(), status: Type.String(), result_id: Type.String() });

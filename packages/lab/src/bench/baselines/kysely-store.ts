@@ -3,8 +3,8 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { Stores } from '../../fixture/stores.ts';
 
-// The end of a poll as one would write it without thinking about speed: a transaction of five statements, built by
-// Kysely and sent one after the other, into tables like ours. It checks less than finish_poll does.
+// The end of a poll, stored without regard to speed: a transaction of five statements, built by Kysely and sent one
+// after the other, into our tables or copies of them. It checks less than finish_poll does.
 
 const COPIES = ['results', 'votes', 'transfers'];
 

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// Models that cost next to nothing and answer at once, or after the time that the path names (`/after/500/v1`). Model
-// `sim/model-3` votes for the option `answer 3`, so that seven models vote for seven options and none is skipped; where
-// there is no such option all of them vote for `answer 8`. It remembers when each poll was first asked about, by the
-// clock that all processes of a machine share, and the newest request as it came.
+// Models that use almost no CPU and answer at once, or after the milliseconds in the path (`/after/500/v1`). Model
+// `sim/model-3` votes for the option `answer 3`, so that seven models vote for seven options and none is skipped. If
+// there is no such option, it votes for `answer 8`. The server keeps the time of the first call of each poll, by a
+// clock that all processes of a machine share, and the body of the newest request.
 
 const firstAsked = new Map<string, number>();
 let newest = '';

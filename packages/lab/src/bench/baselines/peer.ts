@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-// Starts the peer's own entry point in this process, and says when it answers.
+// Starts the peer's own entry point in this process, and prints the ready line once it answers.
 
 const STARTS_WITHIN_MS = 30_000;
 

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 
-// A caller who hands over a file and persists: each request is repeated, at another gateway, until its answer is definite.
+// A client that uploads a file and repeats each request, at another gateway, until it gets a final answer.
 
 export interface RowCounts {
   total: number;
@@ -24,11 +24,11 @@ export interface BatchState {
 export interface BatchClient {
   upload(rows: number): Promise<BatchState>;
   read(id: string): Promise<BatchState>;
-  /** Lines of its results by outcome, and how many custom ids they have. */
+  /** The number of result lines, in total and by outcome, and of different custom ids in them. */
   results(id: string): Promise<{ lines: number; ids: number; outcomes: Map<string, number> }>;
 }
 
-/** Of which the models of the bench vote for the first. */
+/** The models of the bench all vote for the first one. */
 export const OPTIONS = ['answer 8', 'answer 9', 'answer 10'];
 
 const RETRY_MS = 250;
@@ -82,7 +82,7 @@ export function batchClient(key: string, anyPort: () => number): BatchClient {
   };
 }
 
-/** A request that will not be answered otherwise if it is repeated. */
+/** A final refusal: a repeated request would get the same answer. */
 class Refused extends Error {}
 
 async function refusalOf(response: Response): Promise<Error> {

@@ -2,16 +2,16 @@ import { checkWholeLedger } from '@eloquentpoll/storage';
 import type { Stores } from '../../fixture/stores.ts';
 import type { BatchClient } from './batch-client.ts';
 
-// What became of every row, as its caller reads it and as Postgres has it.
+// Checks the outcome of every row, as its caller reads it and as Postgres has it.
 
 export interface BatchVerdict {
-  /** Rows without a result, or with one of another row. */
+  /** Rows without an answer (success or partial), and result lines that repeat a custom id. */
   lost: number;
-  /** Rows with more polls than one, or polls that are of no row. */
+  /** Polls beyond the first of a row, plus the difference between the number of polls and of rows. */
   runTwice: number;
   /** Holds that were captured more than once, and votes that were stored more than once. */
   billedTwice: number;
-  /** Polls that more workers than one claimed. */
+  /** Polls that were claimed more than once. */
   takenOver: number;
   ledger: string[];
 }

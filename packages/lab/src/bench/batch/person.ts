@@ -6,7 +6,7 @@ import { OPTIONS } from './batch-client.ts';
 const READS_MS = 100;
 
 export interface AskingPerson extends AsyncDisposable {
-  /** How long the answers of one time took, in milliseconds; `lost` counts requests without an answer. */
+  /** Of requests sent since the mark: the milliseconds of each answer. `lost` counts requests without an answer. */
   since(mark: number): { took: number[]; lost: number };
   /** The present moment, for `since`. */
   mark(): number;

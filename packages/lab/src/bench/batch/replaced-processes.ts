@@ -2,18 +2,18 @@ import { rssBytes } from '../../fixture/rss-bytes.ts';
 import { cpuUs } from '../processes-cpu.ts';
 import type { ProcessUnderTest, Server } from '../stage.ts';
 
-// Gateways and workers, each of which is replaced when it is killed; what all of them cost is kept.
+// Gateways and workers, each of which is replaced when it is killed. The CPU time of killed processes is kept.
 
 type ReplacedRole = 'gateway' | 'worker';
 
 export interface ReplacedProcesses extends AsyncDisposable {
   readonly kills: number;
   anyPort(): number;
-  /** Kills the next of them, in turn, and resolves when another is in its place. */
+  /** Kills the next process, in turn, and resolves when its replacement is ready. */
   killNext(): Promise<void>;
-  /** CPU of all that ever ran, in microseconds. */
+  /** CPU of all processes that ever had this role, in microseconds. */
   cpu(role: ReplacedRole): number;
-  /** The largest of those that run. */
+  /** Of the largest gateway that runs now. */
   gatewayRss(): number;
 }
 

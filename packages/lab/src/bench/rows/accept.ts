@@ -4,7 +4,7 @@ import { BODY, inTurn, pollRequest } from '../polls.ts';
 import { type Row, us } from '../rows.ts';
 import { interleaved } from '../windows.ts';
 
-/** Taking a poll on: key, limit, validation, idempotency row, hold, poll row, commit, queue. */
+/** Accepting a poll: API key, rate limit, validation, idempotency row, hold, poll row, commit, queue. */
 export const accept: Row = {
   id: 'accept',
   about: 'accepting a session against a POST that only validates (A0)',

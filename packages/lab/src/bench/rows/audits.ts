@@ -6,7 +6,7 @@ import { interleaved, sized } from '../windows.ts';
 const POLLS = 60;
 const AT_ONCE = 6;
 const MODEL_MS = 100;
-/** All models vote for the first: it stops after three votes, and four models are left for the audit. */
+/** All models vote for the first option, so the poll stops after three votes and leaves four models for the audit. */
 const ORDER = {
   question: 'Which of these answers is the best one, all things considered, for a person who has to choose today?',
   options: ['answer 8', 'answer 9', 'answer 10', 'answer 11'],
@@ -15,7 +15,7 @@ const ORDER = {
   max_cost_usd: 1,
 };
 
-/** What audits of every poll cost its caller: the same polls through a gateway that draws all of them, and one that draws none. */
+/** How audits slow down callers: the same polls through a gateway that audits all of them, and one that audits none. */
 export const audited: Row = {
   id: 'audits',
   about: 'p95 of a poll while all of them are audited, against none',
@@ -73,7 +73,7 @@ async function asked({ customers }: Stage, port: number, polls: number): Promise
   return took;
 }
 
-/** So that those of one window do not run in the next. */
+/** Waits until no audit is due, so that audits of one window do not run in the next. */
 async function auditsEnded({ stores }: Stage): Promise<void> {
   for (let waited = 0; waited < 60_000; waited += 100) {
     const [row] = await stores.query<{ due: number }>('select count(*)::integer as due from audit_jobs');

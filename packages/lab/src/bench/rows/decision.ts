@@ -22,8 +22,8 @@ const SEATS = 20;
 const AUDITS = 5_000;
 
 /**
- * The rule itself, on the largest poll there is: ten options, twenty models that agree as often as models do. With a full
- * track record, and the odds of all options as they are sent after each vote.
+ * The rule itself, in the largest possible poll: ten options, twenty models that agree as often as real ones. Once
+ * alone, once with a full track record and the chances of all options, which are sent after each vote.
  */
 export const decision: Row = {
   id: 'decision',
@@ -60,7 +60,7 @@ const preemptions = (): number => process.resourceUsage().involuntaryContextSwit
 
 type Draw = (below: number) => number;
 
-/** Half of the votes are for one option. */
+/** About 55 % of the votes are for option 0. */
 const drawnVote = (draw: Draw): number => (draw(10) < 5 ? 0 : draw(OPTIONS));
 
 function auditedRecord(draw: Draw): TrackRecord {

@@ -4,7 +4,7 @@ import { info, type Line, type Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
 import { sized, type WindowPlan } from '../windows.ts';
 
-// What an account notices of other accounts that send as much as they can.
+// How much an account is affected by other accounts that send as much as they can.
 
 const SESSIONS = 5_000;
 const NEIGHBOUR_POLLS = 15;
@@ -111,7 +111,7 @@ export async function sharesOfAccounts(stage: Stage, course: WindowPlan): Promis
   const over = new AbortController();
   const sent: Sent = { accepted: 0, refused: 0 };
   const [{ at }] = (await stage.stores.query<{ at: Date }>('select now() as at')) as [{ at: Date }];
-  // The first sends 34, the last 97, so no account runs out before the measurement ends.
+  // The first account sends 34 polls, the last 97, so none has all its polls run before the measurement ends.
   const load = async (key: string, n: number): Promise<void> => {
     for (let left = 34 + n; left > 0; ) if (await send(origin, key, sent, over.signal)) left -= 1;
   };

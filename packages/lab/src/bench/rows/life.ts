@@ -8,7 +8,7 @@ import { interleaved } from '../windows.ts';
 
 const AT_ONCE = 50;
 
-/** What a whole poll costs everybody who has a part in it: asked synchronously, so that it counts when its caller has it. */
+/** CPU of a whole poll in every process involved. Asked synchronously: a poll counts once its caller has the answer. */
 export const life: Row = {
   id: 'life',
   about: 'CPU of Redis, Postgres and the gateway over the whole life of a poll',

@@ -7,7 +7,7 @@ import type { Line, Row } from '../rows.ts';
 const POLLS = 50;
 const MODELS_TAKE_MS = 4_000;
 
-/** What the processes hold: a gateway that has just begun, and a worker that runs fifty polls. */
+/** Memory of a gateway that has just started, and of a worker that runs fifty polls. */
 export const memory: Row = {
   id: 'memory',
   about: 'memory of an idle gateway and of a worker with 50 polls',

@@ -11,7 +11,10 @@ const EACH = 40;
 const AT_ONCE = 32;
 const WARM_UP_MS = 300;
 
-/** A poll of seven models, decided, stored and billed, against seven calls at once through Portkey's gateway, which keeps nothing. */
+/**
+ * A poll of seven models, which is decided, stored and billed, against seven parallel calls through Portkey's gateway,
+ * which stores nothing.
+ */
 export const peer: Row = {
   id: 'peer',
   about: "a poll of seven models against seven calls at once through Portkey's gateway",
@@ -21,7 +24,7 @@ export const peer: Row = {
     await using gateway = await stage.gateway();
     await using worker = await stage.worker();
     using polls = await oneAtATime(stage, gateway);
-    // The first poll leaves the body that the calls through the peer repeat.
+    // Polls must run first: the calls through the peer repeat the body of the newest model call.
     await polls.poll(each);
     const portkey = await stage.peer();
     await portkey.calls(`/u7?n=${each}`);

@@ -8,7 +8,7 @@ import { interleaved, median } from '../windows.ts';
 const EACH = 30;
 const TIMEOUT_MS = 10_000;
 
-/** How soon a poll that was queued is asked about. Times of two processes: by the clock that the machine's share. */
+/** From queueing a poll to its first model call, in two processes: by a clock that all processes of a machine share. */
 export const queue: Row = {
   id: 'queue',
   about: 'from enqueueing to the first model call against PUBLISH to message (P0)',

@@ -9,7 +9,7 @@ import { interleaved, median } from '../windows.ts';
 
 const EACH = 40;
 
-/** How quick a stream is: its first event against a plain GET, both on a new connection; its news against P0. */
+/** Latency of a stream: the first event against a plain GET, both on a new connection; later events against P0. */
 export const relay: Row = {
   id: 'relay',
   about: 'first event of a stream against a plain GET; from PUBLISH to the reader against P0',

@@ -5,7 +5,7 @@ import { interleaved, sized } from '../windows.ts';
 const SHARDS = [1, 4, 16] as const;
 const JOBS = 1_000;
 
-/** What the queue takes of Redis, and how evenly its masters share it. On one machine only CPU can say so. */
+/** The load of the queue on Redis, and how evenly masters share it. Measured as CPU, as all run on one machine. */
 export const shards: Row = {
   id: 'shards',
   about: 'CPU of a job in the queue, and of the fullest master, with 1, 4 and 16 shards on 1 and 3 masters',

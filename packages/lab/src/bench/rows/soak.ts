@@ -7,10 +7,10 @@ import { lowerQuartile, median } from '../windows.ts';
 
 const PER_SECOND = 10;
 const STEP_MS = 10_000;
-/** In a large heap garbage stays for long and looks like a leak; in this one a leak ends the process. */
+/** In a large heap, uncollected garbage looks like a leak. In this small one, a real leak ends the process. */
 const HEAP_MB = 72;
 
-/** Hours of a service's life in minutes: what grows with the polls, and what does not. */
+/** Constant load for minutes: which resources grow with the number of polls, and which do not. */
 export const soak: Row = {
   id: 'soak',
   about: `memory, tables and queue while ${PER_SECOND} polls per second run for --minutes`,
@@ -64,7 +64,7 @@ async function look({ stores }: Stage, gateway: number, worker: number): Promise
   };
 }
 
-/** Growth that does not end shows in the second half, when everything has been warm for long. */
+/** The end is compared with the middle, when the warm-up is over: growth after that does not stop. */
 function report(samples: readonly Sample[], statuses: ReadonlyMap<number, number>, took: readonly number[]): Line[] {
   const quarter = Math.max(1, Math.floor(samples.length / 4));
   const part = (from: number, name: keyof Sample) =>

@@ -5,7 +5,7 @@ import { inTurn, sampleSnapshot, statusRequests } from '../polls.ts';
 import { type Line, type Row, us } from '../rows.ts';
 import { interleaved, sized } from '../windows.ts';
 
-/** Reading a session: the whole path (key, limit, state) against a constant and against one look into Redis. */
+/** Reading a session: the whole path (key, limit, state) against a constant answer and against one Redis GET. */
 export const status: Row = {
   id: 'status',
   about: 'status of running and finished sessions against a hello (H) and a hello with one Redis GET (G)',

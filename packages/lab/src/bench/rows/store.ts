@@ -44,7 +44,7 @@ export const store: Row = {
 
 type End = ReturnType<typeof endOf>;
 
-/** What was accepted and claimed before the clock runs is stored while it does. */
+/** Polls are accepted and claimed before the measurement begins; only storing their ends is measured. */
 async function perResult(stage: Stage, count: number, write: (end: End) => Promise<unknown>) {
   const ends: End[] = [];
   const prepare = async (): Promise<void> => {

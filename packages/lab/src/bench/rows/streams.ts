@@ -14,15 +14,15 @@ const WARM_MS = 4_000;
 const AT_ONCE = 50;
 const TIMEOUT_MS = 30_000;
 
-/** Streams of as many polls, held by one gateway: what each of them keeps in memory, and whether anything is lost. */
+/** Streams on one gateway, each of a different poll: the memory of each, and whether events are lost. */
 export const streams: Row = {
   id: 'streams',
   about: `${STREAMS} streams of as many polls on one gateway: memory of each, events lost`,
   async measure(stage, course) {
     const total = sized(course, STREAMS);
     await using gateway = await stage.gateway();
-    // What load of any kind brings into memory for good is not the streams': compiled code, a young generation at its
-    // full size.
+    // Warm-up: any load allocates memory for good that is not due to streams, such as compiled code and a young
+    // generation of full size.
     const [one] = await openedPolls(stage, 1);
     await costPerAnswer(
       { ...gateway, next: inTurn(statusRequests(stage, [one!])), status: 200 },
@@ -32,7 +32,7 @@ export const streams: Row = {
     await sleep(2_000);
     const before = rssBytes(gateway.pid);
     const open = await openAll(stage, gateway, total, (done) => course.onWindow(done, total, 'streams'));
-    // Those of streams that were closed again are among them.
+    // Includes polls of streams that were closed again.
     const polls = await stage.stores.query<{ id: string }>("select id from polls where status = 'running'");
     const { bus } = stage.stores;
     for (let seq = 1; seq <= NEWS; seq++) {

@@ -4,7 +4,7 @@ import { interleaved, median, sized } from '../windows.ts';
 
 const EACH = 40;
 
-/** What a poll takes beyond its models, one at a time: seven calls that cost nothing, raw and as a poll. */
+/** The time that a poll adds to its model calls, one poll at a time: seven instant calls, raw and as a poll. */
 export const sync: Row = {
   id: 'sync',
   about: 'a synchronous poll of seven models against seven raw calls at once (U7)',

@@ -3,7 +3,7 @@ import type { Row } from '../rows.ts';
 
 const SESSIONS = 20;
 
-/** How often a client asks until it knows that its session has ended, when models take half a second. */
+/** How many requests a client needs to learn that its session has ended, if models take half a second. */
 export const wait: Row = {
   id: 'wait',
   about: 'requests a client makes after it began a session, with Prefer: wait',

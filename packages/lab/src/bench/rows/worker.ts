@@ -4,7 +4,7 @@ import { interleaved, sized } from '../windows.ts';
 
 const BACKLOG = 600;
 
-/** What a poll costs the worker that runs it, while it runs as many as it can and everything is stored. */
+/** CPU of a poll in the worker that runs it, under full load and with everything stored. */
 export const worker: Row = {
   id: 'worker',
   about: 'polls per worker core, seven calls each, against raw model calls (C)',
