@@ -10,7 +10,15 @@ import { type Asked, complete, RESULT, serve, sse, started, withoutWaiting } fro
 
 const ASK = ['ask', 'Which is larger? [The Sun, The Moon]'];
 
-const QUICK = { question: 'Q', options: [], answer: 'The Sun', reasoning: 'r', cost: 0, theme: 'free', poll_id: 'EP-1' };
+const QUICK = {
+  question: 'Q',
+  options: [],
+  answer: 'The Sun',
+  reasoning: 'r',
+  cost: 0,
+  theme: 'free',
+  poll_id: 'EP-1',
+};
 
 const streaming =
   (...events: string[]) =>
@@ -318,7 +326,11 @@ t.test('a free poll that is partial says so with --json too', async (t) => {
   ] as const) {
     const { url } = await serve(t, () => ({ ...QUICK, ...(status && { status }) }));
     const { texts, ...outputs } = pipes();
-    t.equal(await run([...ASK, '--free', '--json'], terminal({ ...outputs, env: { EP_URL: url } })), exit, status);
+    t.equal(
+      await run([...ASK, '--free', '--json'], terminal({ ...outputs, env: { EP_URL: url } })),
+      exit,
+      status ?? 'without a status',
+    );
     t.match(JSON.parse(texts.out), { answer: 'The Sun' });
   }
 });
@@ -327,7 +339,9 @@ t.test('a free poll stays free where a theme is given that is undefined', async 
   const { url, asked } = await serve(t, () => QUICK);
   const polls = new EloquentPoll({ baseUrl: url, apiKey: 'ep_k_x' });
   const settings: { theme?: 'free_search' } = JSON.parse('{}');
-  await polls.free({ question: 'Which is larger?', options: ['A', 'B'], theme: settings.theme } as { question: string });
+  await polls.free({ question: 'Which is larger?', options: ['A', 'B'], theme: settings.theme } as {
+    question: string;
+  });
   await polls.free({ question: 'Which is larger?', options: ['A', 'B'], theme: 'free_search' });
   t.match(asked, [{ body: { theme: 'free' } }, { body: { theme: 'free_search' } }]);
 });

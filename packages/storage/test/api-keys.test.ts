@@ -82,26 +82,23 @@ t.test('a key is changed while it is active, by its account; a limit keeps what 
   t.equal(await change({ label: 'late' }), null);
 });
 
-t.test(
-  'keys that ended lately are found by hash, for as long as gateways may have them in a cache',
-  async (t) => {
-    const [accountId, stranger] = [await createAccount(storage), await createAccount(storage)];
-    const [one, two, old] = [await key(accountId), await key(accountId), await key(accountId)];
-    await key(accountId);
-    const theirs = await key(stranger);
+t.test('keys that ended lately are found by hash, for as long as gateways may have them in a cache', async (t) => {
+  const [accountId, stranger] = [await createAccount(storage), await createAccount(storage)];
+  const [one, two, old] = [await key(accountId), await key(accountId), await key(accountId)];
+  await key(accountId);
+  const theirs = await key(stranger);
   const [expired, longExpired, expiring] = [await key(accountId), await key(accountId), await key(accountId)];
   await expired.change({ expiresAt: new Date(Date.now() - 5_000) });
   await longExpired.change({ expiresAt: new Date(Date.now() - HOUR_MS) });
   await expiring.change({ expiresAt: later() });
-    for (const { id } of [one, two, old]) await revokeKey(storage, accountId, id);
-    await revokeKey(storage, stranger, theirs.id);
-    await query(`update api_keys set revoked_at = now() - interval '31 seconds' where id = $1`, [old.id]);
-    await query(`update api_keys set revoked_at = now() - interval '20 seconds' where id = $1`, [two.id]);
-    const sorted = (hashes: Buffer[]) => hashes.map((hash) => hash.toString('hex')).sort();
-    t.same(sorted(await keysEndedLately(storage, accountId)), sorted([one.hash, two.hash, expired.hash]));
-    t.same(await keysEndedLately(storage, stranger), [theirs.hash]);
-  },
-);
+  for (const { id } of [one, two, old]) await revokeKey(storage, accountId, id);
+  await revokeKey(storage, stranger, theirs.id);
+  await query(`update api_keys set revoked_at = now() - interval '31 seconds' where id = $1`, [old.id]);
+  await query(`update api_keys set revoked_at = now() - interval '20 seconds' where id = $1`, [two.id]);
+  const sorted = (hashes: Buffer[]) => hashes.map((hash) => hash.toString('hex')).sort();
+  t.same(sorted(await keysEndedLately(storage, accountId)), sorted([one.hash, two.hash, expired.hash]));
+  t.same(await keysEndedLately(storage, stranger), [theirs.hash]);
+});
 
 t.test('active keys are listed first, then those that are over, each newest first, on pages of any size', async (t) => {
   const accountId = await createAccount(storage);

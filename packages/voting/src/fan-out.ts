@@ -1,7 +1,7 @@
 // The rolling fan-out: no waves and no barriers. The number of calls to keep running is computed anew after every vote.
 // Fewer would make the poll wait, more would ask models whose vote is not needed.
 import { affordableSeats } from './budget.ts';
-import { need } from './need.ts';
+import { votesToStop } from './need.ts';
 import type { Hedge, PollState } from './poll.ts';
 import { seatsThatAre, tally, unresolvedFailureRates } from './standing.ts';
 
@@ -27,7 +27,7 @@ export function nextLaunch(poll: PollState, slow: boolean): number[] {
   if (seatsThatAre(poll, 'waiting').length === 0) return [];
   const rates = unresolvedFailureRates(poll);
   const { hedge } = poll.rules;
-  const needed = hedge === 'all' ? rates.length : need(poll.rules, tally(poll), rates);
+  const needed = hedge === 'all' ? rates.length : votesToStop(poll.rules, tally(poll), rates);
   const wanted = wantedInFlight(hedge, needed, rates.length, slow);
   return affordableSeats(poll, wanted - seatsThatAre(poll, 'in_flight').length);
 }

@@ -2,7 +2,7 @@
 // programming over the sorted vote counts, one layer per ended vote: no simulation, so the figures are reproducible.
 import { wantedInFlight } from './fan-out.ts';
 import { isLocked } from './mathematical-lock.ts';
-import { clears, need } from './need.ts';
+import { clears, votesToStop } from './need.ts';
 import type { Rules } from './poll.ts';
 import type { TerminationReason } from './stop-rules.ts';
 import { descending, type Votes, votesCast, withVotesFor } from './tally.ts';
@@ -63,7 +63,7 @@ function endOf(rules: Rules, votes: Votes, left: readonly number[], affordable: 
 /** All results of the next vote: a failure, or a vote drawn from the urn. */
 function nextVote(rules: Rules, course: Course, left: readonly number[], affordable: number): Course[] {
   const { votes, probability } = course;
-  const wanted = wantedInFlight(rules.hedge, need(rules, votes, left), left.length, false);
+  const wanted = wantedInFlight(rules.hedge, votesToStop(rules, votes, left), left.length, false);
   const inFlight = Math.max(course.inFlight, Math.min(wanted, affordable));
   const then = { inFlight: inFlight - 1, time: after(course.time, 1 / inFlight) };
   const failing = probability * left[0]!;

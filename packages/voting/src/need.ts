@@ -1,4 +1,5 @@
 import { confidenceAmong } from './confidence.ts';
+import { votesToLock } from './mathematical-lock.ts';
 import { type Votes, votesCast, withVotesFor } from './tally.ts';
 import type { TrackRecord } from './track-record.ts';
 
@@ -29,3 +30,7 @@ export function need(bar: Bar, votes: Votes, failureRates: readonly number[]): n
     if (clears(bar, withVotesFor(votes, favourite, more), failureRates.slice(more))) return more;
   return left;
 }
+
+/** The smallest number of further votes for the leader that would stop the poll, by confidence or by a lock. */
+export const votesToStop = (bar: Bar, votes: Votes, failureRates: readonly number[]): number =>
+  Math.min(need(bar, votes, failureRates), votesToLock(votes, failureRates.length));

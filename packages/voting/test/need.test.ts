@@ -1,7 +1,8 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { confidence, confidenceAmong } from '../src/confidence.ts';
-import { clears, need } from '../src/need.ts';
+import { isLocked } from '../src/mathematical-lock.ts';
+import { clears, need, votesToStop } from '../src/need.ts';
 import { lead, votesCast } from '../src/tally.ts';
 import { holds } from './holds.ts';
 
@@ -53,6 +54,29 @@ t.test('a guard of valid votes counts into the need', async (t) => {
   t.equal(need(bar(0.5, 1), [1, 0], rates(6)), 0);
   t.equal(need(bar(0, 3), [1, 1], rates(6)), 1);
   t.equal(need(bar(0.5, 20), [1, 0], rates(6)), 6, 'never more than there are');
+});
+
+t.test('a lock stops a poll with fewer votes than confidence may need', async (t) => {
+  t.equal(votesToStop(bar(0.95, 3), [0, 0], rates(3)), 2, 'two of three that agree');
+  t.equal(votesToStop(bar(0.95, 3), [1, 0], rates(2)), 1);
+  t.equal(votesToStop(bar(0.95, 3), [1, 1], rates(1)), 1);
+  t.equal(votesToStop(bar(0.95, 3), [2, 0], rates(1)), 0, 'it is locked');
+  t.equal(votesToStop(bar(0.5, 1), [1, 0], rates(6)), 0, 'confidence is enough');
+  holds(
+    t,
+    'it is the smallest number of votes for the leader that stops the poll, or the whole panel',
+    fc.property(states, ({ votes, left, threshold, minVotes }) => {
+      const favourite = votes.indexOf(Math.max(...votes));
+      const stoppedBy = (more: number) => {
+        const then = votes.with(favourite, votes[favourite]! + more);
+        const rest = left.slice(more);
+        return isLocked(then, rest.length) || clears({ threshold, minVotes }, then, rest);
+      };
+      const needed = votesToStop({ threshold, minVotes }, votes, left);
+      const fewer = Array.from({ length: needed }, (_, more) => more);
+      return needed <= left.length && (needed === left.length || stoppedBy(needed)) && !fewer.some(stoppedBy);
+    }),
+  );
 });
 
 t.test('a higher bar never lowers the need', async (t) => {

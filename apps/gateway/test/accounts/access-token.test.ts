@@ -293,7 +293,11 @@ t.test('a token without a scope of ours runs polls and reads, and cannot make it
     const refused = await call(scope, 'POST', '/api/keys');
     t.match([refused.statusCode, refused.json().code], [403, 'insufficient_scope'], scope ?? 'none');
     const wanted = 'polls:run results:read account';
-    t.equal(refused.headers['www-authenticate'], `Bearer error="insufficient_scope", scope="${wanted}"`, 'none is lost');
+    t.equal(
+      refused.headers['www-authenticate'],
+      `Bearer error="insufficient_scope", scope="${wanted}"`,
+      'none is lost',
+    );
     t.equal((await call(scope, 'DELETE', '/api/keys')).statusCode, 403, 'nor end those of its owner');
     t.equal((await call(scope, 'POST', '/api/poll/dry-run', poll)).statusCode, 200, scope ?? 'none');
     t.equal(

@@ -272,7 +272,14 @@ t.test('a client does not repeat by itself what would be a second poll', async (
 t.test('a browser may send what the clients add', async (t) => {
   const { headers } = await app.inject({ method: 'OPTIONS', url: '/v1/chat/completions' });
   const allowed = String(headers['access-control-allow-headers']).toLowerCase().split(', ');
-  for (const name of ['authorization', 'content-type', 'x-stainless-lang', 'x-stainless-retry-count', 'openai-project', 'user-agent'])
+  for (const name of [
+    'authorization',
+    'content-type',
+    'x-stainless-lang',
+    'x-stainless-retry-count',
+    'openai-project',
+    'user-agent',
+  ])
     t.ok(allowed.includes(name), name);
   t.equal(
     (await chat(ask(), { ...bearer, origin: 'https://elsewhere.example' })).headers['access-control-allow-origin'],

@@ -3,11 +3,11 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import { verdictText } from '@eloquentpoll/voting/verdict';
 import t from 'tap';
 import { pollFigures } from '../../src/discovery/documents/poll-figures.ts';
-import { afterEnd, type EndEvent, NOTHING_YET } from '../../src/pages/browser/poll-events.ts';
-import { verdictOn } from '../../src/pages/browser/poll-picture.ts';
 import { cursorText } from '../../src/pages/browser/odds-cursor.ts';
 import { cutToWidth, xOf, yOf } from '../../src/pages/browser/odds-scale.ts';
 import { oddsSeries } from '../../src/pages/browser/odds-series.ts';
+import { afterEnd, type EndEvent, NOTHING_YET } from '../../src/pages/browser/poll-events.ts';
+import { verdictOn } from '../../src/pages/browser/poll-picture.ts';
 import { PAGE_HEADERS } from '../../src/pages/layout.ts';
 import { resultPage, STRANGER } from '../../src/pages/result-page.ts';
 import { pictureOf } from '../../src/pages/result-picture.ts';
@@ -246,10 +246,17 @@ t.test('the live view says of a poll that was canceled between two calls what it
     verdictText(verdictOn(afterEnd(NOTHING_YET, { ...event, ...(verdict && { verdict }) })));
   const headline = 'A: 1 of 1, incomplete';
   t.match(said({ headline, text: `${headline}\n${canceled}` }), canceled);
-  t.match(said({ headline, text: `${headline}\nThe poll ran out of time: 2 of 3 models were not asked.` }), /out of time/);
+  t.match(
+    said({ headline, text: `${headline}\nThe poll ran out of time: 2 of 3 models were not asked.` }),
+    /out of time/,
+  );
   t.match(said(), /out of time/);
   const named = 'The poll was canceled: 1 of 1';
-  t.match(said({ headline: named, text: `${named}\nThe poll ran out of time.` }), /out of time/, 'so an option is named');
+  t.match(
+    said({ headline: named, text: `${named}\nThe poll ran out of time.` }),
+    /out of time/,
+    'so an option is named',
+  );
 });
 
 t.test('an old result shows who led as points that nothing joins', async (t) => {

@@ -3,7 +3,7 @@ import { build } from '../fixtures/build.ts';
 import { listen, POLL, readStream } from '../fixtures/read-stream.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-const { app, context } = await build(t);
+const { app, context, keyWith } = await build(t);
 await standInWorker(t, context, { announcesVotes: true });
 const origin = await listen(app);
 const events = { accept: 'text/event-stream' };
@@ -46,5 +46,39 @@ t.test('what is wrong is said before the first event, and everybody else gets JS
     const answer = await post(accept);
     t.match(answer.headers.get('content-type'), 'application/json', accept);
     t.match(await answer.json(), { theme: 'free', cost: 0 });
+  }
+});
+
+t.test('a reader that reconnects follows the same poll and buys no other', async (t) => {
+  const { bearer } = await keyWith(5);
+  const polls = async () => (await context.storage.db.selectFrom('polls').select('id').execute()).length;
+  const PAID = { ...POLL, preset: 'fast' };
+  for (const [path, body, credentials] of [
+    ['/api/poll', PAID, bearer],
+    ['/api/poll', POLL, {}],
+    ['/api/quick-poll', PAID, bearer],
+    ['/api/quick-poll', { ...POLL, theme: 'free' }, bearer],
+    ['/api/quick-poll', POLL, {}],
+  ] as const) {
+    const what = `${path} ${JSON.stringify(body)} ${Object.keys(credentials)}`;
+    const read = (more: Record<string, string> = {}) =>
+      readStream(t, origin, { ...events, ...credentials, ...more }, { path, body });
+    const all = await (await read()).all();
+    const [first, end] = [all[0]!, all.at(-1)!];
+    t.match(end.id, /^ps_\w+:end$/);
+    const before = await polls();
+    const over = await fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...events, ...credentials, 'last-event-id': end.id },
+      body: JSON.stringify(body),
+    });
+    t.equal(over.status, 204, what);
+    const again = await read({ 'last-event-id': first.id });
+    if ('authorization' in credentials) {
+      t.equal(again.status, 200, what);
+      const last = (await again.all()).at(-1)!;
+      t.same([last.id, last.data], [end.id, end.data], what);
+    } else t.equal(again.status, 404, what);
+    t.equal(await polls(), before, 'nothing was begun');
   }
 });

@@ -20,10 +20,7 @@ interface Rotated {
  * Makes a key with the name and terms of another. The old key works on for `overlapMs`, or until it expires anyway.
  * Null when the account has no such active key. The same form sent again changes nothing and returns the same key.
  */
-export async function rotateKey(
-  context: AccountsContext,
-  rotation: Rotation,
-): Promise<Rotated | null> {
+export async function rotateKey(context: AccountsContext, rotation: Rotation): Promise<Rotated | null> {
   const { accountId } = rotation;
   const { rotated } = await revokeEverywhere(context, async (tx) => ({
     accountId,

@@ -63,7 +63,8 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
   );
 }
 
-const oneOf = (header: string | string[] | undefined): string | undefined => (Array.isArray(header) ? header[0] : header);
+const oneOf = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header;
 
 const NO_BATCH = { pointer: '#', detail: 'the request must contain one JSON-RPC message; batches are not accepted' };
 

@@ -1,6 +1,6 @@
 import { DryRunResult, PollRequest, PollResponse, QuickPollResult } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import { access, keyRecoveryActions } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
@@ -15,6 +15,7 @@ import { runsFreePolls } from '../order/runs-free-polls.ts';
 import { type CallerKind, callerOf, wantsFree } from '../order/themes.ts';
 import { wantsDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
+import { NO_MORE_EVENTS, resumeForCaller, resumesStream, StreamHeaders } from '../run/last-event-id.ts';
 import { runAndWait } from '../run/run-and-wait.ts';
 import { streamPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
@@ -47,11 +48,13 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
         operationId: 'createPoll',
         tags: ['Polling'],
         summary: 'Run a poll',
-        description: `Responds as soon as the outcome is certain enough. If the caller disconnects, the poll continues and is stored. Also accepts the shorthand of \`/api/quick-poll\`${runsFreePolls(context) ? ' (without credentials, it runs as a free poll)' : ''} and \`dry_run\`. With \`Accept: text/event-stream\`, the response is the stream of \`/api/poll/stream\`.`,
+        description: `Responds as soon as the outcome is certain enough. If the caller disconnects, the poll continues and is stored. Also accepts the shorthand of \`/api/quick-poll\`${runsFreePolls(context) ? ' (without credentials, it runs as a free poll)' : ''} and \`dry_run\`. With \`Accept: text/event-stream\`, the response is the stream of \`/api/poll/stream\`, and \`Last-Event-ID\` continues it.`,
         security: access.sessionOrBearerOptional,
+        headers: StreamHeaders,
         body: Type.Ref(PollRequest),
         response: {
           200: ANSWER,
+          204: NO_MORE_EVENTS,
           ...errors(
             ...READS_BODY,
             ...NEEDS_KEY,
@@ -62,6 +65,7 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
             'provider_budget_reached',
             'polls_stopped',
             'not_configured',
+            'session_not_found',
             'idempotency_key_reused',
             'poll_canceled',
             'poll_execution_failed',
@@ -69,8 +73,11 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
         },
       },
     },
-    async (request, reply): Promise<PollResponse | QuickPollResult | DryRunResult | undefined> => {
+    async (request, reply): Promise<PollResponse | QuickPollResult | DryRunResult | FastifyReply | undefined> => {
       const { body, pollKind } = request;
+      if (resumesStream(request)) {
+        return resumeForCaller(context, request, reply, freeOrder(request)?.optionsSource);
+      }
       if (pollKind === 'credentials_missing') throw credentialsMissing(context);
       if (pollKind === 'dry_run') return dryRunAny(context, request.principal?.accountId ?? null, body);
       const free = freeOrder(request);
@@ -106,6 +113,7 @@ function classify(body: unknown, caller: CallerKind): Kind {
 function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
   request.pollKind = classify(request.body, caller);
   if (request.pollKind === 'free_poll') request.freeReading = readFree(request.body, caller);
+  if (resumesStream(request)) return caller === 'anonymous' ? 'read' : 'session';
   return isRefused(request.freeReading) ? 'compute' : BUDGETS[request.pollKind];
 }
 

@@ -1,6 +1,6 @@
 import { FreePollRequest, QuickPollRequest, QuickPollResult } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, READS_BODY, textAnswer } from '../../http/answers.ts';
@@ -13,6 +13,7 @@ import { readShortOrder } from '../order/short-order.ts';
 import { type CallerKind, callerOf } from '../order/themes.ts';
 import { refuseDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
+import { NO_MORE_EVENTS, resumeForCaller, resumesStream, StreamHeaders } from '../run/last-event-id.ts';
 import { runAndWait } from '../run/run-and-wait.ts';
 import { streamPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
@@ -25,6 +26,7 @@ const FREE =
 
 function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
   request.freeReading = readFree(request.body, caller);
+  if (resumesStream(request)) return caller === 'anonymous' ? 'read' : 'session';
   if (isRefused(request.freeReading)) return 'compute';
   return request.freeReading ? 'free_poll' : 'poll';
 }
@@ -45,11 +47,13 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
         operationId: 'quickPoll',
         tags: ['Polling'],
         summary: isFree ? 'Quick poll (free without a key)' : 'Quick poll',
-        description: `A question is enough. With \`Accept: text/event-stream\`, the response is the stream of \`/api/poll/stream\`. ${isFree ? FREE : 'This installation has no open-weight models, so an API key is needed.'}`,
+        description: `A question is enough. With \`Accept: text/event-stream\`, the response is the stream of \`/api/poll/stream\`, and \`Last-Event-ID\` continues it: send the same body. ${isFree ? FREE : 'This installation has no open-weight models, so an API key is needed.'}`,
         security: access.bearerOptional,
+        headers: StreamHeaders,
         body: Type.Union([Type.Ref(QuickPollRequest), Type.Ref(FreePollRequest)]),
         response: {
           200: ANSWER,
+          204: NO_MORE_EVENTS,
           ...errors(
             ...READS_BODY,
             'invalid_preset',
@@ -59,6 +63,7 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
             'provider_budget_reached',
             'polls_stopped',
             'not_configured',
+            'session_not_found',
             'idempotency_key_reused',
             'poll_canceled',
             'poll_execution_failed',
@@ -66,9 +71,10 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
         },
       },
     },
-    async (request, reply): Promise<QuickPollResult | undefined> => {
+    async (request, reply): Promise<QuickPollResult | FastifyReply | undefined> => {
       refuseDryRun(request.body);
       const ordered = freeOrder(request) ?? readShortOrder(request.body, callerOf(request));
+      if (resumesStream(request)) return resumeForCaller(context, request, reply, ordered.optionsSource);
       const submission = submissionOf(context, request, 'quick-poll', ordered);
       if (prefersEventStream(request)) {
         return streamPoll(context, request, reply, submission, { quickResultOf: ordered.optionsSource });

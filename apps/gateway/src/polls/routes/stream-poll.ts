@@ -1,11 +1,12 @@
 import { SessionRequest } from '@eloquentpoll/contracts';
 import { type Static, Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
 import { requireEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../context.ts';
 import { readSessionOrder } from '../order/session-order.ts';
+import { lastEventIdOf, NO_MORE_EVENTS, StreamHeaders } from '../run/last-event-id.ts';
 import { resumeStream, streamPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
 
@@ -19,17 +20,6 @@ const StreamQuery = Type.Object({
     }),
   ),
 });
-
-const StreamHeaders = Type.Object({
-  'last-event-id': Type.Optional(
-    Type.String({
-      description:
-        'The `id` of the last event that you received: the stream of the same poll continues, at no cost. A `session_id` follows that poll from its current state.',
-    }),
-  ),
-});
-
-const lastEventIdOf = ({ headers }: FastifyRequest): string => String(headers['last-event-id'] ?? '').trim();
 
 /**
  * POST /api/poll/stream: runs a poll and sends its events. A caller that reconnects with Last-Event-ID, or with the
@@ -60,7 +50,7 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
         body: Type.Ref(SessionRequest),
         response: {
           200: textAnswer('The events.', 'text/event-stream'),
-          204: { description: 'Last-Event-ID is the id of the last event; there are no more events.', type: 'null' },
+          204: NO_MORE_EVENTS,
           ...errors(
             ...READS_BODY,
             ...NEEDS_KEY,
