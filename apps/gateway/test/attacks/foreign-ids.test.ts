@@ -262,9 +262,31 @@ const ACCESS: Record<string, Access> = {
     by: onlyKey,
     ask: ({ session }) => ({ url: '/api/poll/stream', payload: ORDER, headers: { 'last-event-id': `${session}:0` } }),
   },
+  'POST /api/poll': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    without: 404,
+    ask: ({ session }) => ({
+      url: '/api/poll',
+      payload: ORDER,
+      headers: { accept: 'text/event-stream', 'last-event-id': `${session}:0` },
+    }),
+  },
+  'POST /api/quick-poll': {
+    kind: 'own',
+    by: onlyKey,
+    without: 404,
+    ask: ({ session }) => ({
+      url: '/api/quick-poll',
+      payload: { poll: 'Which of the two is larger? [Sun, Moon]' },
+      headers: { accept: 'text/event-stream', 'last-event-id': `${session}:0` },
+    }),
+  },
   'POST /api/a2a/tasks/send': {
     kind: 'own',
     by: onlyKey,
+    // The error is in the body: see send-rpc-error.ts.
+    others: 200,
     ask: ({ task }) => ({ url: '/api/a2a/tasks/send', payload: rpc('GetTask', { id: task }) }),
   },
   'DELETE /api/results/{resultId}': {
@@ -305,7 +327,7 @@ const ACCESS: Record<string, Access> = {
   'GET /api/examples/{language}': { kind: 'catalogue' },
 };
 /** Take an id elsewhere than in their path. */
-const ELSEWHERE = ['POST /api/poll/stream', 'POST /api/a2a/tasks/send'];
+const ELSEWHERE = ['POST /api/poll', 'POST /api/quick-poll', 'POST /api/poll/stream', 'POST /api/a2a/tasks/send'];
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 

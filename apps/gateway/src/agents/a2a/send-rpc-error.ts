@@ -7,7 +7,10 @@ import { toApiError } from '../../http/hooks/to-api-error.ts';
 import { A2A_ERRORS } from './methods.ts';
 import { RpcProtocolError, rpcIdOf, versionOf } from './read-call.ts';
 
-/** Error handler of the task endpoint: JSON-RPC errors have the status, headers, code and recovery of REST errors. */
+/**
+ * Error handler of the task endpoint: JSON-RPC errors have the headers, code and recovery of REST errors, and their
+ * status, unless the error is one of the protocol.
+ */
 export const sendRpcError = (config: Config) => (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
   const { code: cause } = toApiError(error);
   const id = cause === 'malformed_json' && namesProtocol(request) ? null : rpcIdOf(request.body);
@@ -19,12 +22,18 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
   const code = rpcCodeOf(known, reply.statusCode);
   const data = { ...body, retryable, recovery, ...(errors && { errors }) };
   const isTyped = versionOf(request.body) === '1.0';
-  return reply.send({
-    jsonrpc: '2.0',
-    id,
-    error: { code, message: body.error, data: isTyped ? typed(config, code, data) : data },
-  });
+  if (PROTOCOL_CODES.has(code)) reply.code(200);
+  const error = { code, message: body.error, data: isTyped ? typed(config, code, data) : data };
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify({ jsonrpc: '2.0', id, error }));
 };
+
+/**
+ * Codes by which a client decides what to do next. With another status than 200, the official clients in Python and
+ * Java would drop the body and with it the code.
+ */
+const PROTOCOL_CODES: ReadonlySet<number> = new Set([-32_601, ...Object.values(A2A_ERRORS)]);
 
 /** For an unreadable body, which may have been of either form: only clients of the protocol send these headers. */
 const namesProtocol = ({ headers }: FastifyRequest): boolean =>
