@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@eloquentpoll/contracts';
+import { type ErrorCode, isJsonObject } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import { type AnswerSchema, errors } from '../http/answers.ts';
 
@@ -24,6 +24,16 @@ export const RpcError = Type.Object(
   },
   { description: 'The error in JSON-RPC form, if the request was JSON-RPC.' },
 );
+
+/** The id for the answer, from any body; undefined if the body is not JSON-RPC. */
+export function rpcIdOf(body: unknown): RpcId | undefined {
+  if (!isRpc(body)) return undefined;
+  return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null;
+}
+
+/** Parameters of A2A 0.1 have neither of these fields. */
+const isRpc = (body: unknown): body is Record<string, unknown> =>
+  isJsonObject(body) && (Object.hasOwn(body, 'jsonrpc') || Object.hasOwn(body, 'method'));
 
 /** The errors of an operation that answers JSON-RPC requests with JSON-RPC errors. */
 export function rpcErrors(...codes: readonly ErrorCode[]): Record<number, AnswerSchema> {

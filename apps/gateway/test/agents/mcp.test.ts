@@ -182,12 +182,25 @@ t.test('[§4.6-mcp-transport] GET and DELETE are a 405, and malformed messages a
   const version = await post(rpc('tools/list'), { ...bearer, 'mcp-protocol-version': '1999-01-01' });
   t.equal(version.statusCode, 400);
   for (const batch of [[], [rpc('tools/list')], Array(200).fill(callOf('poll_question', POLL))])
-    t.match((await post(batch)).json(), { code: 'validation_error', error: /batches/ });
+    t.match((await post(batch)).json(), {
+      ...{ jsonrpc: '2.0', id: null },
+      error: { code: -32_600, message: /batches/, data: { code: 'validation_error', request_id: String } },
+    });
   for (const payload of [{}, { jsonrpc: '1.0' }, 'null', '7']) {
     const answer = await post(payload, { ...bearer, 'content-type': 'application/json' });
     t.equal(answer.statusCode, 400, JSON.stringify(payload));
   }
-  t.equal((await post('{', { ...bearer, 'content-type': 'application/json' })).statusCode, 400);
+  const json = { ...bearer, 'content-type': 'application/json' };
+  const broken = await post('{', json);
+  t.match(
+    [broken.statusCode, broken.json()],
+    [400, { jsonrpc: '2.0', id: null, error: { code: -32_700, data: { code: 'malformed_json' } } }],
+  );
+  const unclean = await post(callOf('poll_question', { ...POLL, question: 'Which \u0000 is it?' }));
+  t.match(
+    [unclean.statusCode, unclean.json()],
+    [400, { jsonrpc: '2.0', error: { code: -32_602, data: { code: 'validation_error' } } }],
+  );
   t.equal((await post('{}', { ...bearer, 'content-type': 'text/plain' })).statusCode, 415);
 });
 
@@ -318,7 +331,13 @@ t.test('[§8-ratelimit-limit, §7-429] each tool counts against the rate limit o
     '1',
     'a task that is polled, as its session',
   );
-  t.equal((await post(polled, headers, small)).statusCode, 429);
+  const refused = await post(polled, headers, small);
+  t.equal(refused.statusCode, 429);
+  t.match(refused.headers, { 'retry-after': /^\d+$/ });
+  t.match(refused.json(), {
+    ...{ jsonrpc: '2.0', id: 1 },
+    error: { code: -32_000, message: String, data: { code: 'rate_limited', retryable: true } },
+  });
 });
 
 t.test('[§A6-mcp-user-id-off] a user id as bearer is a 401 by default', async (t) => {

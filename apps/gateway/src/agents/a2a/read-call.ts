@@ -1,7 +1,7 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { RpcId } from '../json-rpc.ts';
+import { type RpcId, rpcIdOf } from '../json-rpc.ts';
 import {
   A2A_ERRORS,
   type A2aMethod,
@@ -30,16 +30,6 @@ export class RpcProtocolError extends ApiError {
     this.rpcCode = rpcCode;
   }
 }
-
-/** The id for the answer, from any body; undefined if the body is not JSON-RPC. */
-export function rpcIdOf(body: unknown): RpcId | undefined {
-  if (!isRpc(body)) return undefined;
-  return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null;
-}
-
-/** Parameters of version 0.1 have neither of these fields. */
-const isRpc = (body: unknown): body is Record<string, unknown> =>
-  isJsonObject(body) && (Object.hasOwn(body, 'jsonrpc') || Object.hasOwn(body, 'method'));
 
 export function readCall(body: unknown): A2aCall {
   if (!isJsonObject(body)) throw new RpcProtocolError(-32_600, 'The body must be a task or one JSON-RPC message.');

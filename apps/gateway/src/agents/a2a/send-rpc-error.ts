@@ -4,8 +4,9 @@ import type { Config } from '../../config/config.ts';
 import type { ApiError } from '../../http/api-error.ts';
 import { beginErrorAnswer, sendError } from '../../http/hooks/errors.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
+import { rpcIdOf } from '../json-rpc.ts';
 import { A2A_ERRORS } from './methods.ts';
-import { RpcProtocolError, rpcIdOf, versionOf } from './read-call.ts';
+import { RpcProtocolError, versionOf } from './read-call.ts';
 
 /**
  * Error handler of the task endpoint: JSON-RPC errors have the headers, code and recovery of REST errors, and their

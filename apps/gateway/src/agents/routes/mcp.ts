@@ -8,6 +8,7 @@ import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { RpcMessage, rpcErrors } from '../json-rpc.ts';
 import { originCheck, refuseForeignOrigins } from '../mcp/own-origin.ts';
+import { sendRefusal } from '../mcp/send-refusal.ts';
 import { sendResponse } from '../mcp/send-response.ts';
 import { serveMcp } from '../mcp/serve.ts';
 import { operationOf } from '../mcp/tools.ts';
@@ -19,6 +20,7 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
   // Registered first, so that it runs before authentication.
   const allowsOrigin = originCheck(context.config);
   app.addHook('onRequest', refuseForeignOrigins(allowsOrigin));
+  const answerError = sendRefusal(context.config);
   app.post(
     '/api/mcp',
     {
@@ -26,6 +28,7 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
         ...{ operation: operationOf, allowsOrigin, takesUserId: true, readsOnly: true, idempotent: true },
         resource: { path: '/api/mcp', scopes: ['polls:run', 'results:read'] },
       },
+      errorHandler: (error, request, reply) => void answerError(error, request, reply),
       preHandler: announceUserId,
       validatorCompiler: compileExceptBody,
       schema: {

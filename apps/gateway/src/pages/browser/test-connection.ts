@@ -86,7 +86,13 @@ async function post(path: string, body: object, headers: Record<string, string> 
   });
   const answer = (await bodyOf(response).catch(() => null)) as { error?: unknown } | null;
   if (response.ok && answer !== null) return answer;
-  throw new Error(typeof answer?.error === 'string' ? answer.error : `the service answered ${response.status}.`);
+  throw new Error(messageOf(answer?.error) ?? `the service answered ${response.status}.`);
+}
+
+/** Errors of the MCP server are those of JSON-RPC. */
+function messageOf(error: unknown): string | undefined {
+  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error;
+  return typeof message === 'string' ? message : undefined;
 }
 
 /** The MCP server may answer with a stream of events; the last one is the answer. */
