@@ -32,7 +32,7 @@ export function rpcIdOf(body: unknown): RpcId | undefined {
 }
 
 /** Parameters of A2A 0.1 have neither of these fields. */
-const isRpc = (body: unknown): body is Record<string, unknown> =>
+export const isRpc = (body: unknown): body is Record<string, unknown> =>
   isJsonObject(body) && (Object.hasOwn(body, 'jsonrpc') || Object.hasOwn(body, 'method'));
 
 /** The errors of an operation that answers JSON-RPC requests with JSON-RPC errors. */

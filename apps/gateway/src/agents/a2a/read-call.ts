@@ -1,7 +1,7 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { type RpcId, rpcIdOf } from '../json-rpc.ts';
+import { isRpc, type RpcId, rpcIdOf } from '../json-rpc.ts';
 import {
   A2A_ERRORS,
   type A2aMethod,

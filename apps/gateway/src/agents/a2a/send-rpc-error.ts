@@ -24,10 +24,10 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
   const data = { ...body, retryable, recovery, ...(errors && { errors }) };
   const isTyped = versionOf(request.body) === '1.0';
   if (PROTOCOL_CODES.has(code)) reply.code(200);
-  const error = { code, message: body.error, data: isTyped ? typed(config, code, data) : data };
+  const rpcError = { code, message: body.error, data: isTyped ? typed(config, code, data) : data };
   return reply
     .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify({ jsonrpc: '2.0', id, error }));
+    .send(JSON.stringify({ jsonrpc: '2.0', id, error: rpcError }));
 };
 
 /**
