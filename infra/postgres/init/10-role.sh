@@ -2,10 +2,13 @@
 # Once, when the data folder is new: the role that migrates owns the database, and gateways and workers get roles that
 # own nothing. What these may do is granted by the migration. No process of the product works as superuser.
 set -eu
-psql --set=ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname "$POSTGRES_DB" \
-  --set=owner="$(cat /run/secrets/owner_password)" \
-  --set=gateway="$(cat /run/secrets/gateway_password)" \
-  --set=worker="$(cat /run/secrets/worker_password)" <<'SQL'
+psql --set=ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname "$POSTGRES_DB" <<'SQL'
+-- Read here, because other users can read a program's arguments.
+\set owner `cat /run/secrets/owner_password`
+\set gateway `cat /run/secrets/gateway_password`
+\set worker `cat /run/secrets/worker_password`
+-- It would keep the next statements as they are, with the passwords.
+set pg_stat_statements.track_utility = off;
 create role eloquentpoll login password :'owner';
 create role eloquentpoll_gateway login password :'gateway';
 create role eloquentpoll_worker login password :'worker';
