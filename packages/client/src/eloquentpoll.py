@@ -2507,7 +2507,10 @@ async def _error_of(response: _Response, deadline: float) -> EloquentPollError:
     except (OSError, EloquentPollError):
         text = ""
     # A body that is not a JSON object comes from a proxy.
-    return _error_from(_json_object(text), f"http_{response.status}", response.status, response.headers)
+    body = _json_object(text)
+    # The MCP server sends the error of the service as `data` of a JSON-RPC error.
+    body = _object(_object(body.get("error")).get("data")) or body
+    return _error_from(body, f"http_{response.status}", response.status, response.headers)
 
 
 def _error_from(

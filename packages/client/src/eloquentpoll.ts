@@ -1975,7 +1975,10 @@ async function errorOf(response: Response, signal: AbortSignal): Promise<Eloquen
     return '';
   });
   // A body that is not a JSON object comes from a proxy.
-  return errorFrom(objectIn(text) ?? {}, { code: `http_${status}`, status, headers });
+  const body = objectIn(text) ?? {};
+  // The MCP server sends the error of the service as `data` of a JSON-RPC error.
+  const { data } = Object(body.error) as { data?: ErrorBody };
+  return errorFrom(data ?? body, { code: `http_${status}`, status, headers });
 }
 
 /** Makes an error from either kind of error body of the service, or from an error event. */

@@ -346,6 +346,16 @@ t.test('a free poll stays free where a theme is given that is undefined', async 
   t.match(asked, [{ body: { theme: 'free' } }, { body: { theme: 'free_search' } }]);
 });
 
+t.test('what the MCP server refuses keeps its code and its words', async (t) => {
+  const { url } = await serve(t, (_asked, response) => {
+    response.statusCode = 400;
+    const data = { error: 'It says what is wrong.', code: 'validation_error', request_id: 'r' };
+    return { jsonrpc: '2.0', id: 1, error: { code: -32_602, message: data.error, data } };
+  });
+  const error = await new EloquentPoll({ baseUrl: url, apiKey: 'ep_k_x' }).balance().catch((caught: unknown) => caught);
+  t.match(error, { code: 'validation_error', message: 'It says what is wrong.', status: 400 });
+});
+
 t.test('result and history are printed', async (t) => {
   const { url, asked } = await serve(t, ({ path }) => {
     if (path.startsWith('/api/results?')) {

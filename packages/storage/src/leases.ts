@@ -44,7 +44,7 @@ export interface Renewed {
 /**
  * Extends the leases of all polls of a worker at once; returns those that it still holds. It waits for no lock: one
  * transaction that hangs with one of the polls would otherwise end all leases of the worker. A poll that is locked is
- * not extended this time; whoever claims it needs the lock, too.
+ * not extended this time, and counts as held while its lease lasts: no other worker can claim it before that.
  */
 export async function renewLeases({ db }: Queries, worker: string, leases: readonly Lease[]): Promise<Renewed[]> {
   if (leases.length === 0) return [];
@@ -56,7 +56,7 @@ export async function renewLeases({ db }: Queries, worker: string, leases: reado
         select polls.id, polls.canceled_at is not null as "isCanceled"
           from polls join unnest(${ids}::text[], ${epochs}::int[]) as mine (id, epoch) on polls.id = mine.id
          where ${isInMonthsOf('polls.id', ids)} and polls.lease_epoch = mine.epoch and polls.lease_owner = ${worker}
-           and polls.status = 'running'),
+           and polls.status = 'running' and polls.lease_until >= now()),
       free as materialized (
         select polls.id
           from polls join unnest(${ids}::text[], ${epochs}::int[]) as mine (id, epoch) on polls.id = mine.id

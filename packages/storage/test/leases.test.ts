@@ -105,20 +105,29 @@ t.test('a poll that another transaction has locked delays the renewal of no othe
     leases.push({ id: request.poll.id, epoch: 1 });
   }
   const [locked, ...others] = leases as [{ id: string; epoch: number }, ...{ id: string; epoch: number }[]];
-  await query(`update polls set lease_until = now() + interval '1 second'`);
+  await query(`update polls set lease_until = now() + interval '5 seconds'`);
   await inTransaction(storage, async ({ db }) => {
     await db.selectFrom('polls').select('id').where('id', '=', locked.id).forUpdate().execute();
     const held = await renewLeases(storage, 'worker', leases);
     t.same(held.map(({ id }) => id).sort(), leases.map(({ id }) => id).sort());
   });
   const renewed = await query<{ id: string }>(
-    `select id from polls where lease_until > now() + interval '2 seconds' order by id`,
+    `select id from polls where lease_until > now() + interval '6 seconds' order by id`,
   );
   t.same(
     renewed.map(({ id }) => id),
     others.map(({ id }) => id).sort(),
   );
   t.equal((await renewLeases(storage, 'worker', leases)).length, 3);
+  await query(`update polls set lease_until = now() - interval '1 second' where id = $1`, [locked.id]);
+  await inTransaction(storage, async ({ db }) => {
+    await db.selectFrom('polls').select('id').where('id', '=', locked.id).forUpdate().execute();
+    const held = await renewLeases(storage, 'worker', leases);
+    t.notOk(
+      held.some(({ id }) => id === locked.id),
+      'another worker may be claiming it',
+    );
+  });
 });
 
 t.test('every way to a lease grants LEASE_MS: a claim, a renewal, the claim of an overdue poll', async (t) => {

@@ -33,7 +33,11 @@ t.test(
       document.paths[path][method].parameters.flatMap((parameter: { in: string; name: string; $ref?: string }) =>
         parameter.$ref ? ['X-Machine-Client'] : parameter.in === 'header' ? [parameter.name] : [],
       );
-    t.same(headersOf('/api/poll', 'post'), ['idempotency-key', 'X-Machine-Client'], '[§8-idempotency-key]');
+    t.same(
+      headersOf('/api/poll', 'post'),
+      ['last-event-id', 'idempotency-key', 'X-Machine-Client'],
+      '[§8-idempotency-key]',
+    );
     t.same(
       headersOf('/api/poll/stream', 'post'),
       ['last-event-id', 'idempotency-key', 'X-Machine-Client'],

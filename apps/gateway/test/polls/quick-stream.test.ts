@@ -55,7 +55,7 @@ t.test('a reader that reconnects follows the same poll and buys no other', async
   const PAID = { ...POLL, preset: 'fast' };
   for (const [path, body, credentials] of [
     ['/api/poll', PAID, bearer],
-    ['/api/poll', POLL, {}],
+    ['/api/poll', { ...POLL, theme: 'free' }, {}],
     ['/api/quick-poll', PAID, bearer],
     ['/api/quick-poll', { ...POLL, theme: 'free' }, bearer],
     ['/api/quick-poll', POLL, {}],

@@ -105,6 +105,7 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
       allowOnly('login', values, ['no-browser']);
       return { name: 'login', browser: values['no-browser'] !== true };
     case 'completion': {
+      allowOnly('completion', values, []);
       const shell = oneOf('shell', only(words, 'completion takes one shell: bash, zsh or fish'), SHELLS);
       return { name: 'completion', shell };
     }

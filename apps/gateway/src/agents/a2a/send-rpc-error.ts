@@ -1,11 +1,11 @@
-import { errorBody, problemBody } from '@eloquentpoll/contracts';
+import { errorBody, isJsonObject, problemBody } from '@eloquentpoll/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { ApiError } from '../../http/api-error.ts';
 import { beginErrorAnswer, sendError } from '../../http/hooks/errors.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
 import { rpcIdOf } from '../json-rpc.ts';
-import { A2A_ERRORS } from './methods.ts';
+import { A2A_ERRORS, offeredMethod } from './methods.ts';
 import { RpcProtocolError, versionOf } from './read-call.ts';
 
 /**
@@ -23,7 +23,7 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
   const code = rpcCodeOf(known, reply.statusCode);
   const data = { ...body, retryable, recovery, ...(errors && { errors }) };
   const isTyped = versionOf(request.body) === '1.0';
-  if (PROTOCOL_CODES.has(code)) reply.code(200);
+  if (PROTOCOL_CODES.has(code) && !asksForStream(request.body)) reply.code(200);
   const rpcError = { code, message: body.error, data: isTyped ? typed(config, code, data) : data };
   return reply
     .header('content-type', 'application/json; charset=utf-8')
@@ -35,6 +35,12 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
  * Java would drop the body and with it the code.
  */
 const PROTOCOL_CODES: ReadonlySet<number> = new Set([-32_601, ...Object.values(A2A_ERRORS)]);
+
+/** Some clients that asked for a stream read no JSON with status 200. */
+function asksForStream(body: unknown): boolean {
+  const action = offeredMethod(isJsonObject(body) ? body.method : undefined)?.action;
+  return action === 'stream' || action === 'subscribe';
+}
 
 /** For an unreadable body, which may have been of either form: only clients of the protocol send these headers. */
 const namesProtocol = ({ headers }: FastifyRequest): boolean =>

@@ -6,13 +6,20 @@ const OLDER: readonly string[] = ['2024-11-05', '2024-10-07'];
 const UNSUPPORTED_PROTOCOL_VERSION = -32_022;
 
 /**
- * The error for a request whose header names a revision that is not served; null for others. It names all that are:
- * the library would name only those of the requested one's era, and a client may speak another.
+ * The error for a request whose header names a revision that is not served; null for others. It names all that are; the
+ * library would name its own. A request with an envelope is the library's, which answers with what server/discover
+ * names, and `initialize` negotiates.
  */
 export function unknownRevision(requested: string | undefined, body: unknown): object | null {
   if (requested === undefined || OLDER.includes(requested) || REVISIONS.some((one) => one === requested)) return null;
+  if (isJsonObject(body) && (body.method === 'initialize' || hasEnvelope(body.params))) return null;
   const id = isJsonObject(body) && (typeof body.id === 'string' || typeof body.id === 'number') ? body.id : null;
   const message = `Unsupported protocol version; supported: ${REVISIONS.join(', ')}`;
   const data = { supported: REVISIONS, requested };
   return { jsonrpc: '2.0', id, error: { code: UNSUPPORTED_PROTOCOL_VERSION, message, data } };
 }
+
+const hasEnvelope = (params: unknown): boolean =>
+  isJsonObject(params) &&
+  isJsonObject(params._meta) &&
+  Object.hasOwn(params._meta, 'io.modelcontextprotocol/protocolVersion');

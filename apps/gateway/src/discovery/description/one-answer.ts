@@ -2,7 +2,8 @@ import type { FastifySchema } from 'fastify';
 import { answersOf } from '../../http/hooks/declared-answers.ts';
 
 // Keeps one JSON type per successful answer, because generated clients cannot use two. A stream that an operation
-// offers besides JSON is left out; AsyncAPI describes it.
+// offers besides JSON is left out, and so is its end (204), for which the data would have a second type; AsyncAPI
+// describes streams.
 
 const STREAM = 'text/event-stream';
 
@@ -13,7 +14,9 @@ interface Answer {
 }
 
 export function withOneAnswer(schema: FastifySchema): FastifySchema {
-  const response = Object.entries<Answer>(answersOf(schema));
+  const all = Object.entries<Answer>(answersOf(schema));
+  const hasJson = all.some(([status, { content }]) => status < '300' && content?.['application/json']);
+  const response = all.filter(([status]) => !(hasJson && status === '204'));
   return { ...schema, response: Object.fromEntries(response.map(([status, answer]) => [status, oneForm(answer)])) };
 }
 
