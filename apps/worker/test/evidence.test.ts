@@ -112,6 +112,8 @@ t.test('whose votes teach: recent ones, no tenant alone, no closed account, feed
   await say(stranger, `${MONTH}1003`, true);
   const known = (await recentVotes(storage, VOTES)).filter(({ answer }) => answer !== null);
   t.same(known.map(({ answer }) => answer).toSorted(), [0, 1], 'a wrong one of three says not which is right');
+  const rejected = (await recentVotes(storage, VOTES)).filter((poll) => poll.rejected !== null);
+  t.match(rejected, [{ answer: null, rejected: Number }], 'but that this one is not');
   await owner(`update polls set spec = '{"options": ["A", "B"]}' where id = '${MONTH}1002'`);
   t.same(
     (await recentVotes(storage, VOTES)).flatMap(({ answer }) => answer ?? []).toSorted(),

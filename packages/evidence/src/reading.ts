@@ -67,9 +67,9 @@ function expectationMaximised(questions: readonly VotedQuestion[], known: readon
 
 const bounded = (right: number): number => Math.min(MAX_RIGHT, Math.max(0.05, right));
 
-/** The probability that each option is right. A known answer is certain. */
+/** The probability that each option is right. A known answer is certain, and so is that a rejected one is wrong. */
 function oddsOf(
-  { optionCount, votes, answer }: VotedQuestion,
+  { optionCount, votes, answer, rejected }: VotedQuestion,
   known: readonly number[],
   right: readonly number[],
 ): number[] {
@@ -79,6 +79,7 @@ function oddsOf(
     const vote = votes[model];
     if (vote != null) log[vote]! += weight(right[model]!, optionCount);
   }
+  if (rejected !== undefined) log[rejected] = Number.NEGATIVE_INFINITY;
   return normalised(log);
 }
 

@@ -5,4 +5,6 @@ export interface VotedQuestion {
   readonly votes: readonly (number | null | undefined)[];
   /** The right option, if known. */
   readonly answer?: number;
+  /** An option that is known to be wrong. */
+  readonly rejected?: number;
 }

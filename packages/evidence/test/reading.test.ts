@@ -48,6 +48,28 @@ t.test('known answers are used where there are some', async (t) => {
   t.ok(taught.models.get('alone')!.right > 0.7);
 });
 
+t.test('an option that an owner rejected counts for none of those who voted for it', async (t) => {
+  // Five models agree, but their owners say of most of these answers that they are wrong.
+  const draw = seededRandom('rejected');
+  const said = Array.from({ length: 600 }, () => {
+    const answer = draw(4);
+    const isRight = draw(10) < 3;
+    const herd = isRight ? answer : (answer + 1) % 4;
+    const alone = draw(10) < 8 ? answer : (answer + 2) % 4;
+    return { optionCount: 4, votes: [herd, herd, herd, alone], ...(!isRight && { rejected: herd }) };
+  });
+  const names = ['a', 'b', 'c', 'alone'];
+  const blind = learnReliabilities(
+    '1',
+    names,
+    said.map(({ rejected: _, ...question }) => question),
+  )!;
+  const taught = learnReliabilities('1', names, said)!;
+  t.ok(blind.models.get('a')!.right > 0.9, `${blind.models.get('a')!.right}`);
+  t.ok(taught.models.get('a')!.right < 0.45, `${taught.models.get('a')!.right}`);
+  t.ok(taught.models.get('alone')!.right > blind.models.get('alone')!.right);
+});
+
 t.test('absent until there is enough', async (t) => {
   t.equal(learnReliabilities('1', MODELS, questions(MIN_QUESTIONS - 1, 'few')), null);
   t.equal(

@@ -103,9 +103,12 @@ function usageOf(votes: readonly Vote[]): Pick<PollResponse, 'usage'> {
 const toReading = (spec: PollSpec, { winner, odds, differs, version }: IndexedReading): PollReading => ({
   winner: optionText(spec, winner),
   differs,
-  likelihood: winner === null ? null : Math.round(1_000 * odds[winner]!) / 1_000,
+  likelihood: winner === null ? null : shownLikelihood(odds[winner]!),
   version,
 });
+
+/** Never 1: the reading assumes that models err independently, and they do not. */
+const shownLikelihood = (odds: number): number => Math.min(0.999, Math.round(1_000 * odds) / 1_000);
 
 /**
  * What a poll was charged, if that is more than the sum of its votes. Decided when it is stored, from what is left of

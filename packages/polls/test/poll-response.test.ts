@@ -100,6 +100,8 @@ t.test('a reading stands beside the winner and changes nothing else', async (t) 
   const read = pollResponse({ ...outcome, ...times, reason: 'roster_exhausted', reading: leaning });
   const { reading, ...rest } = read;
   t.same(reading, { winner: 'tie', differs: true, likelihood: 0.765, version: 'v' });
+  const sure = { winner: 0, odds: [0.99996, 0.00004], differs: false, version: 'v' };
+  t.match(pollResponse({ ...outcome, ...times, reading: sure }).reading, { likelihood: 0.999 }, 'never certain');
   t.same(rest, plain);
   const level = { winner: null, odds: [0.5, 0.5, 0], differs: false, version: 'v' };
   t.match(pollResponse({ ...outcome, ...times, reading: level }).reading, { winner: null, likelihood: null });

@@ -34,3 +34,22 @@ t.test('calls that a deadline or a cancellation ended together were not decided 
   const statement = endedBy('refusal');
   t.match(checkDecision(statement, replayed(statement, null), null), { state: 'fails', says: /stop this poll after/ });
 });
+
+t.test('without the order of the votes nothing is said of when the rules would have stopped it', async (t) => {
+  const ordered = endedBy('timeout');
+  const votes = ordered.votes.map(({ at_ms: _, ...vote }) => vote);
+  const statement = { ...ordered, votes };
+  const says = (one: Statement) => {
+    const state = checkDecision(one, replayed(one, null), null);
+    return [state.state, 'says' in state ? state.says : ''];
+  };
+  t.match(says(ordered), ['holds', /^No rule had stopped it [^.]*\.$/]);
+  t.match(says(statement), ['holds', /cannot be seen, because the order of its votes is not stated\.$/]);
+  const locked = (one: Statement): Statement => ({
+    ...one,
+    votes: one.votes.slice(0, 5).map((vote) => ({ ...vote, option: 0, error: null })),
+    decision: { ...one.decision, reason: 'mathematical_lock', tally: [5, 0], skipped: 4 },
+  });
+  t.match(says(locked(ordered)), ['holds', /^After the last vote, and not before, the rules stop it/]);
+  t.match(says(locked(statement)), ['holds', /^After the last vote, the rules stop it.* cannot be seen/]);
+});

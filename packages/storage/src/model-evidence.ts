@@ -12,6 +12,8 @@ export interface VotedPoll {
   options: readonly (number | null)[];
   /** The right option, if the poll's owner gave feedback that shows it. */
   answer: number | null;
+  /** The option that the poll's owner said is wrong. Of two options, the other one is then the answer. */
+  rejected: number | null;
 }
 
 export interface ModelEvidence {
@@ -55,12 +57,14 @@ export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise
              row_number() over (partition by coalesce(p.tenant, '') order by n.created_at desc) as of_tenant
         from newest n join polls p on p.id = n.poll_id
     )
-    select jsonb_array_length(texts) as "optionCount", v.models, v.options,
-           (select case when outcome_correct then place - 1
-                        when not outcome_correct and jsonb_array_length(texts) = 2 then 2 - place end
-              from feedback f, jsonb_array_elements_text(texts) with ordinality as o (text, place)
-             where f.poll_id = s.poll_id and f.account_id = s.account_id and o.text = s.winning_option)::integer as answer
-      from shared s,
+    select jsonb_array_length(texts) as "optionCount", v.models, v.options, said.answer, said.rejected
+      from shared s
+      left join lateral (
+        select (case when outcome_correct then place - 1
+                     when not outcome_correct and jsonb_array_length(texts) = 2 then 2 - place end)::integer as answer,
+               (case when not outcome_correct then place - 1 end)::integer as rejected
+          from feedback f, jsonb_array_elements_text(texts) with ordinality as o (text, place)
+         where f.poll_id = s.poll_id and f.account_id = s.account_id and o.text = s.winning_option) said on true,
            lateral (select array_agg(model_id order by seat) as models, array_agg(option order by seat) as options
                       from votes where votes.poll_id = s.poll_id) v
      where of_tenant <= ${wanted.ofOneTenant} and v.models is not null
@@ -74,7 +78,7 @@ export async function auditedVotes(
   { simulated, limit }: Pick<VotesWanted, 'simulated' | 'limit'>,
 ): Promise<VotedPoll[]> {
   const { rows } = await sql<VotedPoll>`
-    select a.option_count as "optionCount", a.votes as options, null as answer,
+    select a.option_count as "optionCount", a.votes as options, null as answer, null as rejected,
            array(select v.models[place + 1] from unnest(a.seats) with ordinality as s (place, i) order by i) as models
       from audits a join roster_versions v on v.version = a.roster_version
      where v.simulated = ${simulated}

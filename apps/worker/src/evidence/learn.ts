@@ -40,5 +40,6 @@ const questionsOf = (polls: readonly VotedPoll[], models: readonly string[]): Vo
       optionCount: poll.optionCount,
       votes: models.map((model) => options.get(model)),
       ...(poll.answer !== null && { answer: poll.answer }),
+      ...(poll.rejected !== null && { rejected: poll.rejected }),
     };
   });

@@ -23,7 +23,7 @@ export function checkDecision(
   const stop = steps.at(-1)?.stop ?? (price !== null && isBudgetSpent(last) ? 'budget' : null);
   switch (reason) {
     case null:
-      return holds('No rule had stopped it when its deadline passed or its caller canceled it.');
+      return holds(`No rule had stopped it when its deadline passed or its caller canceled it.${unseen(statement)}`);
     case 'budget':
       if (stop !== null && stop !== 'budget')
         return fails(`The rules stop this poll for another reason: ${WHY[stop]}.`);
@@ -33,7 +33,9 @@ export function checkDecision(
         : fails('Its budget was not spent.');
     default:
       return stop === reason
-        ? holds(`After the last vote, and not before, the rules stop it: ${WHY[reason]}.`)
+        ? holds(
+            `After the last vote${isInOrder(statement) ? ', and not before' : ''}, the rules stop it: ${WHY[reason]}.${unseen(statement)}`,
+          )
         : fails(
             stop === null
               ? 'The rules do not stop this poll here.'
@@ -46,9 +48,18 @@ export function checkDecision(
  * The number of first votes after which the poll decided to continue. The deadline and the caller end all running calls
  * at once.
  */
-function decidedVotes({ votes, decision }: Statement): number {
-  const isInOrder = votes.every(({ at_ms }) => at_ms !== undefined);
-  if (!isInOrder) return 0;
+function decidedVotes(statement: Statement): number {
+  if (!isInOrder(statement)) return 0;
+  const { votes, decision } = statement;
   if (decision.reason !== null) return votes.length - 1;
   return votes.findLastIndex(({ error }) => error !== 'timeout' && error !== 'aborted') + 1;
 }
+
+/** Votes that were collected before another worker took the poll over have no time. */
+const isInOrder = ({ votes }: Statement): boolean => votes.every(({ at_ms }) => at_ms !== undefined);
+
+/** What the sentence must add where earlier states could not be examined. */
+const unseen = (statement: Statement): string =>
+  isInOrder(statement)
+    ? ''
+    : ' Whether they would have stopped it before cannot be seen, because the order of its votes is not stated.';
