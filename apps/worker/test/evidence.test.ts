@@ -148,6 +148,47 @@ t.test('effective votes come from audits, for panels of which every pair was hea
   t.equal(evidence.reading(3, votes(0, 0)), null, 'audits alone make no reading');
 });
 
+t.test('polls that were asked cheapest first teach only by their whole audits', async (t) => {
+  const { storage, owner, plant } = await bench(t);
+  await plant(0, 250);
+  await owner(`update polls set spec = spec || '{"track_record": {"order": "cheapest"}}' where id >= '${MONTH}1'`);
+  const left = (await recentVotes(storage, VOTES)).length;
+  t.ok(left > 0 && left < 200, `${left}`);
+  await owner(`
+    insert into roster_versions (version, panel_name, asking_order, search, simulated, models, families)
+    values ('v', 'broad', 'cheapest', false, true, '{sim/strong,sim/good,sim/fair,sim/weak}', '{a,b,c,d}')`);
+  await owner(`
+    insert into audits (poll_id, roster_version, asked_order, threshold, option_count, seats, votes, said, stopped_at)
+    select 'ps_' || i, 'v', case when i % 3 = 0 then 'shuffled' else 'cheapest' end, .95, 3,
+           case when i % 3 = 1 then '{0,1}' else '{0,1,2,3}' end::smallint[],
+           case when i % 3 = 1 then '{0,0}' else '{0,0,0,1}' end::smallint[], '{}', 0 from generate_series(0, 899) i`);
+  await learnDaily(storage, QUIET, DAY);
+  t.match(await newestModelEvidence(storage, true), { questions: left + 300, audits: 900 });
+});
+
+t.test('of a small panel only the votes that every audit has say how much models agree', async (t) => {
+  const { storage, owner } = await bench(t);
+  const five = [...MODELS, 'sim/fifth'];
+  await owner(`
+    insert into roster_versions (version, panel_name, asking_order, search, simulated, models, families)
+    values ('v', 'fast', 'shuffled', false, true, '{${five.join()}}', '{a,b,c,d,e}')`);
+  // Three that agree end a poll; of the others all five are heard. Each model is often among the first three.
+  for (let first = 0; first < 5; first++) {
+    const seats = [0, 1, 2, 3, 4].map((place) => (first + place) % 5);
+    await owner(`
+      insert into audits (poll_id, roster_version, asked_order, threshold, option_count, seats, votes, said, stopped_at)
+      select 'ps_${first}_' || i, 'v', 'shuffled', .95, 2,
+             case when i % 2 = 0 then '{${seats.slice(0, 3)}}' else '{${seats}}' end::smallint[],
+             case when i % 2 = 0 then '{0,0,0}' else '{0,1,0,1,0}' end::smallint[], '{}', 0 from generate_series(0, 399) i`);
+  }
+  await learnDaily(storage, QUIET, DAY);
+  const { models, matrix } = (await newestModelEvidence(storage, true))!.agreement;
+  const of = (a: string, b: string) => matrix[models.indexOf(a)]![models.indexOf(b)];
+  // Neighbours agree in half of the polls, which two options do by chance. In whole rows disputed polls would count more.
+  const found = of(five[0]!, five[1]!)!;
+  t.ok(Math.abs(found) < 0.01, `${found}`);
+});
+
 t.test('a worker reads what was learned; without a store it goes on without', async (t) => {
   const { storage, plant } = await bench(t);
   t.equal(NO_EVIDENCE.reading(2, votes(0)), null);

@@ -283,6 +283,7 @@ export {
   newestModelEvidence,
   recentVotes,
   storeModelEvidence,
+  type VotedAudit,
   type VotedPoll,
 } from './model-evidence.ts';
 export { type MoneyInFigures, readMoneyFigures } from './money-figures.ts';

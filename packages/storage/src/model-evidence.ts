@@ -1,4 +1,4 @@
-import { pollIdsSince } from '@eloquentpoll/polls';
+import { minVotesOf, pollIdsSince } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
@@ -14,6 +14,16 @@ export interface VotedPoll {
   answer: number | null;
   /** The option that the poll's owner said is wrong. Of two options, the other one is then the answer. */
   rejected: number | null;
+}
+
+export interface VotedAudit extends VotedPoll {
+  /** Every model of the panel was heard, and the poll is not among `recentVotes`. */
+  teaches: boolean;
+  /**
+   * So many first votes every audit of this panel has. In a small panel a lock comes before confidence, so polls whose
+   * models agree end early, and the later votes are those of disputed questions.
+   */
+  common: number;
 }
 
 export interface ModelEvidence {
@@ -41,7 +51,10 @@ export interface VotesWanted {
 /** How many polls are examined for each poll wanted. */
 const SCANNED_PER_WANTED = 5;
 
-/** The newest polls with a vote, without those of closed accounts. */
+/**
+ * The newest polls with a vote, without those of closed accounts. Polls that were asked cheapest first are left out: their
+ * dear models were heard only on questions about which the cheap ones disagree, and would look worse than they are.
+ */
 export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise<VotedPoll[]> {
   const since = new Date(Date.now() - (wanted.days + 1) * 86_400_000);
   const { rows } = await sql<VotedPoll>`
@@ -56,6 +69,7 @@ export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise
       select n.*, p.spec->'options' as texts,
              row_number() over (partition by coalesce(p.tenant, '') order by n.created_at desc) as of_tenant
         from newest n join polls p on p.id = n.poll_id
+       where coalesce(p.spec #>> '{track_record,order}', 'shuffled') = 'shuffled'
     )
     select jsonb_array_length(texts) as "optionCount", v.models, v.options, said.answer, said.rejected
       from shared s
@@ -72,14 +86,20 @@ export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise
   return rows;
 }
 
+/** In panels with fewer models, a lock may come before confidence may stop a poll. */
+const LOCKS_LATER = 2 * minVotesOf('broad');
+
 /** The newest audits: polls of which more models were asked than their answers needed. */
 export async function auditedVotes(
   { db }: Queries,
   { simulated, limit }: Pick<VotesWanted, 'simulated' | 'limit'>,
-): Promise<VotedPoll[]> {
-  const { rows } = await sql<VotedPoll>`
+): Promise<VotedAudit[]> {
+  const { rows } = await sql<VotedAudit>`
     select a.option_count as "optionCount", a.votes as options, null as answer, null as rejected,
-           array(select v.models[place + 1] from unnest(a.seats) with ordinality as s (place, i) order by i) as models
+           array(select v.models[place + 1] from unnest(a.seats) with ordinality as s (place, i) order by i) as models,
+           cardinality(a.votes) = cardinality(v.models) and a.asked_order = 'cheapest' as teaches,
+           case when v.panel_name not in ('free', 'free_search') and cardinality(v.models) < ${LOCKS_LATER}
+                then cardinality(v.models) / 2 + 1 else cardinality(v.models) end as common
       from audits a join roster_versions v on v.version = a.roster_version
      where v.simulated = ${simulated}
      order by a.id desc limit ${limit}`.execute(db);

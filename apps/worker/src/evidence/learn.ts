@@ -1,5 +1,12 @@
 import { agreementMatrix, learnReliabilities, type VotedQuestion } from '@eloquentpoll/evidence';
-import { auditedVotes, type ModelEvidence, recentVotes, type Storage, type VotedPoll } from '@eloquentpoll/storage';
+import {
+  auditedVotes,
+  type ModelEvidence,
+  recentVotes,
+  type Storage,
+  type VotedAudit,
+  type VotedPoll,
+} from '@eloquentpoll/storage';
 
 // What the votes of the last weeks show about models. All input is bounded, so this takes a fraction of a second.
 
@@ -17,20 +24,27 @@ export async function learnModels(
   const live = await recentVotes(storage, { ...WANTED, simulated });
   const audited = await auditedVotes(storage, { simulated, limit: MAX_AUDITS });
   const models = [...new Set([...live, ...audited].flatMap((poll) => poll.models))].toSorted();
-  const learned = learnReliabilities(version, models, questionsOf(live, models));
-  const matrix = agreementMatrix(questionsOf(audited, models), models.length, MIN_TOGETHER);
+  const whole = audited.filter(({ teaches }) => teaches);
+  const learned = learnReliabilities(version, models, questionsOf([...live, ...whole], models));
+  const matrix = agreementMatrix(questionsOf(audited.map(commonPart), models), models.length, MIN_TOGETHER);
   const isKnown = matrix.some((row, a) => row.some((value, b) => a !== b && value !== null));
   if (learned === null && !isKnown) return null;
   return {
     simulated,
     version,
-    questions: live.length,
+    questions: live.length + whole.length,
     knownAnswers: live.filter(({ answer }) => answer !== null).length,
     audits: audited.length,
     reliabilities: Object.fromEntries(learned?.models ?? []),
     agreement: { models, matrix },
   };
 }
+
+const commonPart = ({ common, ...audit }: VotedAudit): VotedPoll => ({
+  ...audit,
+  models: audit.models.slice(0, common),
+  options: audit.options.slice(0, common),
+});
 
 /** The votes of each question in the order of these models. */
 const questionsOf = (polls: readonly VotedPoll[], models: readonly string[]): VotedQuestion[] =>
