@@ -2,15 +2,15 @@
 // not biased by the choice.
 
 import { bestOf, type PanelFigures, panelFigures, rightAnswers } from './panel-figures.ts';
-import type { VotedQuestion } from './voted-question.ts';
+import type { AnsweredQuestion } from './voted-question.ts';
 
 export interface Halves {
-  readonly choosing: readonly Required<VotedQuestion>[];
-  readonly judging: readonly Required<VotedQuestion>[];
+  readonly choosing: readonly AnsweredQuestion[];
+  readonly judging: readonly AnsweredQuestion[];
 }
 
 /** Splits the questions alternately. */
-export const halvesOf = (questions: readonly Required<VotedQuestion>[]): Halves => ({
+export const halvesOf = (questions: readonly AnsweredQuestion[]): Halves => ({
   choosing: questions.filter((_, i) => i % 2 === 0),
   judging: questions.filter((_, i) => i % 2 === 1),
 });
@@ -34,7 +34,7 @@ export function choosePanels(halves: Halves, candidates: readonly number[], size
 }
 
 function added(
-  questions: readonly Required<VotedQuestion>[],
+  questions: readonly AnsweredQuestion[],
   panel: readonly number[],
   candidates: readonly number[],
 ): readonly number[] {
@@ -44,7 +44,7 @@ function added(
 
 /** Swaps single members for candidates as long as that improves the panel. */
 function swapped(
-  questions: readonly Required<VotedQuestion>[],
+  questions: readonly AnsweredQuestion[],
   panel: readonly number[],
   candidates: readonly number[],
 ): readonly number[] {
@@ -59,10 +59,7 @@ function swapped(
 }
 
 /** The best panel; the first one if several are equal. */
-function bestPanel(
-  questions: readonly Required<VotedQuestion>[],
-  panels: readonly (readonly number[])[],
-): readonly number[] {
+function bestPanel(questions: readonly AnsweredQuestion[], panels: readonly (readonly number[])[]): readonly number[] {
   const scores = panels.map((panel) => rightAnswers(questions, panel));
   return panels[scores.indexOf(Math.max(...scores))]!;
 }

@@ -1,7 +1,7 @@
 // How good a panel is on questions with known answers, compared with its best member.
 import { agreementMatrix, effectiveVotes } from './agreement.ts';
 import { type Interval, meanInterval, shareInterval } from './interval.ts';
-import type { VotedQuestion } from './voted-question.ts';
+import type { AnsweredQuestion } from './voted-question.ts';
 
 export interface Share extends Interval {
   readonly share: number;
@@ -28,7 +28,7 @@ export interface PanelFigures {
 export const isBelowItsBest = ({ difference }: PanelFigures): boolean => difference.high < 0;
 
 export function panelFigures(
-  questions: readonly Required<VotedQuestion>[],
+  questions: readonly AnsweredQuestion[],
   models: readonly number[],
   bestMember = bestOf(questions, models),
 ): PanelFigures {
@@ -62,7 +62,7 @@ const share = (hits: number, trials: number): Share => ({
 });
 
 /** The probability of being right if ties are broken at random. 0 without votes. */
-export function pluralityScore({ optionCount, votes, answer }: Required<VotedQuestion>, models: readonly number[]) {
+export function pluralityScore({ optionCount, votes, answer }: AnsweredQuestion, models: readonly number[]) {
   const tally = new Array<number>(optionCount).fill(0);
   for (const model of models) {
     const vote = votes[model];
@@ -74,12 +74,12 @@ export function pluralityScore({ optionCount, votes, answer }: Required<VotedQue
 }
 
 /** The member that is right most often. */
-export function bestOf(questions: readonly Required<VotedQuestion>[], models: readonly number[]): number {
+export function bestOf(questions: readonly AnsweredQuestion[], models: readonly number[]): number {
   const right = (model: number) => questions.filter(({ votes, answer }) => votes[model] === answer).length;
   const counts = models.map(right);
   return models[counts.indexOf(Math.max(...counts))]!;
 }
 
 /** Right answers over all questions, with ties broken at random. The search maximizes this. */
-export const rightAnswers = (questions: readonly Required<VotedQuestion>[], models: readonly number[]): number =>
+export const rightAnswers = (questions: readonly AnsweredQuestion[], models: readonly number[]): number =>
   questions.reduce((sum, question) => sum + pluralityScore(question, models).chance, 0);

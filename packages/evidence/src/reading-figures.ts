@@ -3,7 +3,7 @@ import type { Halves } from './choose-panels.ts';
 import { type Interval, meanInterval } from './interval.ts';
 import { pluralityScore } from './panel-figures.ts';
 import { learnReliabilities, type Reliabilities, readingOf } from './reading.ts';
-import type { VotedQuestion } from './voted-question.ts';
+import type { AnsweredQuestion } from './voted-question.ts';
 
 type Mean = Interval & { readonly mean: number };
 
@@ -38,11 +38,7 @@ export function readingFigures(
   };
 }
 
-function scoreOf(
-  learned: Reliabilities,
-  { optionCount, votes, answer }: Required<VotedQuestion>,
-  models: readonly number[],
-) {
+function scoreOf(learned: Reliabilities, { optionCount, votes, answer }: AnsweredQuestion, models: readonly number[]) {
   const cast = models.map((model) => ({ model: String(model), option: votes[model] ?? null }));
   const reading = readingOf(learned, optionCount, cast);
   if (reading === null) return 0;

@@ -8,3 +8,5 @@ export interface VotedQuestion {
   /** An option that is known to be wrong. */
   readonly rejected?: number;
 }
+
+export type AnsweredQuestion = VotedQuestion & Required<Pick<VotedQuestion, 'answer'>>;

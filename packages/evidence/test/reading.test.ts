@@ -2,14 +2,14 @@ import fc from '@eloquentpoll/testkit/fast-check';
 import { seededRandom } from '@eloquentpoll/voting';
 import t from 'tap';
 import { learnReliabilities, MIN_QUESTIONS, type Reliabilities, readingOf } from '../src/reading.ts';
-import type { VotedQuestion } from '../src/voted-question.ts';
+import type { AnsweredQuestion, VotedQuestion } from '../src/voted-question.ts';
 import { holds } from './holds.ts';
 
 const MODELS = ['strong', 'good', 'fair', 'weak', 'guess'];
 const RIGHT = [0.9, 0.75, 0.6, 0.45, 0.25];
 
 /** Models that err independently, each as often as it does. */
-function questions(count: number, seed: string, withAnswer = false): Required<VotedQuestion>[] | VotedQuestion[] {
+function questions(count: number, seed: string, withAnswer = false): AnsweredQuestion[] | VotedQuestion[] {
   const draw = seededRandom(seed);
   return Array.from({ length: count }, () => {
     const answer = draw(4);
