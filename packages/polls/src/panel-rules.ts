@@ -55,7 +55,8 @@ const HEDGE: Record<PanelName, Hedge> = {
   strong: 'when_slow',
   free: 'one',
   free_search: 'one',
-  custom: 'one',
+  // The caller chooses which call is ahead: a dear, slow model beside cheap ones would be stopped at our cost in each poll.
+  custom: 'when_slow',
 };
 
 /** How many more models are asked than needed. They cost money, but the poll does not wait for the slowest model. */
