@@ -30,6 +30,11 @@ const withVote = (statement: Statement, at: number, change: Partial<Vote>): Stat
   ...statement,
   votes: statement.votes.with(at, { ...statement.votes[at]!, ...change }),
 });
+const withFailureRate = (statement: Statement, at: number, failure_rate: number): Statement => ({
+  ...statement,
+  panel: statement.panel.with(at, { ...statement.panel[at]!, failure_rate }),
+});
+
 const withDecision = (statement: Statement, change: Partial<Statement['decision']>): Statement => ({
   ...statement,
   decision: { ...statement.decision, ...change },
@@ -106,8 +111,14 @@ export const FALSE_STATEMENTS: readonly FalseStatement[] = [
       const at = statement.panel.findIndex((_, seat) => !heard.has(seat));
       if (at < 0 || statement.decision.reason === 'mathematical_lock' || statement.decision.confidence === null)
         return null;
-      return { ...statement, panel: statement.panel.with(at, { ...statement.panel[at]!, failure_rate: 0.9 }) };
+      const { failure_rate } = statement.panel[at]!;
+      return withFailureRate(statement, at, failure_rate < 0.15 ? 0.3 : 0);
     },
+  },
+  {
+    says: 'a failure rate that the rules never use',
+    part: 'panel',
+    alter: (statement) => withFailureRate(statement, 0, 0.9),
   },
   {
     says: 'another reason to stop',

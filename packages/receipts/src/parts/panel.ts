@@ -1,6 +1,9 @@
 import { fails, holds, type PartState } from '../part.ts';
 import type { Statement } from '../receipt.ts';
 
+/** Expected failures make a leader look more certain, so the rules use no higher rate. */
+const MAX_FAILURE_RATE = 0.3;
+
 /** Checks that votes are from models of the panel, at most one each, and for options of the poll. */
 export function checkPanel({ options, panel, votes }: Statement): PartState {
   if (options.length < 2 || new Set(options).size < options.length)
@@ -8,6 +11,8 @@ export function checkPanel({ options, panel, votes }: Statement): PartState {
   if (panel.length === 0) return fails('The panel has no models.');
   if (new Set(panel.map(({ model_id }) => model_id)).size < panel.length)
     return fails('A model is in the panel twice.');
+  if (panel.some(({ failure_rate }) => failure_rate > MAX_FAILURE_RATE))
+    return fails(`A failure rate is above ${MAX_FAILURE_RATE}, the highest that the rules use.`);
   if (votes.some(({ seat }) => seat >= panel.length)) return fails('A vote is of no model of the panel.');
   if (new Set(votes.map(({ seat }) => seat)).size < votes.length) return fails('A model voted twice.');
   const odd = votes.find(({ option, error }) => (option === null) === (error === null));
