@@ -1,4 +1,4 @@
-import { migrate } from '@eloquentpoll/storage';
+import { APP_ROLES, migrate } from '@eloquentpoll/storage';
 
 // Migrates the database to the schema of this image. It runs before the processes of a release start; those of the
 // previous release keep working on the newer schema. It connects as the role that owns the tables, the apps as other
@@ -10,7 +10,7 @@ if (!url) {
   process.exit(2);
 }
 try {
-  const applied = await migrate(url);
+  const applied = await migrate(url, process.env.MIGRATE_DATABASE_URL ? { roles: APP_ROLES } : {});
   console.log(JSON.stringify({ msg: 'migrated', applied }));
 } catch (error) {
   console.error(`the schema could not be brought up to date: ${error instanceof Error ? error.message : error}`);

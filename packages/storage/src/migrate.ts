@@ -20,13 +20,20 @@ export class OtherSchema extends Error {
   }
 }
 
+interface MigrateOptions {
+  without?: readonly string[];
+  waitMs?: number;
+  /** Must exist, because the migration grants them what they need. */
+  roles?: readonly string[];
+}
+
 /**
  * Applies missing steps and returns their names, oldest first; an empty list if the schema was up to date. The user of
  * `databaseUrl` owns the created objects; existing roles of the apps get the rights in `grants.ts`.
  */
 export async function migrate(
   databaseUrl: string,
-  { without = [], waitMs = MAX_WAIT_MS }: { without?: readonly string[]; waitMs?: number } = {},
+  { without = [], waitMs = MAX_WAIT_MS, roles = [] }: MigrateOptions = {},
 ): Promise<string[]> {
   const client = new pg.Client({
     connectionString: await primaryUrl(databaseUrl),
@@ -35,6 +42,7 @@ export async function migrate(
   });
   await client.connect();
   try {
+    await requireRoles(client, roles);
     if ((await missing(client)).length === 0) return [];
     // Online steps may take hours; the server's limits are meant for the service's statements.
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
@@ -52,6 +60,15 @@ export async function migrate(
     // Ending the connection rolls back a failed step and releases the lock.
     await client.end();
   }
+}
+
+/** Without them the schema would count as migrated, and nothing would grant them anything when they are created. */
+async function requireRoles(client: pg.Client, roles: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    'select name from unnest($1::text[]) as name where name not in (select rolname from pg_roles)',
+    [roles],
+  );
+  if (rows.length > 0) throw new Error(`these roles do not exist yet: ${rows.map(({ name }) => name).join(', ')}`);
 }
 
 /** Retries in a loop: waiting for the lock would keep a transaction open, which a step may have to wait for. */
