@@ -54,8 +54,8 @@ export const CalibrationStops = Type.Object(
       minimum: 0,
       description: 'How many of these polls may be wrong: the sum of 1 minus threshold.',
     }),
-    evidence_kept: Evidence('the promise is kept (the minimum over all thresholds)'),
-    evidence_broken: Evidence('the promise is broken (the mean over all thresholds)'),
+    evidence_kept: Evidence('the promise is kept (the minimum over groups of thresholds)'),
+    evidence_broken: Evidence('the promise is broken (a weighted mean over groups of thresholds)'),
   },
   { $id: 'CalibrationStops', description: 'Polls that stopped because their confidence reached the threshold.' },
 );

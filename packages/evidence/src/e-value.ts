@@ -12,19 +12,35 @@ export const STRONG_EVIDENCE = 20;
 
 const BETS = 50;
 
+/** Trials, and the highest rate of hits that was promised for them. */
+export interface Promised {
+  readonly limit: number;
+  readonly seen: Trials;
+}
+
 /** Evidence against "the rate is `limit` or more": an even mixture of bets on the rates below. */
-export const evidenceBelow = (limit: number, seen: Trials): number => mixture(limit, seen, (share) => share * limit);
+export const evidenceBelow = (limit: number, seen: Trials): number => evidenceBelowAll([{ limit, seen }]);
 
 /** Evidence against "the rate is `limit` or less": an even mixture of bets on the rates above. */
-export const evidenceAbove = (limit: number, seen: Trials): number =>
-  mixture(limit, seen, (share) => limit + share * (1 - limit));
+export const evidenceAbove = (limit: number, seen: Trials): number => evidenceAboveAll([{ limit, seen }]);
 
-/** The mean likelihood ratio of evenly spread rates against `limit`, the null hypothesis' most favorable rate. */
-function mixture(limit: number, { trials, hits }: Trials, rateAt: (share: number) => number): number {
+/** The same for trials with different limits: each bet is on one share of the way from the limits to the end. */
+export const evidenceBelowAll = (promised: readonly Promised[]): number =>
+  mixture(promised, (limit, share) => share * limit);
+
+export const evidenceAboveAll = (promised: readonly Promised[]): number =>
+  mixture(promised, (limit, share) => limit + share * (1 - limit));
+
+/** The mean likelihood ratio of evenly spread rates against the limits, the null hypothesis' most favorable rates. */
+function mixture(promised: readonly Promised[], rateAt: (limit: number, share: number) => number): number {
   let evidence = 0;
   for (let bet = 0; bet < BETS; bet++) {
-    const rate = rateAt((bet + 0.5) / BETS);
-    evidence += Math.exp(hits * Math.log(rate / limit) + (trials - hits) * Math.log((1 - rate) / (1 - limit)));
+    let log = 0;
+    for (const { limit, seen } of promised) {
+      const rate = rateAt(limit, (bet + 0.5) / BETS);
+      log += seen.hits * Math.log(rate / limit) + (seen.trials - seen.hits) * Math.log((1 - rate) / (1 - limit));
+    }
+    evidence += Math.exp(log);
   }
   return evidence / BETS;
 }

@@ -10,7 +10,7 @@ import {
   type StatedConfidence,
   type Sums,
 } from './calibration.ts';
-import { evidenceAbove, evidenceBelow } from './e-value.ts';
+import { evidenceAboveAll, evidenceBelowAll, type Promised } from './e-value.ts';
 
 export interface SaidPoll {
   readonly panelSize: number;
@@ -70,22 +70,36 @@ export interface StopFigures {
   /** The promised maximum of wrong stops: one minus the threshold, summed over the stops. */
   readonly allowed: number;
   /**
-   * E-values. `evidenceKept`: against "more are wrong than promised at some threshold". `evidenceBroken`: against "no
-   * more are wrong than promised at any threshold".
+   * E-values. `evidenceKept`: against "more are wrong than promised in some group of thresholds". `evidenceBroken`:
+   * against "no more are wrong than promised at any threshold".
    */
   readonly evidenceKept: number;
   readonly evidenceBroken: number;
 }
 
 /**
- * Each threshold is a promise of its own. The mean of their e-values is an e-value that shows a broken promise. All
- * promises are kept only if the evidence holds for each, so the minimum is used. A product would let many right stops
- * at a low threshold hide wrong ones at a high one.
+ * Callers choose thresholds, and the data must not decide how many promises there are. So thresholds are judged in these
+ * groups: each stop against its own limit, all of a group together. Nearly all polls have the default threshold, so its
+ * group has half of the stakes.
+ */
+const GROUPS = [
+  { from: 0, stake: 0.1 },
+  { from: 0.5, stake: 0.1 },
+  { from: 0.8, stake: 0.1 },
+  { from: 0.9, stake: 0.1 },
+  { from: 0.95, stake: 0.5 },
+  { from: 0.99, stake: 0.1 },
+] as const;
+
+/**
+ * Each group of thresholds is a promise of its own. The sum of their e-values, each times its stake, is an e-value that
+ * shows a broken promise; a group without stops has the e-value 1. All promises are kept only if the evidence holds for
+ * each group with stops, so the minimum is used. A product would let many right stops at a low threshold hide wrong ones
+ * at a high one.
  */
 export function stopFigures({ stops }: Pick<SaidTally, 'stops'>): StopFigures {
   let figures = { polls: 0, said: 0, wrong: 0, allowed: 0 };
-  const kept: number[] = [];
-  const broken: number[] = [];
+  const groups = GROUPS.map((): Promised[] => []);
   for (const [threshold, [polls, said, cameTrue]] of Object.entries(stops)) {
     const limit = 1 - Number(threshold);
     const seen = { trials: polls, hits: polls - cameTrue };
@@ -96,15 +110,16 @@ export function stopFigures({ stops }: Pick<SaidTally, 'stops'>): StopFigures {
       allowed: figures.allowed + limit * polls,
     };
     if (polls === 0 || limit <= 0 || limit >= 1) continue;
-    kept.push(capped(evidenceBelow(limit, seen)));
-    broken.push(capped(evidenceAbove(limit, seen)));
+    groups[GROUPS.findLastIndex(({ from }) => Number(threshold) >= from)]!.push({ limit, seen });
   }
-  return { ...figures, evidenceKept: kept.length === 0 ? 1 : Math.min(...kept), evidenceBroken: meanOf(broken) };
+  const kept = groups.flatMap((promised) => (promised.length === 0 ? [] : [capped(evidenceBelowAll(promised))]));
+  const broken = groups.map((promised, i) => GROUPS[i]!.stake * capped(evidenceAboveAll(promised)));
+  return {
+    ...figures,
+    evidenceKept: kept.length === 0 ? 1 : Math.min(...kept),
+    evidenceBroken: broken.reduce((sum, value) => sum + value, 0),
+  };
 }
-
-/** 1 without values, which means no evidence. */
-const meanOf = (values: readonly number[]): number =>
-  values.length === 0 ? 1 : values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** A bet may stop after winning this much, so that numbers stay finite. */
 const capped = (evidence: number): number => Math.min(1e9, evidence);

@@ -314,7 +314,7 @@ export const METRICS = {
     type: 'gauge',
     on: GATEWAY,
     labels: ['panel', 'side'],
-    help: 'E-values of the promise about wrong stops. Kept: the minimum over all thresholds. Broken: the mean over the thresholds and the replay of the gate. 20 is strong evidence, however often it is read.',
+    help: 'E-values of the promise about wrong stops. Kept: the minimum over groups of thresholds. Broken: the mean over these groups and the replay of the gate. 20 is strong evidence, however often it is read.',
   },
   eloquentpoll_audits_total: {
     type: 'counter',

@@ -67,7 +67,7 @@ function stopCards(stops: CalibrationStops): Html {
 }
 
 function promiseText({ evidence_kept: kept, evidence_broken: broken }: CalibrationStops): string {
-  const scale = `Each threshold is judged separately. Evidence of ${STRONG_EVIDENCE} or more is strong, however often it is read.`;
+  const scale = `Thresholds are judged in six groups, each stop by its own. Evidence of ${STRONG_EVIDENCE} or more is strong, however often it is read.`;
   if (broken >= STRONG_EVIDENCE)
     return `Evidence that more stops are wrong than promised: ${evidence(broken)}. ${scale}`;
   const tooFew = kept >= STRONG_EVIDENCE ? '' : ' There are too few audits to be sure.';
