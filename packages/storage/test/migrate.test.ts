@@ -33,8 +33,8 @@ t.test('many processes migrate an empty database at once; one does it, the other
   t.equal(new Set(names).size, names.length, 'each step once');
   t.same(names, names.toSorted(), 'in order');
   t.same(await migrate(url), [], 'and again: nothing to do');
-  await t.rejects(migrate(url, { roles: ['a_role_of_nobody', 'postgres'] }), {
-    message: /^these roles do not exist yet: a_role_of_nobody(, postgres)?$/,
+  await t.rejects(migrate(url, { roles: ['no_such_role', 'postgres'] }), {
+    message: /^these roles do not exist yet: no_such_role(, postgres)?$/,
   });
   const { rows } = await client.query('select name from schema_migrations order by name');
   t.same(
