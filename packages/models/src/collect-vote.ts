@@ -134,7 +134,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       counted: isFree ? 0 : countedOfFailure(failure, body),
       usage: isFree ? { inputTokens: 0, outputTokens: 0 } : null,
       byQuestion: isAnswer(failure),
-      unknown: isFilteredPrompt(failure) ? promptPrice(JSON.stringify(body)) : undefined,
+      unknown: failure.kind === 'refusal' ? refusalPrice(failure, body) : undefined,
     });
     const blameless = stopped !== null && callMs < suspectAfterMs(model, stopped);
     if (isAnswer(failure)) report(breaker.succeeded(now()));
@@ -162,9 +162,12 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     return costOfUsage(model, guessedUsage(model, failure.answerBytes, JSON.stringify(body)), search);
   }
 
-  /** The filter rejected the prompt before any model worked, and this vendor charges at most for the prompt. */
-  function isFilteredPrompt(failure: CallFailure): boolean {
-    return failure.kind === 'refusal' && !failure.written && provider.takes.filteredCosts === 'prompt';
+  /** If the filter rejected the prompt before any model worked, some vendors charge at most for the prompt. */
+  function refusalPrice({ written }: Extract<CallFailure, { kind: 'refusal' }>, body: object): CallPrice {
+    const { filteredCosts, refusalFeeU } = provider.takes;
+    const { typicalU, maxU } =
+      !written && filteredCosts === 'prompt' ? promptPrice(JSON.stringify(body)) : request.call;
+    return { typicalU: typicalU + refusalFeeU, maxU: maxU + refusalFeeU };
   }
 
   /** A token is at least one byte, and usually several. */

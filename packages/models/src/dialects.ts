@@ -45,6 +45,8 @@ export interface Dialect {
   answers: readonly VoteForm[];
   /** The cost of a question that a filter rejects with an error: nothing, at most its prompt, or that of any call. */
   filteredCosts: 'nothing' | 'prompt' | 'call';
+  /** What the vendor charges for such a question besides, in micro-USD. */
+  refusalFeeU: number;
 }
 
 const CHAT: Dialect = {
@@ -57,6 +59,7 @@ const CHAT: Dialect = {
   userField: null,
   answers: ['json_schema', 'json_object', 'tool', 'line'],
   filteredCosts: 'prompt',
+  refusalFeeU: 0,
 };
 const NO_FORCED_TOOL = ['json_schema', 'json_object', 'line'] as const;
 
@@ -74,6 +77,7 @@ export const DIALECTS = {
     userField: 'metadata.user_id',
     answers: ['json_schema', 'tool', 'line'],
     filteredCosts: 'prompt',
+    refusalFeeU: 0,
   },
   gemini: { ...CHAT, seedField: null, answers: NO_FORCED_TOOL },
   mistral: { ...CHAT, seedField: 'random_seed', reasoningField: 'no_effort', answers: NO_FORCED_TOOL },
@@ -81,7 +85,14 @@ export const DIALECTS = {
   together: { ...CHAT, reasoningField: 'reasoning_enabled' },
   fireworks: CHAT,
   deepseek: { ...CHAT, seedField: null, reasoningField: 'thinking', answers: ['json_object', 'line'] },
-  xai: { ...CHAT, maxTokensField: 'max_completion_tokens', userField: 'user', filteredCosts: 'call' },
+  xai: {
+    ...CHAT,
+    maxTokensField: 'max_completion_tokens',
+    userField: 'user',
+    filteredCosts: 'call',
+    // More than most calls can cost.
+    refusalFeeU: 50_000,
+  },
   openrouter: { ...CHAT, reasoningField: 'reasoning', userField: 'user', filteredCosts: 'nothing' },
   azure: {
     ...CHAT,
