@@ -5,15 +5,7 @@ set -eu
 folder=${1:?dump.sh FOLDER [HOW_MANY_TO_KEEP]}
 keep=${2:-14}
 : "${DATABASE_URL:?is not set}"
-# Other users can read a program's arguments, so the password goes by the environment. One with %-escapes does not come
-# through like this: give a URL without it, and PGPASSWORD.
-case $DATABASE_URL in *://*:*@*)
-  login=${DATABASE_URL#*://} login=${login%%@*}
-  case $login in *%*) ;; *)
-    export PGPASSWORD="${login#*:}"
-    DATABASE_URL="${DATABASE_URL%%://*}://${login%%:*}@${DATABASE_URL#*@}" ;;
-  esac ;;
-esac
+. "$(dirname "$0")/hide-password.sh"
 umask 077
 name="$folder/eloquentpoll-$(date -u +%Y-%m-%dT%H%MZ).dump"
 trap 'rm -f "$name.part"' EXIT

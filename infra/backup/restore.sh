@@ -4,15 +4,7 @@
 set -eu
 file=${1:?restore.sh FILE}
 : "${DATABASE_URL:?is not set}"
-# Other users can read a program's arguments, so the password goes by the environment. One with %-escapes does not come
-# through like this: give a URL without it, and PGPASSWORD.
-case $DATABASE_URL in *://*:*@*)
-  login=${DATABASE_URL#*://} login=${login%%@*}
-  case $login in *%*) ;; *)
-    export PGPASSWORD="${login#*:}"
-    DATABASE_URL="${DATABASE_URL%%://*}://${login%%:*}@${DATABASE_URL#*@}" ;;
-  esac ;;
-esac
+. "$(dirname "$0")/hide-password.sh"
 # The server ends statements of everybody after 30 s, which statistics and ledger of a large database take longer than.
 export PGOPTIONS="${PGOPTIONS:-} -c statement_timeout=0"
 ask() { psql --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1 --command="$1" "$DATABASE_URL"; }

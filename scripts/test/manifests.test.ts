@@ -252,6 +252,18 @@ t.test('nothing reaches a process that no policy names, and the cloud cannot be 
   t.ok(to[0].ipBlock.except.includes('169.254.0.0/16'));
 });
 
+t.test(
+  'policies of databases by operators select what CloudNativePG itself labels, jobs and poolers included',
+  async (t) => {
+    const policies = withOperators.filter(({ kind }) => kind === 'NetworkPolicy');
+    const cluster = { matchLabels: { 'cnpg.io/cluster': named(withOperators, 'Cluster', 'postgres').metadata.name } };
+    const { spec: postgres } = named(policies, 'NetworkPolicy', 'postgres');
+    t.same(postgres.podSelector, cluster);
+    t.same(postgres.ingress[0].from[1].podSelector, cluster);
+    t.same(named(policies, 'NetworkPolicy', 'to-postgres').spec.egress[0].to, [{ podSelector: cluster }]);
+  },
+);
+
 t.test('what a process may ask of a database in the namespace, the database may answer', async (t) => {
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
   const componentsOf = (selector: Manifest['spec']): string[] =>
