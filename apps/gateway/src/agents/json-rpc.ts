@@ -1,4 +1,4 @@
-import { type ErrorCode, isJsonObject } from '@eloquentpoll/contracts';
+import { type ErrorCode, errorBody, isJsonObject, type Occurrence, problemBody } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import { type AnswerSchema, errors } from '../http/answers.ts';
 
@@ -34,6 +34,20 @@ export function rpcIdOf(body: unknown): RpcId | undefined {
 /** Parameters of A2A 0.1 have neither of these fields. */
 export const isRpc = (body: unknown): body is Record<string, unknown> =>
   isJsonObject(body) && (Object.hasOwn(body, 'jsonrpc') || Object.hasOwn(body, 'method'));
+
+/** The `data` of a JSON-RPC error: what the error says as plain JSON, and the ways out. */
+export function rpcErrorData(occurrence: Occurrence, baseUrl: string) {
+  const { retryable, recovery, errors } = problemBody(occurrence, baseUrl);
+  return { ...errorBody(occurrence), retryable, recovery, ...(errors && { errors }) };
+}
+
+/** The code of JSON-RPC for an error that has none of its own. */
+export function rpcCodeOf(cause: ErrorCode, status: number): number {
+  if (cause === 'malformed_json') return -32_700;
+  if (status === 413) return -32_600;
+  if (status === 400 || status === 422) return -32_602;
+  return status >= 500 ? -32_603 : -32_000;
+}
 
 /** The errors of an operation that answers JSON-RPC requests with JSON-RPC errors. */
 export function rpcErrors(...codes: readonly ErrorCode[]): Record<number, AnswerSchema> {

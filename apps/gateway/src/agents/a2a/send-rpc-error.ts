@@ -1,10 +1,10 @@
-import { errorBody, isJsonObject, problemBody } from '@eloquentpoll/contracts';
+import { isJsonObject } from '@eloquentpoll/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { ApiError } from '../../http/api-error.ts';
 import { beginErrorAnswer, sendError } from '../../http/hooks/errors.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
-import { rpcIdOf } from '../json-rpc.ts';
+import { rpcCodeOf, rpcErrorData, rpcIdOf } from '../json-rpc.ts';
 import { A2A_ERRORS, offeredMethod } from './methods.ts';
 import { RpcProtocolError, versionOf } from './read-call.ts';
 
@@ -18,13 +18,11 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
   if (id === undefined) return sendError(config, error, request, reply);
 
   const { known, occurrence } = beginErrorAnswer(config, error, request, reply);
-  const body = errorBody(occurrence);
-  const { retryable, recovery, errors } = problemBody(occurrence, config.baseUrl);
-  const code = rpcCodeOf(known, reply.statusCode);
-  const data = { ...body, retryable, recovery, ...(errors && { errors }) };
+  const code = codeOf(known, reply.statusCode);
+  const data = rpcErrorData(occurrence, config.baseUrl);
   const isTyped = versionOf(request.body) === '1.0';
   if (PROTOCOL_CODES.has(code) && !asksForStream(request.body)) reply.code(200);
-  const rpcError = { code, message: body.error, data: isTyped ? typed(config, code, data) : data };
+  const rpcError = { code, message: data.error, data: isTyped ? typed(config, code, data) : data };
   return reply
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify({ jsonrpc: '2.0', id, error: rpcError }));
@@ -66,10 +64,7 @@ const REASONS: Readonly<Record<number, string>> = {
   [A2A_ERRORS.versionNotSupported]: 'VERSION_NOT_SUPPORTED',
 };
 
-function rpcCodeOf(known: ApiError, status: number): number {
+function codeOf(known: ApiError, status: number): number {
   if (known instanceof RpcProtocolError) return known.rpcCode;
-  if (known.code === 'session_not_found') return A2A_ERRORS.taskNotFound;
-  if (known.code === 'malformed_json') return -32_700;
-  if (status === 400 || status === 422) return -32_602;
-  return status >= 500 ? -32_603 : -32_000;
+  return known.code === 'session_not_found' ? A2A_ERRORS.taskNotFound : rpcCodeOf(known.code, status);
 }

@@ -1,9 +1,9 @@
-import { ERRORS, errorBody, problemBody } from '@eloquentpoll/contracts';
+import { ERRORS } from '@eloquentpoll/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { beginErrorAnswer, sendError } from '../../http/hooks/errors.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
-import { rpcIdOf } from '../json-rpc.ts';
+import { rpcCodeOf, rpcErrorData, rpcIdOf } from '../json-rpc.ts';
 
 /** What HTTP itself says, and what OAuth clients read: their bodies are those of REST. */
 const OF_HTTP: ReadonlySet<number> = new Set([401, 403, 404, 405, 406, 415]);
@@ -17,18 +17,12 @@ export const sendRefusal = (config: Config) => (error: unknown, request: Fastify
   const { code: cause } = toApiError(error);
   if (OF_HTTP.has(ERRORS[cause].status)) return sendError(config, error, request, reply);
   const { occurrence } = beginErrorAnswer(config, error, request, reply);
-  const body = errorBody(occurrence);
-  const { retryable, recovery, errors } = problemBody(occurrence, config.baseUrl);
-  const data = { ...body, retryable, recovery, ...(errors && { errors }) };
-  const code = cause === 'malformed_json' ? -32_700 : rpcCodeOf(reply.statusCode, request.body);
+  const data = rpcErrorData(occurrence, config.baseUrl);
+  const code = Array.isArray(request.body) ? INVALID_REQUEST : rpcCodeOf(cause, reply.statusCode);
   const id = rpcIdOf(request.body) ?? null;
   return reply
     .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: body.error, data } }));
+    .send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: data.error, data } }));
 };
 
-function rpcCodeOf(status: number, body: unknown): number {
-  if (Array.isArray(body) || status === 413) return -32_600;
-  if (status === 400) return -32_602;
-  return status >= 500 ? -32_603 : -32_000;
-}
+const INVALID_REQUEST = -32_600;

@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject } from '@eloquentpoll/contracts';
+import { rpcIdOf } from '../json-rpc.ts';
 import { REVISIONS } from './revisions.ts';
 
 /** Revisions that the library still speaks, for clients that have not been updated since. */
@@ -10,10 +12,11 @@ const UNSUPPORTED_PROTOCOL_VERSION = -32_022;
  * library would name its own. A request with an envelope is the library's, which answers with what server/discover
  * names, and `initialize` negotiates.
  */
-export function unknownRevision(requested: string | undefined, body: unknown): object | null {
-  if (requested === undefined || OLDER.includes(requested) || REVISIONS.some((one) => one === requested)) return null;
+export function unknownRevision(requested: IncomingHttpHeaders[string], body: unknown): object | null {
+  if (requested === undefined || OLDER.some((one) => one === requested) || REVISIONS.some((one) => one === requested))
+    return null;
   if (isJsonObject(body) && (body.method === 'initialize' || hasEnvelope(body.params))) return null;
-  const id = isJsonObject(body) && (typeof body.id === 'string' || typeof body.id === 'number') ? body.id : null;
+  const id = rpcIdOf(body) ?? null;
   const message = `Unsupported protocol version; supported: ${REVISIONS.join(', ')}`;
   const data = { supported: REVISIONS, requested };
   return { jsonrpc: '2.0', id, error: { code: UNSUPPORTED_PROTOCOL_VERSION, message, data } };

@@ -51,7 +51,7 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
     },
     async (request: FastifyRequest, reply: FastifyReply) => {
       if (Array.isArray(request.body)) throw invalid([NO_BATCH]);
-      const unknown = unknownRevision(oneOf(request.headers['mcp-protocol-version']), request.body);
+      const unknown = unknownRevision(request.headers['mcp-protocol-version'], request.body);
       if (unknown) return reply.code(400).type('application/json').send(JSON.stringify(unknown));
       const gone = goneSignal(reply);
       const response = await serveMcp(context, request, gone);
@@ -65,9 +65,6 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
     },
   );
 }
-
-const oneOf = (header: string | string[] | undefined): string | undefined =>
-  Array.isArray(header) ? header[0] : header;
 
 const NO_BATCH = { pointer: '#', detail: 'the request must contain one JSON-RPC message; batches are not accepted' };
 
