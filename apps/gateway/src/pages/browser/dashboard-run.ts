@@ -89,7 +89,10 @@ function goToMistake(form: HTMLFormElement): void {
 const MAX_TRIES = 5;
 const PAUSE_MS = 1_000;
 
-/** The last order, if it is not known whether a poll was made of it. The same order sent again gets that poll. */
+/**
+ * The last order, until its poll has ended here. The same order sent again has the same key: whatever was answered, an
+ * earlier try may have made a poll, which it then gets.
+ */
 let unsettled: { order: string; key: string } | null = null;
 
 /** Resolves to an error message if the poll could not start; later errors are shown in the view. */
@@ -101,7 +104,6 @@ async function run(order: Order, place: HTMLElement): Promise<string | null> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const response = await post(order, key).catch(() => null);
     if (response && (!response.ok || !response.body)) {
-      if (response.status < 500) unsettled = null;
       const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
       return sentenceOf({ status: response.status, body });
     }
