@@ -1,6 +1,7 @@
 // What is known about a model from its own calls: how many, how many failed, and the latencies of good ones. Old calls
 // fade with a half-life. Latencies are counted in bins, each a third wider than the one before, so a record is a short
 // list of numbers however many calls it covers, and records of several workers can be added.
+import { MAX_FAILURE_RATE } from '@eloquentpoll/voting/failure-rate';
 
 /** A model's recent calls, weighted by age. */
 export interface CallTally {
@@ -21,12 +22,6 @@ export interface ModelRecord {
   /** True while the fleet does not ask the model because its last calls failed. */
   resting: boolean;
 }
-
-/**
- * The more models are expected to fail, the more certain a leader looks. So failure rates are capped: with a rate of
- * 0.95 for two remaining models, a lead of 4:3 would look 96 % certain.
- */
-export const MAX_FAILURE_RATE = 0.3;
 
 export const HALF_LIFE_MS = 30 * 60_000;
 const MIN_MS = 20;

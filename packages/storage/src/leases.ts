@@ -50,18 +50,19 @@ export async function renewLeases({ db }: Queries, worker: string, leases: reado
   if (leases.length === 0) return [];
   const ids = leases.map((lease) => lease.id);
   const epochs = leases.map((lease) => lease.epoch);
+  const isOurs = sql<boolean>`${isInMonthsOf('polls.id', ids)} and polls.lease_epoch = mine.epoch
+           and polls.lease_owner = ${worker} and polls.status = 'running'`;
   const { rows } = await repeatable(() =>
     sql<Renewed>`
-      with held as materialized (
+      with mine as (select * from unnest(${ids}::text[], ${epochs}::int[]) as mine (id, epoch)),
+      held as materialized (
         select polls.id, polls.canceled_at is not null as "isCanceled"
-          from polls join unnest(${ids}::text[], ${epochs}::int[]) as mine (id, epoch) on polls.id = mine.id
-         where ${isInMonthsOf('polls.id', ids)} and polls.lease_epoch = mine.epoch and polls.lease_owner = ${worker}
-           and polls.status = 'running' and polls.lease_until >= now()),
+          from polls join mine on polls.id = mine.id
+         where ${isOurs} and polls.lease_until >= now()),
       free as materialized (
         select polls.id
-          from polls join unnest(${ids}::text[], ${epochs}::int[]) as mine (id, epoch) on polls.id = mine.id
-         where ${isInMonthsOf('polls.id', ids)} and polls.lease_epoch = mine.epoch and polls.lease_owner = ${worker}
-           and polls.status = 'running'
+          from polls join mine on polls.id = mine.id
+         where ${isOurs}
            for no key update of polls skip locked),
       renewed as (
         update polls set lease_until = ${leaseEnd(LEASE_MS)} from free

@@ -1,3 +1,4 @@
+import { FREE_PRESETS } from '@eloquentpoll/contracts';
 import { minVotesOf, pollIdsSince } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
@@ -89,7 +90,7 @@ export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise
 /** In panels with fewer models, a lock may come before confidence may stop a poll. */
 const LOCKS_LATER = 2 * minVotesOf('broad');
 
-/** The newest audits: polls of which more models were asked than their answers needed. */
+/** The newest audits. */
 export async function auditedVotes(
   { db }: Queries,
   { simulated, limit }: Pick<VotesWanted, 'simulated' | 'limit'>,
@@ -98,7 +99,7 @@ export async function auditedVotes(
     select a.option_count as "optionCount", a.votes as options, null as answer, null as rejected,
            array(select v.models[place + 1] from unnest(a.seats) with ordinality as s (place, i) order by i) as models,
            cardinality(a.votes) = cardinality(v.models) and a.asked_order = 'cheapest' as teaches,
-           case when v.panel_name not in ('free', 'free_search') and cardinality(v.models) < ${LOCKS_LATER}
+           case when v.panel_name <> all (${FREE_PRESETS}::text[]) and cardinality(v.models) < ${LOCKS_LATER}
                 then cardinality(v.models) / 2 + 1 else cardinality(v.models) end as common
       from audits a join roster_versions v on v.version = a.roster_version
      where v.simulated = ${simulated}

@@ -347,7 +347,8 @@ t.test('one runner has a batch; the one before is fenced', async (t) => {
   const accountId = await funded(storage, 5n * USD);
   const batch = await running(storage, accountId, 2);
   t.same(await claimBatches(storage, 'other', 60_000, 5), []);
-  t.match(await renewBatch(storage, batch, 60_000), { status: 'running', waiting: 2, running: 0, reservedU: 2n * USD });
+  const standing = { status: 'running', waiting: 2, running: 0, reservedU: 2n * USD, isExpired: false };
+  t.match(await renewBatch(storage, batch, 60_000), standing);
   await query('update batches set runner_until = now()');
   const [next] = await claimBatches(storage, 'other', 60_000, 5);
   t.match(next, { id: batch.id, epoch: batch.epoch + 1 });
@@ -356,6 +357,7 @@ t.test('one runner has a batch; the one before is fenced', async (t) => {
   t.equal(await failBatchRows(storage, batch, [1], 'x'), false);
   t.equal(await endBatch(storage, batch, 'expired'), 'fenced');
   await query("update batches set expires_at = now() - interval '1 second'");
+  t.match(await renewBatch(storage, next!, 60_000), { isExpired: true }, "by the server's clock, not a gateway's");
   t.match(await accept(storage, next!, [pollFor(1)]), [{ outcome: 'expired' }]);
   t.equal(await endBatch(storage, next!, 'expired'), 'ended_now');
   t.match(await findBatch(storage, accountId, batch.id), { status: 'expired', notRun: 2 });

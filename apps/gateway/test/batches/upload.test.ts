@@ -331,6 +331,17 @@ t.test('rows of a slow upload are stored after half a minute, before it counts a
   await takeBatch(context, { ...upload, fingerprint: () => '', idempotencyKey: null });
 });
 
+t.test('an upload that paused until the sweep took it for a broken one is a 503, to be sent again', async (t) => {
+  const { accountId } = await keyWith(10);
+  async function* rows() {
+    yield { line: 1, value: ROW };
+    await gateway.asOwner(`update batches set status = 'deleted' where account_id = '${accountId}'`);
+    yield { line: 2, value: ROW };
+  }
+  const upload = { accountId, terms: {}, rows: rows(), maxRows: 10, fingerprint: () => '', idempotencyKey: null };
+  await t.rejects(takeBatch(context, upload), { code: 'service_unavailable' });
+});
+
 t.test('what ended while its batch was uploaded starts none: 401, and nothing is reserved or left', async (t) => {
   const { port } = app.server.address() as { port: number };
   const { accountId, bearer } = await keyWith(100);

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { type KeyLimit, listKeys } from '@eloquentpoll/storage';
 import t from 'tap';
+import { rotateKey } from '../../src/accounts/keys/rotate-key.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { openDashboard } from '../fixtures/signed-in.ts';
 
@@ -128,6 +130,26 @@ t.test('a key is made with its terms, changed and rotated; the old one works unt
   const headers = { authorization: `Bearer ${reader}` };
   t.equal((await app.inject({ method: 'POST', url: '/api/poll', headers, payload: asked })).statusCode, 403);
 });
+
+t.test(
+  'a rotation whose gateway died is finished by the same form sent again: no cache holds the old key',
+  async (t) => {
+    const { accountId } = await site.keyWith(0);
+    const headers = await site.sessionFor(accountId);
+    const old = (await app.inject({ method: 'POST', url: '/api/keys', headers, payload: {} })).json();
+    t.equal(await works(old.key), 200);
+    // Caching it was not waited for.
+    await context.bus.redis.ping();
+    const dies = new Error('dies after its commit');
+    const silent = { forget: async () => {}, invalidate: () => Promise.reject(dies) };
+    const rotation = { accountId, keyId: old.id, overlapMs: 0, formId: randomUUID() };
+    const { keys } = context;
+    await t.rejects(rotateKey({ ...context, keys: { ...keys, ...silent } }, rotation), dies);
+    t.equal(await works(old.key), 200, 'it is still cached');
+    await rotateKey(context, rotation);
+    t.equal(await works(old.key), 401);
+  },
+);
 
 t.test('a form that is sent twice makes one key, and both answers have it; a rotated key names its end', async (t) => {
   const { accountId } = await site.keyWith(0);

@@ -1,8 +1,6 @@
+import { MAX_FAILURE_RATE } from '@eloquentpoll/voting/failure-rate';
 import { fails, holds, type PartState } from '../part.ts';
 import type { Statement } from '../receipt.ts';
-
-/** Expected failures make a leader look more certain, so the rules use no higher rate. */
-const MAX_FAILURE_RATE = 0.3;
 
 /** Checks that votes are from models of the panel, at most one each, and for options of the poll. */
 export function checkPanel({ options, panel, votes }: Statement): PartState {

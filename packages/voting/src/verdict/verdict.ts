@@ -5,11 +5,11 @@ import type { TerminationReason } from '../stop-rules.ts';
 import { isTie, lead, leader, type Votes, votesCast } from '../tally.ts';
 import { type Band, bandOf, changeBySwitching } from './agreement.ts';
 import { headlineOf, headlineText, type Part, quotedHeadlineText } from './headline.ts';
-import { counted, dollars, failuresByCause, percentOf, saysCanceled } from './words.ts';
+import { counted, dollars, failuresByCause, POLL_CANCELED, percentOf, saysCanceled } from './words.ts';
 
 export { bandOf } from './agreement.ts';
 export { headlineText } from './headline.ts';
-export { counted, dollars, isCanceled, percentOf } from './words.ts';
+export { counted, dollars, isCanceled, POLL_CANCELED, percentOf } from './words.ts';
 
 export interface VerdictPoll {
   readonly options: readonly string[];
@@ -240,7 +240,7 @@ function whyNotAsked(poll: VerdictPoll): string {
   const { reason } = poll;
   if (reason === 'budget') return 'The limit was too low for another vote';
   if (reason === 'mathematical_lock') return 'Models left could not change the winner alone';
-  return saysCanceled(poll) ? 'The poll was canceled' : 'The poll ran out of time';
+  return saysCanceled(poll) ? POLL_CANCELED : 'The poll ran out of time';
 }
 
 function unaffordable(poll: VerdictPoll, facts: Facts): string | null {

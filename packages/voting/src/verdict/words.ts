@@ -35,6 +35,9 @@ const FAILURES: Readonly<Record<string, (count: number) => string>> = {
   aborted: (count) => `${count} canceled`,
 };
 
+/** How the words say that no more models were asked because the caller canceled. */
+export const POLL_CANCELED = 'The poll was canceled';
+
 /** Votes get this code only when the poll's caller canceled it. */
 export const isCanceled = (codes: readonly (string | null)[]): boolean => codes.includes('aborted');
 

@@ -1,3 +1,4 @@
+import { POLL_CANCELED } from '@eloquentpoll/voting/verdict';
 import type { PollPicture, SeenVote } from './poll-picture.ts';
 
 // Folds the events of a stream into the picture of the poll. Each event has the whole state except the earlier votes,
@@ -110,9 +111,7 @@ export function afterEnd(before: PollPicture, event: EndEvent): PollPicture {
  * are in its headline alone.
  */
 const saysCanceled = ({ termination_reason, verdict }: EndEvent): boolean =>
-  termination_reason === null && verdict?.text.slice(verdict.headline.length).includes(CANCELED) === true;
-
-const CANCELED = 'The poll was canceled';
+  termination_reason === null && verdict?.text.slice(verdict.headline.length).includes(POLL_CANCELED) === true;
 
 /** Own properties only: an option may be named like a property of Object.prototype. */
 const countsOf = (options: readonly string[], tally: Record<string, number>): number[] =>

@@ -15,7 +15,7 @@ import { runsFreePolls } from '../order/runs-free-polls.ts';
 import { type CallerKind, callerOf, wantsFree } from '../order/themes.ts';
 import { wantsDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
-import { NO_MORE_EVENTS, resumeForCaller, resumesStream, StreamHeaders } from '../run/last-event-id.ts';
+import { NO_MORE_EVENTS, resumeBudget, resumeForCaller, resumesStream, StreamHeaders } from '../run/last-event-id.ts';
 import { runAndWait } from '../run/run-and-wait.ts';
 import { streamPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
@@ -113,7 +113,7 @@ function classify(body: unknown, caller: CallerKind): Kind {
 function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
   request.pollKind = classify(request.body, caller);
   if (request.pollKind === 'free_poll') request.freeReading = readFree(request.body, caller);
-  if (resumesStream(request)) return caller === 'anonymous' ? 'read' : 'session';
+  if (resumesStream(request)) return resumeBudget(caller);
   return isRefused(request.freeReading) ? 'compute' : BUDGETS[request.pollKind];
 }
 

@@ -13,7 +13,7 @@ import { readShortOrder } from '../order/short-order.ts';
 import { type CallerKind, callerOf } from '../order/themes.ts';
 import { refuseDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
-import { NO_MORE_EVENTS, resumeForCaller, resumesStream, StreamHeaders } from '../run/last-event-id.ts';
+import { NO_MORE_EVENTS, resumeBudget, resumeForCaller, resumesStream, StreamHeaders } from '../run/last-event-id.ts';
 import { runAndWait } from '../run/run-and-wait.ts';
 import { streamPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
@@ -26,7 +26,7 @@ const FREE =
 
 function budgetOf(request: FastifyRequest, caller: CallerKind = callerOf(request)): BudgetName {
   request.freeReading = readFree(request.body, caller);
-  if (resumesStream(request)) return caller === 'anonymous' ? 'read' : 'session';
+  if (resumesStream(request)) return resumeBudget(caller);
   if (isRefused(request.freeReading)) return 'compute';
   return request.freeReading ? 'free_poll' : 'poll';
 }

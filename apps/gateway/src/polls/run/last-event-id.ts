@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../context.ts';
 import type { ShortOrder } from '../order/short-order.ts';
+import type { CallerKind } from '../order/themes.ts';
 import { LAST } from './stream-events.ts';
 import { resumeStream } from './stream-poll.ts';
 
@@ -24,6 +26,9 @@ export const lastEventIdOf = ({ headers }: FastifyRequest): string => String(hea
 /** Whether the request continues the stream of a poll. */
 export const resumesStream = (request: FastifyRequest): boolean =>
   lastEventIdOf(request) !== '' && prefersEventStream(request);
+
+/** Its rate-limit budget: that of reading a session, or of public reading without an account. */
+export const resumeBudget = (caller: CallerKind): BudgetName => (caller === 'anonymous' ? 'read' : 'session');
 
 /** The answer to a request that continues a stream of a route whose callers may have no account. */
 export async function resumeForCaller(
