@@ -12,7 +12,7 @@ if (!folder) {
 }
 
 const ownerPassword = keep('postgres/owner_password', secret);
-const superuserPassword = keep('postgres/superuser_password', secret);
+keep('postgres/superuser_password', secret);
 const redisPassword = /\S+$/.exec(keep('redis/auth.conf', () => `requirepass ${secret()}`))?.[0];
 const databaseUrl = (role: string, password: string) => `postgres://${role}:${password}@postgres:5432/eloquentpoll`;
 const redisUrl = `redis://:${redisPassword}@redis:6379`;
@@ -29,7 +29,6 @@ put('operator/database_url', databaseUrl('eloquentpoll_gateway', keep('postgres/
 put('migrate/migrate_database_url', databaseUrl('eloquentpoll', ownerPassword));
 put('operator/admin_token', keep('gateway/admin_token', secret));
 put('operator/key_pepper', keep('gateway/key_pepper', secret));
-put('operator/superuser_password', superuserPassword);
 console.log(JSON.stringify({ msg: 'secrets are there' }));
 
 function secret(): string {
