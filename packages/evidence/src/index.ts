@@ -69,6 +69,7 @@ export { isBelowItsBest, type PanelFigures, panelFigures } from './panel-figures
 export {
   learnReliabilities,
   MIN_QUESTIONS,
+  MIN_VOTES_OF_A_MODEL,
   type Reading,
   type Reliabilities,
   type Reliability,
