@@ -64,7 +64,7 @@ export {
   shareBound,
   shareInterval,
 } from './interval.ts';
-export { failedTest, MAX_FAILURES, PASSES_TO_RETURN, type TestHistory, type TestKind } from './model-standing.ts';
+export { failedTest, MAX_FAILURES, passesToReturn, type TestHistory, type TestKind } from './model-standing.ts';
 export { isBelowItsBest, type PanelFigures, panelFigures } from './panel-figures.ts';
 export {
   learnReliabilities,
