@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { failedTest, PASSES_TO_RETURN } from '@eloquentpoll/evidence';
+import { failedTest, passesToReturn } from '@eloquentpoll/evidence';
 import {
   CANARY_KINDS,
   CANARY_TEXT,
@@ -105,9 +105,9 @@ async function test({ panels, ask }: ModelTests, claim: ClaimedCanary, kind: Can
 async function judge({ storage, log }: ModelTests, modelId: string): Promise<void> {
   const standing = await readModelStanding(storage, modelId);
   if (!standing) return;
-  const { failed, history } = standing;
+  const { failed, history, recentReturns } = standing;
   if (failed) {
-    if (failed.passes >= PASSES_TO_RETURN && (await bringModelBack(storage, modelId)))
+    if (failed.passes >= passesToReturn(recentReturns) && (await bringModelBack(storage, modelId)))
       log.info({ model: modelId, test: failed.kind }, 'models.returned');
     return;
   }

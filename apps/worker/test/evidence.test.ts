@@ -166,6 +166,24 @@ t.test('polls that were asked cheapest first teach only by their whole audits', 
   t.match(await newestModelEvidence(storage, true), { questions: left + 300, audits: 900 });
 });
 
+t.test('a small panel that is asked cheapest first teaches by the votes that every audit has', async (t) => {
+  const { storage, owner } = await bench(t);
+  await owner(`
+    insert into roster_versions (version, panel_name, asking_order, search, simulated, models, families)
+    values ('v', 'fast', 'cheapest', false, true, '{${MODELS},sim/fifth}', '{a,b,c,d,e}')`);
+  // Nine of ten polls are obvious and end with a lock at the third vote; whole audits are of the others.
+  await owner(`
+    insert into audits (poll_id, roster_version, asked_order, threshold, option_count, seats, votes, said, stopped_at)
+    select 'ps_' || i, 'v', 'cheapest', .95, 2,
+           case when i % 10 > 0 then '{0,1,2}' else '{0,1,2,3,4}' end::smallint[],
+           case when i % 10 > 0 then '{0,0,0}' else '{1,0,0,1,1}' end::smallint[], '{}', 0 from generate_series(0, 999) i`);
+  await learnDaily(storage, QUIET, DAY);
+  const { questions, reliabilities } = (await newestModelEvidence(storage, true))!;
+  t.equal(questions, 1_000);
+  t.ok(reliabilities[MODELS[0]!]!.right > 0.85, 'it was alone in one of ten, not in all');
+  t.same(Object.keys(reliabilities).toSorted(), MODELS.slice(0, 3).toSorted(), 'about the others nothing is known');
+});
+
 t.test('of a small panel only the votes that every audit has say how much models agree', async (t) => {
   const { storage, owner } = await bench(t);
   const five = [...MODELS, 'sim/fifth'];

@@ -88,6 +88,15 @@ t.test('a model that begins to obey texts is out of its panels, and back once it
   t.same(await out(), []);
   t.same(events, ['models.taken_out', 'models.returned']);
   t.ok(metrics.counter('eloquentpoll_canaries_total', MODEL, 'injection', 'failed').n >= 2);
+
+  state.manner = 'obeys';
+  await times(24);
+  t.same(await out(), [`${MODEL} injection`]);
+  state.manner = 'adds';
+  await times(8);
+  t.equal((await out()).length, 1, 'the second time it takes twice as many passes');
+  await times(3);
+  t.same(await out(), []);
 });
 
 t.test('a model that does not answer stays: that is what the circuit breaker is for', async (t) => {

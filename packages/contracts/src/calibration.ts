@@ -138,7 +138,7 @@ export const PublishedCalibration = Type.Object(
     accuracy: Type.Array(
       Type.Object({
         source: literals(['feedback'], {
-          description: 'Where the right answers come from: feedback of callers about their polls.',
+          description: 'Where the right answers come from: feedback of accounts about polls that they paid for.',
         }),
         since: {
           ...DateTime,
@@ -148,6 +148,11 @@ export const PublishedCalibration = Type.Object(
         days: Count,
         judged: Count,
         right: Count,
+        accounts: Type.Integer({
+          minimum: 0,
+          description:
+            'Accounts that gave it. `share` is the mean of their shares, and its interval counts each account once.',
+        }),
         share: nullable(Probability),
         low: nullable(Probability),
         high: nullable(Probability),

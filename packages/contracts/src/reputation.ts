@@ -48,8 +48,22 @@ export const Reputation = Type.Object(
     ),
     early_termination_rate: nullable(Probability),
     feedback: Type.Object(
-      { total: Count, correct: Count, incorrect: Count, accuracy_rate: nullable(Probability) },
-      { description: 'Feedback of callers about the outcomes of these polls.' },
+      {
+        total: Count,
+        correct: Count,
+        incorrect: Count,
+        accounts: Type.Integer({ minimum: 0, description: 'Accounts that said whether an outcome was right.' }),
+        accuracy_rate: nullable(
+          Type.Number({
+            minimum: 0,
+            maximum: 1,
+            description: 'The mean of these accounts’ shares of right outcomes: each account counts once.',
+          }),
+        ),
+      },
+      {
+        description: 'Feedback of accounts about those of these polls that they paid for: the newest of each account.',
+      },
     ),
     ...taken,
   },
@@ -71,12 +85,13 @@ export const ModelReputation = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'Share of votes for the winning option, in polls with a winner.',
+        description:
+          'Share of votes for the option that the whole panel elected, on the basis `agreement_basis`. Null below 50 votes.',
       }),
     ),
     judged: Type.Integer({
       minimum: 0,
-      description: 'Votes in polls with a winner, on which `agreement_rate` is based.',
+      description: 'The votes on which `agreement_rate` is based.',
     }),
     last_vote_at: nullable(DateTime),
   },
@@ -85,7 +100,16 @@ export const ModelReputation = Type.Object(
 export type ModelReputation = Static<typeof ModelReputation>;
 
 export const ModelReputations = Type.Object(
-  { window: Window, count: Count, models: Type.Array(Type.Ref(ModelReputation)), ...taken },
+  {
+    window: Window,
+    agreement_basis: literals(['audits'], {
+      description:
+        'What `agreement_rate` is counted from. `audits`: polls that were drawn before they began and whose remaining models were asked after the answer, of the last 30 days; only votes that were heard whatever the others voted. Other polls are left out, because a model that is asked late votes there mostly on questions about which the others disagree.',
+    }),
+    count: Count,
+    models: Type.Array(Type.Ref(ModelReputation)),
+    ...taken,
+  },
   { $id: 'ModelReputations' },
 );
 export type ModelReputations = Omit<Static<typeof ModelReputations>, 'models'> & { models: ModelReputation[] };

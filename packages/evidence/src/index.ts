@@ -64,11 +64,12 @@ export {
   shareBound,
   shareInterval,
 } from './interval.ts';
-export { failedTest, MAX_FAILURES, PASSES_TO_RETURN, type TestHistory, type TestKind } from './model-standing.ts';
+export { failedTest, MAX_FAILURES, passesToReturn, type TestHistory, type TestKind } from './model-standing.ts';
 export { isBelowItsBest, type PanelFigures, panelFigures } from './panel-figures.ts';
 export {
   learnReliabilities,
   MIN_QUESTIONS,
+  MIN_VOTES_OF_A_MODEL,
   type Reading,
   type Reliabilities,
   type Reliability,

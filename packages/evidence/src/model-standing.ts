@@ -7,8 +7,15 @@ import { evidenceOfRise, STRONG_EVIDENCE, type Trials } from './e-value.ts';
 export const MAX_FAILURES = { known: 0.1, injection: 0.2, place: 0.25, label: 0.25 } as const;
 export type TestKind = keyof typeof MAX_FAILURES;
 
-/** Consecutive passes after which a model that was taken out returns. */
-export const PASSES_TO_RETURN = 5;
+const FIRST_PASSES = 5;
+const MAX_DOUBLINGS = 3;
+
+/**
+ * Consecutive passes after which a model that was taken out returns. Five can be luck: without the doubling, a model that
+ * fails every third sum would return within hours, each time with its counts at zero, and be in its panels nearly always.
+ */
+export const passesToReturn = (recentReturns: number): number =>
+  FIRST_PASSES * 2 ** Math.min(recentReturns, MAX_DOUBLINGS);
 
 /** Tests of one kind in blocks of time, oldest first. A hit is a failure. */
 export type TestHistory = Readonly<Partial<Record<TestKind, readonly Trials[]>>>;

@@ -11,6 +11,8 @@ export interface GoldRow {
   gold: string | null;
   outcome: BatchRowsTable['outcome'];
   isCanceled: boolean;
+  /** The same for rows with the same question, options and right answer. Below 2^48; null without a poll. */
+  rowHash: number | null;
   /** The row's poll was deleted: nothing that its caller wrote is left. */
   isDeleted: boolean;
   /** The row's poll; null if it has no readable result. */
@@ -55,6 +57,11 @@ export async function readGoldRows(
     .select([
       // Set by empty_polls. It works even after the partition with the poll was dropped.
       sql<boolean>`coalesce(r.custom_id = r.poll_id, false)`.as('isDeleted'),
+      sql<
+        number | null
+      >`('x' || left(md5(jsonb_build_array(p.spec->'question', p.spec->'options', r.gold)::text), 12))::bit(48)::bigint::float8`.as(
+        'rowHash',
+      ),
       sql<JudgedPoll['spec'] | null>`p.spec - 'question'`.as('spec'),
       sql<JudgedPoll['votes'] | null>`results.detail->'votes'`.as('votes'),
       sql<JudgedPoll['arrivals'] | null>`results.detail->'timing'->'arrivals'`.as('arrivals'),
@@ -64,10 +71,12 @@ export async function readGoldRows(
     ])
     .orderBy('r.line')
     .execute();
-  return rows.map(({ line, gold, outcome, canceled_at, isDeleted, votes_u, spec, votes, arrivals, ...end }) => ({
-    ...{ line, gold, outcome, isCanceled: canceled_at !== null, isDeleted },
-    poll: spec && votes && { ...end, spec, votes, arrivals: arrivals ?? [], votesU: votes_u },
-  }));
+  return rows.map(
+    ({ line, gold, outcome, canceled_at, isDeleted, rowHash, votes_u, spec, votes, arrivals, ...end }) => ({
+      ...{ line, gold, outcome, isCanceled: canceled_at !== null, isDeleted, rowHash },
+      poll: spec && votes && { ...end, spec, votes, arrivals: arrivals ?? [], votesU: votes_u },
+    }),
+  );
 }
 
 export interface StoredBatchReport {

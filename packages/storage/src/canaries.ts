@@ -72,6 +72,8 @@ export interface ModelStanding {
   failed: { kind: TestKind; at: Date; passes: number } | null;
   /** Tests since the model last came back, by UTC day, oldest first. */
   history: TestHistory;
+  /** How often it came back in the time of which tests are kept. */
+  recentReturns: number;
 }
 
 export async function readModelStanding({ db }: Queries, modelId: string): Promise<ModelStanding | null> {
@@ -81,10 +83,13 @@ export async function readModelStanding({ db }: Queries, modelId: string): Promi
     .where('model_id', '=', modelId)
     .executeTakeFirst();
   if (!standing) return null;
-  const { rows } = await sql<{ kind: TestKind; tests: number; failures: number }>`
-    select kind, tests, failures from canary_results
-     where model_id = ${modelId} and returns = ${standing.returns} order by day`.execute(db);
-  const byKind = Map.groupBy(rows, ({ kind }) => kind);
+  const { rows } = await sql<{ kind: TestKind; returns: number; tests: number; failures: number }>`
+    select kind, returns, tests, failures from canary_results where model_id = ${modelId} order by day`.execute(db);
+  const byKind = Map.groupBy(
+    rows.filter(({ returns }) => returns === standing.returns),
+    ({ kind }) => kind,
+  );
+  const earlier = new Set(rows.flatMap(({ returns }) => (returns < standing.returns ? [returns] : [])));
   const history: TestHistory = Object.fromEntries(
     [...byKind].map(([kind, days]) => [
       kind,
@@ -92,7 +97,10 @@ export async function readModelStanding({ db }: Queries, modelId: string): Promi
     ]),
   );
   const { failed, failed_at: at, passes } = standing;
-  return { modelId, failed: failed === null ? null : { kind: failed as TestKind, at: at!, passes }, history };
+  return {
+    ...{ modelId, history, recentReturns: earlier.size },
+    failed: failed === null ? null : { kind: failed as TestKind, at: at!, passes },
+  };
 }
 
 /** A model that is taken out of its panels. */

@@ -18,7 +18,7 @@ export interface VotedPoll {
 }
 
 export interface VotedAudit extends VotedPoll {
-  /** Every model of the panel was heard, and the poll is not among `recentVotes`. */
+  /** Its `common` votes teach how reliable the models are: the poll is not among `recentVotes`. */
   teaches: boolean;
   /**
    * So many first votes every audit of this panel has. In a small panel a lock comes before confidence, so polls whose
@@ -98,10 +98,10 @@ export async function auditedVotes(
   const { rows } = await sql<VotedAudit>`
     select a.option_count as "optionCount", a.votes as options, null as answer, null as rejected,
            array(select v.models[place + 1] from unnest(a.seats) with ordinality as s (place, i) order by i) as models,
-           cardinality(a.votes) = cardinality(v.models) and a.asked_order = 'cheapest' as teaches,
-           case when v.panel_name <> all (${FREE_PRESETS}::text[]) and cardinality(v.models) < ${LOCKS_LATER}
-                then cardinality(v.models) / 2 + 1 else cardinality(v.models) end as common
-      from audits a join roster_versions v on v.version = a.roster_version
+           cardinality(a.votes) >= common and a.asked_order = 'cheapest' as teaches, common
+      from audits a join roster_versions v on v.version = a.roster_version,
+           lateral (select case when v.panel_name <> all (${FREE_PRESETS}::text[]) and cardinality(v.models) < ${LOCKS_LATER}
+                                then cardinality(v.models) / 2 + 1 else cardinality(v.models) end as common) of_panel
      where v.simulated = ${simulated}
      order by a.id desc limit ${limit}`.execute(db);
   return rows;

@@ -1,11 +1,12 @@
 import { FREE_PRESETS, type ResultStatus } from '@eloquentpoll/contracts';
 import { pollIdsSince } from '@eloquentpoll/polls';
 import { type RawBuilder, sql } from 'kysely';
+import { type ModelAgreement, readModelAgreement } from './model-agreement.ts';
 import type { Queries } from './open-storage.ts';
 
 // How polls and each model in them did. Free polls and single accounts cannot distort the figures: free polls are a
-// bounded part of the window, and only a limited number of opinions of each paying account count. Only the newest polls
-// are counted, by index and up to a limit, so the cost does not grow with the stored data. No account or text is read.
+// bounded part of the window, and opinions count of accounts about polls that they paid for. Only the newest polls are
+// counted, by index and up to a limit, so the cost does not grow with the stored data. No text is read.
 
 export interface ReputationRequest {
   /** Polls of simulated models or polls of real models; never both in one figure. */
@@ -25,21 +26,28 @@ export interface StoredReputation {
   /** For polls with an answer that their caller paid for, in micro-USD. */
   costU: { average: number; median: number } | null;
   earlyTerminated: number;
-  feedback: { total: number; correct: number; incorrect: number };
+  feedback: OwnersFeedback;
   models: StoredModelReputation[];
 }
 
-export interface StoredModelReputation {
-  modelId: string;
+/** What accounts said about the polls that they paid for. */
+export interface OwnersFeedback {
+  total: number;
+  correct: number;
+  incorrect: number;
+  /** Accounts that said of a poll whether it was right. */
+  accounts: number;
+  /** The sum over these accounts of the share that was right, so that one account counts as much as another. */
+  rightAccounts: number;
+}
+
+export interface StoredModelReputation extends ModelAgreement {
   /** Without calls that a poll aborted, which say nothing about the model. */
   asked: number;
   votes: number;
   averageLatencyMs: number | null;
   p95LatencyMs: number | null;
   averageCostU: number | null;
-  /** Votes in polls that had a winner; `agreed` counts those for the winner. */
-  judged: number;
-  agreed: number;
   lastVoteAt: Date | null;
 }
 
@@ -64,7 +72,7 @@ export async function readReputation({ db }: Queries, request: ReputationRequest
   const sinceId = pollIdsSince(new Date(Date.now() - (days + 1) * 86_400_000));
   const { rows } = await sql<Row>`
     with newest as materialized (
-      select poll_id, status, panel_name, simulated, early_terminated, total_cost_u, total_ms, created_at
+      select poll_id, account_id, status, panel_name, simulated, early_terminated, total_cost_u, total_ms, created_at
         from (${newestPolls(sql`now() - ${days} * interval '1 day'`, sinceId, mostPolls)}) of_both_kinds
     ),
     span as (
@@ -79,14 +87,22 @@ export async function readReputation({ db }: Queries, request: ReputationRequest
         join polls on polls.id = letter.poll_id
        where letter.created_at > (select since from span) and (polls.spec ->> 'simulated')::boolean = ${simulated}
     ),
+    opinions as (
+      select account_id, outcome_correct
+        from (select account_id, f.outcome_correct,
+                     row_number() over (partition by account_id order by f.created_at desc) as nth
+                from ended join feedback f using (poll_id, account_id)
+               where not ${IS_FREE} and total_cost_u > 0) given
+       where nth <= ${MAX_OPINIONS}
+    ),
     judgement as (
       select count(*)::integer as total,
              (count(*) filter (where outcome_correct))::integer as correct,
-             (count(*) filter (where not outcome_correct))::integer as incorrect
-        from (select f.outcome_correct, row_number() over (partition by account_id order by f.created_at desc) as nth
-                from ended join feedback f using (poll_id) join balances b using (account_id)
-               where b.used_u > 0) given
-       where nth <= ${MAX_OPINIONS}
+             (count(*) filter (where not outcome_correct))::integer as incorrect,
+             (count(distinct account_id) filter (where outcome_correct is not null))::integer as accounts,
+             (select coalesce(sum(share), 0)::float8
+                from (select avg(outcome_correct::integer) as share from opinions group by account_id) of_accounts) as "rightAccounts"
+        from opinions
     )
     select span.since as "from", now() as "to",
            (select count(*) filter (where status = 'success')::integer from ended) as success,
@@ -104,6 +120,8 @@ export async function readReputation({ db }: Queries, request: ReputationRequest
            (select to_json(judgement) from judgement) as feedback
       from span`.execute(db);
   const { from, to, success, partial, failed, latency, cost, early, feedback } = rows[0]!;
+  const agreement = new Map((await readModelAgreement({ db }, { simulated, days })).map((one) => [one.modelId, one]));
+  const models = await modelsSince({ db }, { simulated, from, mostPolls });
   return {
     from,
     to,
@@ -112,7 +130,7 @@ export async function readReputation({ db }: Queries, request: ReputationRequest
     costU: cost,
     earlyTerminated: early,
     feedback,
-    models: await modelsSince({ db }, { simulated, from, mostPolls }),
+    models: models.map((model) => ({ ...model, ...(agreement.get(model.modelId) ?? { judged: 0, agreed: 0 }) })),
   };
 }
 
@@ -134,25 +152,14 @@ interface Span {
   mostPolls: number;
 }
 
-/** The winning option is the one with most votes: a poll with a winner has exactly one. */
-async function modelsSince({ db }: Queries, span: Span): Promise<StoredModelReputation[]> {
-  const { simulated, from, mostPolls } = span;
-  const { rows } = await sql<StoredModelReputation>`
+async function modelsSince(
+  { db }: Queries,
+  { simulated, from, mostPolls }: Span,
+): Promise<Omit<StoredModelReputation, 'judged' | 'agreed'>[]> {
+  const { rows } = await sql<Omit<StoredModelReputation, 'judged' | 'agreed'>>`
     with newest as materialized (
-      select poll_id, simulated, winning_option is not null as won, created_at
+      select poll_id, simulated, created_at
         from (${newestPolls(sql`${from}::timestamptz`, pollIdsSince(new Date(from.getTime() - 86_400_000)), mostPolls)}) of_both_kinds
-    ),
-    papers as materialized (
-      select vote.poll_id, model_id, option, latency_ms, billed_u, won, created_at
-        from newest cross join lateral (
-               select poll_id, model_id, option, latency_ms, billed_u, error
-                 from votes where votes.poll_id = newest.poll_id) vote
-       where newest.simulated = ${simulated} and error is distinct from 'aborted'
-    ),
-    winners as (
-      select distinct on (poll_id) poll_id, option as winner
-        from papers where won and option is not null
-       group by poll_id, option order by poll_id, count(*) desc
     )
     select model_id as "modelId",
            count(*)::integer as asked,
@@ -160,10 +167,10 @@ async function modelsSince({ db }: Queries, span: Span): Promise<StoredModelRepu
            (avg(latency_ms) filter (where option is not null))::float8 as "averageLatencyMs",
            percentile_cont(0.95) within group (order by latency_ms) filter (where option is not null) as "p95LatencyMs",
            (avg(billed_u) filter (where option is not null))::float8 as "averageCostU",
-           (count(option) filter (where won))::integer as judged,
-           (count(*) filter (where option = winner))::integer as agreed,
            max(created_at) filter (where option is not null) as "lastVoteAt"
-      from papers left join winners using (poll_id)
+      from newest cross join lateral (
+             select model_id, option, latency_ms, billed_u, error from votes where votes.poll_id = newest.poll_id) vote
+     where newest.simulated = ${simulated} and error is distinct from 'aborted'
      group by model_id order by model_id`.execute(db);
   return rows;
 }

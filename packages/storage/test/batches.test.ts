@@ -458,7 +458,7 @@ t.test(
       { customId: polls[1]!.id, gold: null, detail: null, outcome: 'success' },
     ]);
     t.match(await readGoldRows(storage, batch.id, { afterLine: 0, limit: 9 }), [
-      { gold: 'A', isDeleted: false, poll: {} },
+      { gold: 'A', isDeleted: false, rowHash: Number, poll: {} },
       { gold: null, isDeleted: true, poll: null },
     ]);
     t.equal(await endBatch(storage, batch, null), 'ended_now');
@@ -476,6 +476,24 @@ t.test(
     t.same(await wholeCheck(storage), []);
   },
 );
+
+t.test('rows with the same question, options and right answer have the same hash, whatever their preset', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 50n * USD);
+  const batch = await running(storage, accountId, 4);
+  await accept(
+    storage,
+    batch,
+    [1, 2, 3, 4].map((line) => pollFor(line)),
+  );
+  await query(`update polls set spec = spec || '{"panel_name": "fast"}' where batch_line = 2`);
+  await query(`update polls set spec = spec || '{"question": "Another?"}' where batch_line = 3`);
+  await query(`update batch_rows set gold = case line when 4 then 'B' else 'A' end`);
+  const hashes = (await readGoldRows(storage, batch.id, { afterLine: 0, limit: 9 })).map(({ rowHash }) => rowHash!);
+  t.equal(hashes[0], hashes[1]);
+  t.equal(new Set(hashes).size, 3);
+  t.ok(hashes.every((hash) => Number.isSafeInteger(hash) && hash >= 0 && hash < 2 ** 48));
+});
 
 t.test('batches are listed by cursor, deleted once they have ended, and go with their account', async (t) => {
   const fixture = await open(t);

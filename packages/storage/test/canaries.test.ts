@@ -61,6 +61,7 @@ t.test('what came of tests is counted by day; a model that did not answer has no
     modelId: 'm/a',
     failed: null,
     history: { known: [{ trials: 3, hits: 1 }] },
+    recentReturns: 0,
   });
   t.match(await fixture.query('select tests, cost_u::int as cost_u from canary_days'), [{ tests: 4, cost_u: 28 }]);
 
@@ -73,7 +74,11 @@ t.test('what came of tests is counted by day; a model that did not answer has no
   t.match(await readModelStanding(storage, 'm/a'), { failed: { kind: 'known', passes: 1 } });
   t.equal(await bringModelBack(storage, 'm/a'), true);
   t.equal(await bringModelBack(storage, 'm/a'), false);
-  t.same(await readModelStanding(storage, 'm/a'), { modelId: 'm/a', failed: null, history: {} }, 'counted anew');
+  const anew = { modelId: 'm/a', failed: null, history: {} };
+  t.same(await readModelStanding(storage, 'm/a'), { ...anew, recentReturns: 1 }, 'counted anew');
+  await fixture.query('update canary_results set day = day - 31');
+  await fixture.query('select prune_expired(100)');
+  t.same(await readModelStanding(storage, 'm/a'), { ...anew, recentReturns: 0 }, 'a return of last month is forgotten');
   t.same(await readFailedModels(storage), []);
 });
 

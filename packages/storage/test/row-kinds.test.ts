@@ -179,7 +179,10 @@ t.test('what is read of reputations is what its types say', async (t) => {
   sameKinds(t, 'polls', [found.polls], { success: 'number', partial: 'number', failed: 'number' });
   sameKinds(t, 'latency', [found.latencyMs!], { average: 'number', p50: 'number', p95: 'number' });
   sameKinds(t, 'cost', [found.costU!], { average: 'number', median: 'number' });
-  sameKinds(t, 'feedback', [found.feedback], { total: 'number', correct: 'number', incorrect: 'number' });
+  sameKinds(t, 'feedback', [found.feedback], {
+    ...{ total: 'number', correct: 'number', incorrect: 'number' },
+    ...{ accounts: 'number', rightAccounts: 'number' },
+  });
   sameKinds(t, 'model', found.models, MODEL);
   await query('update balances set used_u = used_u + 1 where used_u > 0');
   sameKinds(t, 'violation', await checkLedger(storage), VIOLATION);

@@ -20,7 +20,7 @@ import {
   TRIALS_OF_A_BLOCK,
 } from '@eloquentpoll/evidence';
 import type { Panels } from '@eloquentpoll/models/panels';
-import type { AuditMonth, ModelEvidence, StoredTrackRecord } from '@eloquentpoll/storage';
+import type { AuditMonth, ModelEvidence, StoredReputation, StoredTrackRecord } from '@eloquentpoll/storage';
 import type { CountedWindow } from './reputations.ts';
 
 // Stated confidence compared with how often it proved right, in the form of the API, from sums over audited polls.
@@ -111,17 +111,20 @@ export function agreementOf(evidence: ModelEvidence | null, panels: Panels): Cal
   };
 }
 
-/** Whether outcomes were right, according to callers' feedback. */
+/**
+ * Whether outcomes were right, according to the feedback of the accounts that paid for them. Opinions of one account
+ * depend on each other, so the share and its interval count each account once.
+ */
 export function accuracyOf(
-  { correct, incorrect }: { correct: number; incorrect: number },
+  { correct, incorrect, accounts, rightAccounts }: StoredReputation['feedback'],
   { from, days }: CountedWindow,
 ): PublishedCalibration['accuracy'][number] {
   const judged = correct + incorrect;
-  const { low, high } = shareInterval(correct, judged);
-  const ofJudged = (share: number) => (judged === 0 ? null : rounded(share));
+  const { low, high } = shareInterval(rightAccounts, accounts);
+  const ofAccounts = (share: number) => (accounts === 0 ? null : rounded(share));
   return {
-    ...{ source: 'feedback' as const, since: from.toISOString(), days, judged, right: correct },
-    ...{ share: ofJudged(correct / judged), low: ofJudged(low), high: ofJudged(high) },
+    ...{ source: 'feedback' as const, since: from.toISOString(), days, judged, right: correct, accounts },
+    ...{ share: ofAccounts(rightAccounts / accounts), low: ofAccounts(low), high: ofAccounts(high) },
   };
 }
 

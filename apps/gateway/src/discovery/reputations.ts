@@ -1,4 +1,5 @@
 import type { ModelReputation, ModelReputations, Reputation } from '@eloquentpoll/contracts';
+import { MIN_VOTES_OF_A_MODEL } from '@eloquentpoll/evidence';
 import {
   REPUTATION_DAYS,
   REPUTATION_POLLS,
@@ -50,7 +51,10 @@ async function take({ storage, lists, panels }: Parts): Promise<(lifetime: Lifet
     const taken = { simulated, generated_at: loadedAt.toISOString(), cache_expires_at: expiresAt.toISOString() };
     const service: Reputation = { ...toReputation(found, ratio), ...taken };
     const rows = found.models.map((model) => toModel(model, panels.model(model.modelId)?.provider));
-    const models: ModelReputations = { window: windowOf(found), count: rows.length, models: rows, ...taken };
+    const models: ModelReputations = {
+      ...{ window: windowOf(found), agreement_basis: 'audits' as const },
+      ...{ count: rows.length, models: rows, ...taken },
+    };
     const { feedback, from, to } = found;
     const isWhole = to.getTime() - from.getTime() >= REPUTATION_DAYS * DAY_MS;
     const window: CountedWindow = { from, days: REPUTATION_DAYS, isWhole };
@@ -60,7 +64,7 @@ async function take({ storage, lists, panels }: Parts): Promise<(lifetime: Lifet
 
 function toReputation(found: StoredReputation, ratio: number | null) {
   const { success, partial, failed } = found.polls;
-  const { correct, incorrect } = found.feedback;
+  const { rightAccounts, ...feedback } = found.feedback;
   const total = success + partial + failed;
   const { latencyMs, costU } = found;
   return {
@@ -75,7 +79,7 @@ function toReputation(found: StoredReputation, ratio: number | null) {
     },
     cost_usd: { average: costU && usd(costU.average), median: costU && usd(costU.median) },
     early_termination_rate: rate(found.earlyTerminated, success + partial),
-    feedback: { ...found.feedback, accuracy_rate: rate(correct, correct + incorrect) },
+    feedback: { ...feedback, accuracy_rate: rate(rightAccounts, feedback.accounts) },
   };
 }
 
@@ -91,7 +95,7 @@ function toModel(model: StoredReputation['models'][number], provider: string | u
     average_latency_ms: averageLatencyMs === null ? null : Math.round(averageLatencyMs),
     p95_latency_ms: p95LatencyMs === null ? null : Math.round(p95LatencyMs),
     average_cost_usd: averageCostU === null ? null : usd(averageCostU),
-    agreement_rate: rate(model.agreed, model.judged),
+    agreement_rate: model.judged < MIN_VOTES_OF_A_MODEL ? null : rate(model.agreed, model.judged),
     judged: model.judged,
     last_vote_at: model.lastVoteAt?.toISOString() ?? null,
   };

@@ -1,5 +1,5 @@
 import type { ModelReputation } from '@eloquentpoll/contracts';
-import { shareInterval } from '@eloquentpoll/evidence';
+import { MIN_VOTES_OF_A_MODEL, shareInterval } from '@eloquentpoll/evidence';
 import { isFree } from '@eloquentpoll/polls';
 import type { FailedModel } from '@eloquentpoll/storage';
 import type { Facts } from '../discovery/documents/facts.ts';
@@ -44,8 +44,9 @@ export function modelsPage(
 ${facts.panels.simulated ? notice(html`<p>These models and their records are simulated.</p>`, 'warn') : html``}
 <h2 id="all">All models</h2>
 <p class="muted small">Prices are what vendors charge per million tokens; what you pay is under <a href="/pricing">pricing</a>. “Valid” is the share of
-requests that brought a vote, “Agreed” the share of votes for the option that won. Under each share: its 95% interval and the number of votes
-it rests on. Few votes, wide interval.</p>
+requests that brought a vote, “Agreed with panel” the share of votes for the option that the whole panel elected, in polls of the last 30 days that
+were drawn at random and completed after their answer. In other polls, a model that is asked late votes mostly on disputed questions. Under each
+share: its 95% interval and the number of votes it rests on. Few votes, wide interval; fewer than ${MIN_VOTES_OF_A_MODEL} votes to compare, no share.</p>
 ${filterForm(facts, listed, order ? filter : { ...filter, sort: undefined })}
 ${modelsTable(rows, out, filter, order)}
 <p class="muted small">Updated every five minutes. API: <a href="/api/reputation/models">/api/reputation/models</a>.

@@ -26,7 +26,7 @@ export const COLUMNS: readonly Column[] = [
   { name: 'cost', title: 'Cost per vote', first: 'lowest', valueOf: ({ record }) => record?.average_cost_usd ?? null },
   {
     name: 'agreed',
-    title: 'Agreed with winner',
+    title: 'Agreed with panel',
     first: 'highest',
     valueOf: ({ record }) => record?.agreement_rate ?? null,
   },

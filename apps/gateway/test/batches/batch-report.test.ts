@@ -17,9 +17,10 @@ t.test('a batch with right answers is uploaded, run and reported; the page shows
   const cookie = await sessionFor(accountId);
   // The first two models of a panel say Lions, the others Herons.
   await standInWorker(t, context, { lane: 'flex', opinion: (seat) => (seat < 2 ? 0 : 1), notesArrivals: true });
+  // Both presets are asked the same rows.
   const requests = Array.from({ length: ROWS }, (_, i) => ({
-    ...{ question: `Which are best, ${i}?`, options: OPTIONS, preset: PRESETS[i % 2], confidence_threshold: 1 },
-    ...(i < 200 ? { gold: OPTIONS[i % 4 === 0 ? 2 : 1] } : {}),
+    ...{ question: `Which are best, ${i >> 1}?`, options: OPTIONS, preset: PRESETS[i % 2], confidence_threshold: 1 },
+    ...(i < 200 ? { gold: OPTIONS[(i >> 1) % 4 === 0 ? 2 : 1] } : {}),
   }));
   const post = (payload: object) => app.inject({ method: 'POST', url: '/api/batches', headers: bearer, payload });
   const { batch_id: id, report_url } = (await post({ requests })).json();
@@ -46,9 +47,14 @@ t.test('a batch with right answers is uploaded, run and reported; the page shows
     ...{
       accuracy: { count: 150, of: 200, share: 0.75 },
       no_answer: 0,
-      recommendation: { kind: 'keep', preset: 'broad' },
+      recommendation: { kind: 'change', preset: 'fast' },
     },
   });
+  t.match(
+    report.recommendation.sentences[0],
+    /^Right answers: .*fast in 75.0% /,
+    'presets with the same rows are compared',
+  );
   t.same(report.panels.map(({ preset, polls }) => [preset, polls]).toSorted(), [
     ['broad', 100],
     ['fast', 100],

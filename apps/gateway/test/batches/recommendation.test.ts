@@ -5,7 +5,7 @@ import { newPoll, received, stopReason } from '@eloquentpoll/voting';
 import t from 'tap';
 import { buildReport } from '../../src/batches/report/build-report.ts';
 import { countedRow } from '../../src/batches/report/gold-poll-of.ts';
-import { addJudged, noRows } from '../../src/batches/report/report-sums.ts';
+import { addJudged, askedTheSame, noRows } from '../../src/batches/report/report-sums.ts';
 import { panelSections } from '../../src/pages/dashboard/report/panel-section.ts';
 import { worthPlot } from '../../src/pages/dashboard/report/worth-plot.ts';
 import { madeUpSpec } from '../fixtures/made-up-result.ts';
@@ -29,11 +29,18 @@ function poll(votes: string, threshold: number, priceU = 10_000): GoldPoll {
   return { rules, seats, votes: heard, reason, hasCourse: true, answer: 0 };
 }
 
-type Rows = readonly (readonly [panel: PanelName, count: number, poll: GoldPoll])[];
+/** Each panel is asked the rows from 0 on, unless they begin elsewhere. */
+type Rows = readonly (readonly [panel: PanelName, count: number, poll: GoldPoll, firstRow?: number])[];
 
 async function reportOf(rows: Rows): Promise<BatchReport> {
   const sums = noRows();
-  for (const [panel, count, one] of rows) for (let i = 0; i < count; i++) addJudged(sums, panel, false, one);
+  const asked: Partial<Record<PanelName, number>> = {};
+  for (const [panel, count, poll, firstRow] of rows)
+    for (let i = 0; i < count; i++) {
+      const rowHash = firstRow === undefined ? (asked[panel] ?? 0) : firstRow + i;
+      asked[panel] = rowHash + 1;
+      addJudged(sums, { spec: { panel_name: panel, simulated: false }, poll, rowHash });
+    }
   const counted = sums.all.stops.polls;
   return buildReport(sums, { batchId: 'pb_1', total: counted, counted, countedAt: new Date(0), isComplete: true });
 }
@@ -117,6 +124,7 @@ t.test('a poll without arrivals has no order of its votes, whatever its panel', 
       outcome: 'success',
       isCanceled: false,
       isDeleted: false,
+      rowHash: 1,
       poll,
     });
     return row.kind === 'judged' && row.poll.hasCourse;
@@ -189,6 +197,43 @@ t.test('presets: the cheapest of those that may be as right as the best', async 
   t.match(chosen.text, /broad is the cheapest preset whose interval includes the best figure/);
 });
 
+t.test('presets that were asked different rows are not compared', async (t) => {
+  const easy: Rows = [['fast', 200, poll('0000000', 0.6, 1_000), 1_000]];
+  const hard: Rows = [
+    ['broad', 150, poll('0000000', 0.6)],
+    ['broad', 100, poll('1111111', 0.6)],
+  ];
+  const chosen = await recommendationOf(...easy, ...hard);
+  t.match(chosen, { kind: 'keep', preset: 'broad' });
+  t.match(
+    chosen.text,
+    /^fast was not asked the same rows as broad, so it is not compared with it\. To compare presets,/,
+  );
+  t.notMatch(chosen.text, /Right answers|cheapest preset|right most often/);
+  const asMany: Rows = [['strong', 250, poll('0000000', 0.6, 90_000), 1]];
+  t.match((await recommendationOf(...easy, ...hard, ...asMany)).text, /^strong and fast were not asked the same rows/);
+  t.match(
+    (await recommendationOf(...hard, ['strong', 250, poll('0000000', 0.6)])).text,
+    /^Right answers: broad .*; strong in 100/,
+  );
+});
+
+t.test('presets of which an earlier release counted rows are not compared', async (t) => {
+  const row = (panel_name: PanelName) => ({
+    spec: { panel_name, simulated: false },
+    poll: poll('0000000', 1),
+    rowHash: 1,
+  });
+  const { asked: _, ...begun } = noRows();
+  for (const panel of ['broad', 'strong'] as const) addJudged(begun, row(panel));
+  t.same([...askedTheSame(begun, 'broad')], ['broad']);
+  const sums = noRows();
+  for (const panel of ['broad', 'strong'] as const) addJudged(sums, row(panel));
+  t.same([...askedTheSame(sums, 'broad')], ['broad', 'strong']);
+  for (const panel of ['broad', 'strong'] as const) sums.panels[panel]!.stops.polls += 1;
+  t.same([...askedTheSame(sums, 'broad')], ['broad'], 'which rows, it did not note');
+});
+
 t.test('presets: where nothing cheaper was as right, what was asked is kept', async (t) => {
   const mostly = await recommendationOf(['broad', 2_000, poll('0000000', 0.6)], ['strong', 3, poll('0000000', 1)]);
   t.match(mostly, { kind: 'keep', preset: 'broad', cost_saved: 0 });
@@ -212,7 +257,7 @@ t.test('presets: where nothing cheaper was as right, what was asked is kept', as
 t.test(
   'a row that was deleted before it was counted has no judgement, and is no row without a right answer',
   async (t) => {
-    const row = { line: 1, gold: null, outcome: 'success', isCanceled: false, poll: null } as const;
+    const row = { line: 1, gold: null, outcome: 'success', isCanceled: false, rowHash: null, poll: null } as const;
     t.same(countedRow({ ...row, isDeleted: true }), { kind: 'not_judged' });
     t.same(countedRow({ ...row, isDeleted: false }), { kind: 'without_gold' });
   },

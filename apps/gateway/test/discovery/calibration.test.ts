@@ -26,7 +26,7 @@ t.test('without audits every figure is null or empty, and the page says what is 
     ...{ presets: [], orders: [], months: [], versions: [], agreement: null },
   });
   const [{ since, ...said }] = accuracy;
-  t.same(said, { source: 'feedback', days: 30, judged: 0, right: 0, share: null, low: null, high: null });
+  t.same(said, { source: 'feedback', days: 30, judged: 0, right: 0, accounts: 0, share: null, low: null, high: null });
   t.ok(Date.now() - Date.parse(since) >= 30 * 86_400_000);
   const { body: page } = await app.inject({ url: '/trust' });
   t.match(page, 'No audits yet: confidence comes from the exact calculation alone.');
@@ -126,16 +126,17 @@ t.test('where more polls were run than are looked at, figures say since when', a
     ...{ modelId: context.panels.models()[0]!.id, asked: 9, votes: 9, averageLatencyMs: 1, p95LatencyMs: 1 },
     ...{ averageCostU: 1, judged: 9, agreed: 9, lastVoteAt: from },
   };
-  const feedback = { total: 3, correct: 2, incorrect: 1 };
+  const feedback = { total: 3, correct: 2, incorrect: 1, accounts: 2, rightAccounts: 1 };
   const lists = { ...context.lists, ofAll: async () => ({ ...found, feedback, models: [record] }) as never };
   const snapshot = reputations({ ...context, lists });
   const { window, rows } = (await snapshot()).value;
   t.same(window, { from, days: 30, isWhole: false });
   const { calibration } = (await calibrations(context, snapshot)()).value;
-  t.match(calibration.accuracy, [{ since: from.toISOString(), judged: 3 }]);
+  const accuracy = { since: from.toISOString(), judged: 3, right: 2, accounts: 2 };
+  t.match(calibration.accuracy, [{ ...accuracy, share: 0.5, low: 0.0126, high: 0.9874 }], 'each account counts once');
   const since = 'since 2026-11-20 10:20 UTC';
   const facts = { ...context, baseUrl: context.config.baseUrl, figures: await pollFigures(context) };
-  t.match(trustPage(facts, calibration, window), `for 3 outcomes ${since} whether they were right`);
+  t.match(trustPage(facts, calibration, window), `for 3 outcomes of their own polls ${since} whether they were right`);
   t.match(modelsPage(facts, { rows, window }, new Map(), {}), `its record in polls ${since}.`);
   for (const path of ['/trust', '/models', `/models/${encodeURIComponent(record.modelId)}`])
     t.match((await app.inject({ url: path })).body, 'of the last 30 days', path);

@@ -1,10 +1,13 @@
 import { beat, type Storage, StorageUnavailable, storeFeedback } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
+import { pollFigures } from '../../src/discovery/documents/poll-figures.ts';
 import { reputations } from '../../src/discovery/reputations.ts';
 import { directReads } from '../../src/http/lagging-reads.ts';
 import { startHeartbeat } from '../../src/operators/heartbeat.ts';
+import { modelsPage } from '../../src/pages/models-page.ts';
 import { build } from '../fixtures/build.ts';
+import { plantAudits } from '../fixtures/planted-audits.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 3 s
@@ -27,7 +30,7 @@ t.test(
       latency_ms: { average: null, p50: null, p95: null },
       cost_usd: { average: null, median: null },
       early_termination_rate: null,
-      feedback: { total: 0, correct: 0, incorrect: 0, accuracy_rate: null },
+      feedback: { total: 0, correct: 0, incorrect: 0, accounts: 0, accuracy_rate: null },
       simulated: true,
     });
     t.equal(Date.parse(cache_expires_at) - Date.parse(generated_at), FIVE_MINUTES_MS, '[§8-reputation-cache]');
@@ -60,7 +63,7 @@ t.test('the reputation counts polls, votes, feedback and minutes, and names no a
     latency_ms: { average: 2, p50: 2, p95: 2 },
     cost_usd: { average: Number, median: Number },
     early_termination_rate: 0,
-    feedback: { total: 1, correct: 1, incorrect: 0, accuracy_rate: 1 },
+    feedback: { total: 1, correct: 1, incorrect: 0, accounts: 1, accuracy_rate: 1 },
   });
   const { votes } = polls[0]!.json();
   t.equal(answer.json().cost_usd.median, ((votes.length - 1) * 100) / 1_000_000);
@@ -79,7 +82,8 @@ t.test('the reputation counts polls, votes, feedback and minutes, and names no a
     average_latency_ms: 1,
     p95_latency_ms: 1,
     average_cost_usd: 0.0001,
-    agreement_rate: 1,
+    agreement_rate: null,
+    judged: 0,
     last_vote_at: /^\d{4}-\d\d-\d\dT.*Z$/,
   });
   const silent = models.filter((one: { votes: number }) => one.votes === 0);
@@ -90,6 +94,32 @@ t.test('the reputation counts polls, votes, feedback and minutes, and names no a
   const headers = { 'if-none-match': String(list.headers.etag) };
   t.equal((await app.inject({ url: '/api/reputation/models', headers })).statusCode, 304);
 });
+
+t.test(
+  'how often models agree is said from 50 audited votes on, with its basis; before, that there are too few',
+  async (t) => {
+    const gateway = await build(t);
+    const { app, context, keyWith } = gateway;
+    await standInWorker(t, context, { opinion: () => 1 });
+    const { bearer } = await keyWith(5);
+    const payload = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
+    const poll = await app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload });
+    t.equal(poll.json().status, 'success');
+    await plantAudits(gateway, { polls: 49, wrongEvery: 7 });
+    const read = async () => (await reputations(context)()).value;
+    const first = await read();
+    t.match(JSON.parse(first.models), { agreement_basis: 'audits' });
+    t.ok(first.rows.length > 2 && first.rows.every((row) => row.agreement_rate === null && row.judged === 49));
+    const { body } = await app.inject({ url: `/models/${encodeURIComponent(first.rows[0]!.model_id)}` });
+    t.match(body, 'not enough audited polls yet, n = 49');
+    t.notMatch(body, '<svg');
+    await plantAudits(gateway, { polls: 51, wrongEvery: 51, panel: 'broad', search: true });
+    const second = await read();
+    t.ok(second.rows.every((row) => row.agreement_rate === 0.92 && row.judged === 100));
+    const facts = { ...context, baseUrl: context.config.baseUrl, figures: await pollFigures(context) };
+    t.match(modelsPage(facts, second, new Map(), {}), /92%<br><span class="muted small">8\d% to 9\d%<br>n.=.100</);
+  },
+);
 
 t.test('[§4.7-reputation-cache] one snapshot in five minutes, however many ask', async (t) => {
   const { context } = await build(t);

@@ -24,15 +24,15 @@ export async function learnModels(
   const live = await recentVotes(storage, { ...WANTED, simulated });
   const audited = await auditedVotes(storage, { simulated, limit: MAX_AUDITS });
   const models = [...new Set([...live, ...audited].flatMap((poll) => poll.models))].toSorted();
-  const whole = audited.filter(({ teaches }) => teaches);
-  const learned = learnReliabilities(version, models, questionsOf([...live, ...whole], models));
+  const teaching = audited.filter(({ teaches }) => teaches).map(commonPart);
+  const learned = learnReliabilities(version, models, questionsOf([...live, ...teaching], models));
   const matrix = agreementMatrix(questionsOf(audited.map(commonPart), models), models.length, MIN_TOGETHER);
   const isKnown = matrix.some((row, a) => row.some((value, b) => a !== b && value !== null));
   if (learned === null && !isKnown) return null;
   return {
     simulated,
     version,
-    questions: live.length + whole.length,
+    questions: live.length + teaching.length,
     knownAnswers: live.filter(({ answer }) => answer !== null).length,
     audits: audited.length,
     reliabilities: Object.fromEntries(learned?.models ?? []),

@@ -3,7 +3,7 @@ import type { BatchReport, BatchReportPanel, PanelName } from '@eloquentpoll/con
 import type { PanelSums } from '@eloquentpoll/evidence';
 import { answerFigures, reportPanel } from './panel-report.ts';
 import { recommend } from './recommend.ts';
-import type { ReportSums } from './report-sums.ts';
+import { askedTheSame, type ReportSums } from './report-sums.ts';
 
 export interface CountedRows {
   readonly batchId: string;
@@ -31,7 +31,7 @@ export async function buildReport(
     simulated: sums.simulated,
     ...answerFigures(sums.all),
     panels,
-    recommendation: recommend(panels, judged),
+    recommendation: recommend(panels, judged, (preset) => askedTheSame(sums, preset)),
     counted_at: countedAt.toISOString(),
   };
 }

@@ -88,7 +88,7 @@ async function countRows(rows: readonly GoldRow[], progress: Progress): Promise<
 
 function countRow(sums: ReportSums, row: GoldRow): void {
   const counted = countedRow(row);
-  if (counted.kind === 'judged') addJudged(sums, counted.spec.panel_name, counted.spec.simulated, counted.poll);
+  if (counted.kind === 'judged') addJudged(sums, counted);
   else if (counted.kind === 'without_gold') sums.withoutGold += 1;
   else sums.notJudged += 1;
 }

@@ -4,18 +4,23 @@ import type { GoldRow, JudgedPoll } from '@eloquentpoll/storage';
 import type { ReplayedVote } from '@eloquentpoll/voting';
 
 /** A row as the report counts it: with the right option, and with the cost of its votes in micro-USD. */
-export type CountedRow =
-  | { kind: 'judged'; poll: GoldPoll; spec: JudgedPoll['spec'] }
-  | { kind: 'without_gold' | 'not_judged' };
+export type CountedRow = ({ kind: 'judged' } & JudgedRow) | { kind: 'without_gold' | 'not_judged' };
 
-export function countedRow({ gold, outcome, isCanceled, isDeleted, poll }: GoldRow): CountedRow {
+export interface JudgedRow {
+  poll: GoldPoll;
+  spec: Pick<JudgedPoll['spec'], 'panel_name' | 'simulated'>;
+  rowHash: number;
+}
+
+export function countedRow({ gold, outcome, isCanceled, isDeleted, rowHash, poll }: GoldRow): CountedRow {
   // The gold was deleted with the poll.
   if (isDeleted) return { kind: 'not_judged' };
   if (gold === null) return { kind: 'without_gold' };
-  if (poll === null || isCanceled || outcome === null || outcome === 'canceled') return { kind: 'not_judged' };
+  if (poll === null || rowHash === null || isCanceled || outcome === null || outcome === 'canceled')
+    return { kind: 'not_judged' };
   const answer = poll.spec.options.indexOf(gold);
   if (answer < 0) return { kind: 'without_gold' };
-  return { kind: 'judged', spec: poll.spec, poll: goldPollOf(poll, answer) };
+  return { kind: 'judged', spec: poll.spec, rowHash, poll: goldPollOf(poll, answer) };
 }
 
 function goldPollOf(judged: JudgedPoll, answer: number): GoldPoll {

@@ -1,4 +1,10 @@
-import type { BatchModel, BatchRecommendation, BatchReportPanel, BatchThreshold } from '@eloquentpoll/contracts';
+import type {
+  BatchModel,
+  BatchRecommendation,
+  BatchReportPanel,
+  BatchThreshold,
+  PanelName,
+} from '@eloquentpoll/contracts';
 import { dollars } from '@eloquentpoll/voting/verdict';
 import { count, percentText, points, rangeOf, sharePercent } from './report-words.ts';
 
@@ -11,10 +17,23 @@ const MARGIN = 0.02;
 /** Smaller savings are not worth a change. */
 const MIN_SAVED = 0.02;
 
-export function recommend(panels: readonly BatchReportPanel[], judged: number): BatchRecommendation {
-  if (judged < MIN_ROWS) return tooFewRows(panels, judged);
-  const { best, isCheaper, compared } = bestPanel(panels.filter(({ polls }) => polls >= MIN_ROWS));
-  if (best === null) return tooFewRows(panels, judged);
+/** Presets that were asked the same rows as this one, itself among them. */
+type AskedTheSame = (preset: PanelName) => ReadonlySet<PanelName>;
+
+/** `panels` begin with the one that was asked most rows. */
+export function recommend(
+  panels: readonly BatchReportPanel[],
+  judged: number,
+  askedTheSame: AskedTheSame,
+): BatchRecommendation {
+  const enough = panels.filter(({ polls }) => polls >= MIN_ROWS);
+  const first = enough[0];
+  if (judged < MIN_ROWS || first === undefined) return tooFewRows(panels, judged);
+  const same = askedTheSame(first.preset);
+  const { best, isCheaper, compared } = bestPanel(
+    first,
+    enough.filter(({ preset }) => same.has(preset)),
+  );
   const choice = cheaperThreshold(best);
   const threshold = choice?.option.confidence_threshold ?? commonThreshold(best);
   return {
@@ -22,6 +41,10 @@ export function recommend(panels: readonly BatchReportPanel[], judged: number): 
     ...{ preset: best.preset, confidence_threshold: threshold, cost_saved: choice?.saved ?? 0 },
     sentences: [
       ...compared,
+      ...otherRowsText(
+        first,
+        enough.filter(({ preset }) => !same.has(preset)),
+      ),
       choice === null ? keepText(best, isCheaper) : changeText(best, choice),
       ...moreAccurateText(best, choice?.option),
       ...unknownText(best),
@@ -45,16 +68,16 @@ function tooFewRows(panels: readonly BatchReportPanel[], judged: number): BatchR
 const costPerPoll = ({ cost_usd, polls }: BatchReportPanel): number => cost_usd / polls;
 
 interface Compared {
-  best: BatchReportPanel | null;
+  best: BatchReportPanel;
   /** Cheaper than another panel that may be as accurate. */
   isCheaper: boolean;
   compared: string[];
 }
 
-/** The cheapest panel that may be as accurate as the most accurate one. */
-function bestPanel(panels: readonly BatchReportPanel[]): Compared {
-  const [first, ...others] = panels.toSorted((a, b) => b.accuracy.share! - a.accuracy.share!);
-  if (first === undefined || others.length === 0) return { best: first ?? null, isCheaper: false, compared: [] };
+/** The cheapest panel that may be as accurate as the most accurate one, of panels that were asked the same rows. */
+function bestPanel(only: BatchReportPanel, panels: readonly BatchReportPanel[]): Compared {
+  const [first = only, ...others] = panels.toSorted((a, b) => b.accuracy.share! - a.accuracy.share!);
+  if (others.length === 0) return { best: first, isCheaper: false, compared: [] };
   const alike = [first, ...others.filter(({ accuracy }) => accuracy.high! >= first.accuracy.share!)];
   const best = alike.reduce((least, panel) => (costPerPoll(panel) < costPerPoll(least) ? panel : least));
   const each = panels
@@ -70,6 +93,15 @@ function bestPanel(panels: readonly BatchReportPanel[]): Compared {
         : `${best.preset} is the cheapest preset whose interval includes the best figure.`,
     ],
   };
+}
+
+/** Other rows may be easier or harder, so right answers to them say nothing about which preset is better. */
+function otherRowsText({ preset }: BatchReportPanel, others: readonly BatchReportPanel[]): string[] {
+  if (others.length === 0) return [];
+  const names = others.map((other) => other.preset).join(' and ');
+  return [
+    `${names} ${others.length === 1 ? 'was' : 'were'} not asked the same rows as ${preset}, so ${others.length === 1 ? 'it is' : 'they are'} not compared with it. To compare presets, ask the same rows with each.`,
+  ];
 }
 
 interface Choice {

@@ -34,7 +34,7 @@ export function modelPage(facts: Facts, shown: ShownModel): string {
     baseUrl: facts.baseUrl,
     path: modelPath(model.id),
     title: `${model.id}: price and record · EloquentPoll`,
-    description: `${model.id} from ${model.family}: what it costs, how often it votes, and how often it votes for the option that wins.`,
+    description: `${model.id} from ${model.family}: what it costs, how often it votes, and how often it votes for the option that its panel elects.`,
     offersFreePolls: runsFreePolls(facts),
     styles: ['catalog', 'trust'],
     main: html`<p class="eyebrow"><a href="/models">Models</a></p>
@@ -44,7 +44,8 @@ ${facts.panels.simulated ? notice(html`<p>This model and its record are simulate
 ${standing?.failed ? notice(html`<p>Not asked at present: ${FAILED_TESTS[standing.failed.kind]}.</p>`, 'bad') : ''}
 <h2 id="record">Record</h2>
 ${recordCards(model.price, record)}
-${plot === null ? '' : html`<h2 id="plot">Price against agreement</h2>\n${plot}`}
+<p class="muted small">“Agreed with panel”: the share of votes for the option that the whole panel elected, in audited polls of the last 30 days. They were drawn at random, and the remaining models were asked after the answer. In other polls, a model that is asked late votes mostly on disputed questions.</p>
+${plot === null ? '' : html`<h2 id="plot">Price against agreement with the panel</h2>\n${plot}`}
 <h2 id="tests">Test questions</h2>
 ${testsSection(standing)}
 <h2 id="alike">Models that vote alike</h2>
@@ -59,7 +60,7 @@ function recordCards(price: ListedModel['model']['price'], record: ModelReputati
     html`<div class="card stat"><dt>${name}</dt><dd>${value}<span class="muted small">${note}</span></dd></div>
 `;
   return html`<dl class="grid stats">
-${card('Vendor price', perMillion(price.input), `in, ${perMillion(price.output)} out, per million tokens`)}${card('Cost per vote', usd(record?.average_cost_usd ?? null), 'on average')}${card('Mean time', seconds(record?.average_latency_ms ?? null), `95% within ${seconds(record?.p95_latency_ms ?? null)}`)}${card('Valid votes', percent(record?.success_rate ?? null), trials(record?.success_rate ?? null, ballots))}${card('Agreed with winner', percent(record?.agreement_rate ?? null), trials(record?.agreement_rate ?? null, judged))}</dl>`;
+${card('Vendor price', perMillion(price.input), `in, ${perMillion(price.output)} out, per million tokens`)}${card('Cost per vote', usd(record?.average_cost_usd ?? null), 'on average')}${card('Mean time', seconds(record?.average_latency_ms ?? null), `95% within ${seconds(record?.p95_latency_ms ?? null)}`)}${card('Valid votes', percent(record?.success_rate ?? null), trials(record?.success_rate ?? null, ballots))}${card('Agreed with panel', percent(record?.agreement_rate ?? null), record?.agreement_rate == null ? `not enough audited polls yet, n = ${whole(judged)}` : trials(record.agreement_rate, judged))}</dl>`;
 }
 
 /** The number of trials behind a rate, and its interval. */

@@ -3,7 +3,7 @@ import { shareInterval } from '@eloquentpoll/evidence';
 import { percent, usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 
-// The cost of a vote of each model, on a logarithmic scale, against how often it votes for the winner. Only one model
+// The cost of a vote of each model, on a logarithmic scale, against how often it votes like its whole panel. Only one model
 // is named, with its interval; the table of /models has the figures of all.
 
 const HEIGHT = 260;
@@ -37,7 +37,7 @@ export function priceAgreementPlot(id: string, records: readonly ModelReputation
   const { low, high } = shareInterval(Math.round(own.agreed * own.votes), own.votes);
   const isRight = Math.log10(own.cost) - first > (last - first) / 2;
   return html`<figure class="calibration">
-<svg width="100%" height="${HEIGHT}" role="img" aria-label="${id}: ${usd(own.cost)} a vote, ${percent(own.agreed)} of its votes for the winner; beside it ${placed.length - 1} other models">
+<svg width="100%" height="${HEIGHT}" role="img" aria-label="${id}: ${usd(own.cost)} a vote, ${percent(own.agreed)} of its votes for the option that its panel elected; beside it ${placed.length - 1} other models">
 ${[0, 0.25, 0.5, 0.75, 1].map(
   (share) => html`<line class="rule" x1="${LEFT}%" x2="${100 - RIGHT}%" y1="${y(share)}" y2="${y(share)}"/>
 <text class="up" x="${LEFT}%" dx="-8" y="${y(share)}" dy="4">${percent(share)}</text>`,
@@ -56,6 +56,6 @@ ${placed
 <circle cx="${x(own.cost)}" cy="${y(own.agreed)}" r="6"/>
 <text class="named" x="${x(own.cost)}" y="16" text-anchor="${isRight ? 'end' : 'start'}">${id}</text>
 </svg>
-<figcaption class="muted small">Horizontal: mean cost of a vote. Vertical: share of votes for the option that won, with the 95% interval of this model.</figcaption>
+<figcaption class="muted small">Horizontal: mean cost of a vote. Vertical: share of votes for the option that the whole panel elected in audited polls, with the 95% interval of this model.</figcaption>
 </figure>`;
 }

@@ -75,10 +75,10 @@ function promiseText({ evidence_kept: kept, evidence_broken: broken }: Calibrati
 }
 
 function accuracySection({ accuracy }: PublishedCalibration, window: CountedWindow): Html {
-  return html`${accuracy.map(({ judged, right, share, low, high }) =>
+  return html`${accuracy.map(({ judged, right, accounts, share, low, high }) =>
     judged === 0
-      ? html`<p>No caller has reported yet whether an outcome ${windowText(window)} was right.</p>`
-      : html`<p>Callers reported for ${whole(judged)} outcomes ${windowText(window)} whether they were right: ${whole(right)} were, ${percent(share)} (95% interval ${interval({ low, high })}).</p>`,
+      ? html`<p>No caller has reported yet whether an outcome of a poll ${windowText(window)} was right.</p>`
+      : html`<p>Callers reported for ${whole(judged)} outcomes of their own polls ${windowText(window)} whether they were right: ${whole(right)} were. On average over ${accounts === 1 ? 'the 1 account' : `the ${whole(accounts)} accounts`} that reported, ${percent(share)} (95% interval ${interval({ low, high })}).</p>`,
   )}<p class="muted">Confidence does not mean that an answer is right. It is the probability that asking the remaining models would not change the winner.</p>`;
 }
 
