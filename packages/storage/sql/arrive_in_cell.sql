@@ -9,6 +9,8 @@ declare
 begin
   -- Not a setting of the function: only a superuser can define one whose name belongs to no extension.
   perform set_config('eloquentpoll.moving', 'on', true);
+  -- Payments before the account, in the order used when a payment is credited.
+  perform from checkouts where account_id = v_id order by id for update;
   perform from accounts where id = v_id for update;
   insert into account_moves (id, account_id, direction, kind, from_cell, to_cell, state, amount_u, facts, left_at, arrived_at)
   values (v_move.id, v_id, 'in', v_move.kind, v_move.from_cell, v_move.to_cell, 'arrived', v_move.amount_u, v_facts - 'account',
