@@ -37,6 +37,12 @@ begin
   update balances set held_back_u = (select coalesce(sum(held_back_u), 0) from checkouts where account_id = v_id)
    where account_id = v_id;
   if v_move.kind <> 'account' then
+    if v_move.amount_u > 0 and exists (select from accounts where id = v_id and deleted_at is not null and moved_to is null) then
+      -- Its owner cannot reach the money. The source named no misfit: for it, the account has only moved.
+      insert into misfits (source, reference, reason, amount_u, details)
+      values ('card', 'move:' || v_move.id, 'closed_account', v_move.amount_u,
+              jsonb_build_object('account_id', v_id, 'from_cell', v_move.from_cell, 'move_id', v_move.id));
+    end if;
     return true;
   end if;
 

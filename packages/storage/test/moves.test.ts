@@ -46,6 +46,7 @@ import {
   noteHanded,
   openBatch,
   openCheckout,
+  openMisfits,
   problemsWithMove,
   pruneExpired,
   publishCheckout,
@@ -379,6 +380,27 @@ t.test('a card payment that is credited or taken back after a move is held back 
   t.same(await balance(), [110n, 0n]);
   await move(accountId, b, a);
   await clean(t, 'back', a, b);
+});
+
+t.test('money that follows an account to where its owner has closed it is shown to operators', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const accountId = await funded(a.storage, 0n);
+  await move(accountId, a, b);
+  await closeAccount(b.storage, accountId);
+  const late = (amountU: bigint) =>
+    creditAccount(a.storage, { accountId, amountU, source: 'operator', idem: unique('late:') });
+  await late(3n * USD);
+  await settleMoves(a.cell, b.cell);
+  await settleMoves(a.cell, b.cell);
+  const found = await openMisfits(b.storage, 10);
+  t.match(found, [
+    { source: 'card', reason: 'closed_account', amountU: 3n * USD, details: { account_id: accountId, from_cell: '0' } },
+  ]);
+  await reverseCredit(a.storage, { accountId, amountU: USD, source: 'operator', idem: unique('back:') });
+  await settleMoves(a.cell, b.cell);
+  t.equal((await openMisfits(b.storage, 10)).length, 1, 'what is taken back is not to be paid back');
+  t.same(await openMisfits(a.storage, 10), []);
+  await clean(t, 'closed where it lived', a, b);
 });
 
 t.test('a deposit that was under way when its account left is credited at the source, and follows', async (t) => {
