@@ -9,6 +9,8 @@ declare
 begin
   -- Not a setting of the function: only a superuser can define one whose name belongs to no extension.
   perform set_config('eloquentpoll.moving', 'on', true);
+  -- Payments before the account, in the order used when a payment is credited.
+  perform from checkouts where account_id = v_id order by id for update;
   perform from accounts where id = v_id for update;
   insert into account_moves (id, account_id, direction, kind, from_cell, to_cell, state, amount_u, facts, left_at, arrived_at)
   values (v_move.id, v_id, 'in', v_move.kind, v_move.from_cell, v_move.to_cell, 'arrived', v_move.amount_u, v_facts - 'account',
@@ -35,6 +37,12 @@ begin
   update balances set held_back_u = (select coalesce(sum(held_back_u), 0) from checkouts where account_id = v_id)
    where account_id = v_id;
   if v_move.kind <> 'account' then
+    if v_move.amount_u > 0 and exists (select from accounts where id = v_id and deleted_at is not null and moved_to is null) then
+      -- Its owner cannot reach the money. The source named no misfit: for it, the account has only moved.
+      insert into misfits (source, reference, reason, amount_u, details)
+      values ('card', 'move:' || v_move.id, 'closed_account', v_move.amount_u,
+              jsonb_build_object('account_id', v_id, 'from_cell', v_move.from_cell, 'move_id', v_move.id));
+    end if;
     return true;
   end if;
 

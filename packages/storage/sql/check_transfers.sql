@@ -18,7 +18,7 @@ resolutions as materialized (
    where r.kind in ('post', 'void')
 ),
 touched as materialized (
-  select p.id, p.status, p.unvoted_u, (p.spec ->> 'max_cost_u')::bigint as max_cost_u
+  select p.id, p.account_id, p.status, p.unvoted_u, (p.spec ->> 'max_cost_u')::bigint as max_cost_u
     from (select distinct poll_id from range where poll_id is not null) r join polls p on p.id = r.poll_id
 ),
 settled as materialized (
@@ -46,6 +46,10 @@ select 'resolution', r.id::text, format('%s of %s for a hold of %s', r.kind, r.a
 union all
 select 'poll_hold', h.poll_id, format('its hold is named %s', h.idem)
   from range h where h.kind = 'hold' and h.poll_id is not null and h.idem <> 'hold:' || h.poll_id
+union all
+select 'poll_hold', p.id, format('of account %s, held by %s', p.account_id, h.debit)
+  from range h join touched p on p.id = h.poll_id
+ where h.kind = 'hold' and h.debit not in (p.account_id, '00000000-0000-4000-8000-000000000001')
 union all
 select 'hold_without_poll', h.id::text, h.poll_id
   from range h where p_polls_kept and h.kind = 'hold' and h.poll_id is not null

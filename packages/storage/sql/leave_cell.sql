@@ -13,6 +13,8 @@ begin
   if v_move.state in ('left', 'arrived') then
     return false;
   end if;
+  -- Before the account and its balance, in the order used when a payment is credited, reversed or released.
+  perform from checkouts where account_id = v_move.account_id order by id for update;
   perform from accounts
     where id = v_move.account_id and moving_at is not null and moved_to is null and deleted_at is null for update;
   if not found or v_move.state <> 'frozen' then

@@ -20,7 +20,9 @@ begin
   if v_day is null or v_day >= ((now() - interval '1 minute') at time zone 'utc')::date then
     return null;
   end if;
-  update receipt_leaves set day = v_day where day < v_day;
+  -- A move between cells may have added the same leaf again on a later day.
+  with late as (delete from receipt_leaves where day < v_day returning leaf)
+  insert into receipt_leaves (day, leaf) select v_day, leaf from late on conflict do nothing;
 
   select page + 1, hashes into v_pages, v_last
     from receipt_pages where day = v_day and level = 0 order by page desc limit 1;

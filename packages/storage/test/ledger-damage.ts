@@ -89,6 +89,9 @@ export const DAMAGE: Record<string, string[]> = {
   poll_hold: [
     `${UNLOCK} delete from transfers where idem = 'hold:$running'`,
     `${FORGED} 'hold', debit, credit, 5, null, poll_id from transfers where idem = 'hold:$done'`,
+    `${UNLOCK} update transfers set debit = '$debtor' where idem = 'hold:$running';
+     update balances set held_u = held_u + case account_id when '$debtor' then 1000000 else -1000000 end
+      where account_id in ('$user', '$debtor')`,
   ],
   poll_max_cost: [`update polls set spec = jsonb_set(spec, '{max_cost_u}', '999999') where id = '$running'`],
   poll_settled: [

@@ -91,6 +91,47 @@ t.test('neither closing an account nor leaving a cell waits for keys of polls th
   t.same(await keys(), []);
 });
 
+t.test('an account leaves a cell, and arrives, with its payments locked before it, as they are credited', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const accountId = await funded(storage, 10n * USD);
+  const checkout = await openCheckout(storage, { accountId, amountCents: 1_000 });
+  await query(`update checkouts set state = 'moved', held_back_u = 5, settles_at = now() - interval '1 second'`);
+  await query('update balances set held_back_u = 5 where account_id = $1', [accountId]);
+  await query('update accounts set moving_at = now() where id = $1', [accountId]);
+  const id = '00000000-0000-4000-8000-00000000000c';
+  await query(
+    `insert into account_moves (id, account_id, direction, kind, from_cell, to_cell, state)
+     values ($1, $2, 'out', 'account', '0', '1', 'frozen')`,
+    [id, accountId],
+  );
+  const back = { id: '00000000-0000-4000-8000-00000000000d', account_id: accountId, direction: 'out', kind: 'account' };
+  const taken = { id: checkout, amount_cents: 1_000, reversed_cents: 0, held_back_u: 0 };
+  const facts = {
+    used_u: 0,
+    used_today_u: 0,
+    used_yesterday_u: 0,
+    account: { created_at: new Date() },
+    checkouts: [taken],
+  };
+  const arriving = { ...back, from_cell: '1', to_cell: '0', state: 'left', amount_u: 0, facts };
+  for (const [name, statement, value] of [
+    ['leaving', `select leave_cell($1, '1 hour')`, id],
+    ['arriving', 'select arrive_in_cell($1)', arriving],
+  ] as const) {
+    const [payment, move] = [await session(t, fixture), await session(t, fixture)];
+    await payment.query('begin');
+    await payment.query('select from checkouts where account_id = $1 for update', [accountId]);
+    const moved = move.query(statement, [value]);
+    await waitsFor(t, fixture, move, [payment]);
+    // As admitting a payer, and crediting, do.
+    await payment.query('select from accounts where id = $1 for key share nowait', [accountId]);
+    await payment.query('select from balances where account_id = $1 for update nowait', [accountId]);
+    await payment.query('commit');
+    t.equal((await moved).length, 1, name);
+  }
+});
+
 t.test('what has settled is released in the order of the accounts', async (t) => {
   const fixture = await open(t);
   const { storage, query } = fixture;

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { accountTag, newBatchId } from '@eloquentpoll/polls';
+import { ownerUrl } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { expectAccount } from '../src/cells/moves.ts';
@@ -46,6 +47,8 @@ import {
   noteHanded,
   openBatch,
   openCheckout,
+  openMisfits,
+  openStorage,
   problemsWithMove,
   pruneExpired,
   publishCheckout,
@@ -379,6 +382,48 @@ t.test('a card payment that is credited or taken back after a move is held back 
   t.same(await balance(), [110n, 0n]);
   await move(accountId, b, a);
   await clean(t, 'back', a, b);
+});
+
+t.test('late money that did not arrive holds up none that comes after a further move', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const c = await openCell(t, '2');
+  const accountId = await funded(a.storage, USD);
+  const late = () => creditAccount(a.storage, { accountId, amountU: USD, source: 'operator', idem: unique('late:') });
+  await move(accountId, a, c);
+  await late();
+  const away = openStorage({ databaseUrl: ownerUrl(c.url), maxConnections: 1 });
+  await away[Symbol.asyncDispose]();
+  await t.rejects(settleMoves(a.cell, { name: '2', storage: away }));
+  await move(accountId, c, b);
+  const cells = [a.cell, b.cell, c.cell];
+  await leadHome(cells);
+  await late();
+  // As the command does, day after day.
+  for (const _day of [1, 2])
+    for (const from of cells) for (const to of cells) if (from !== to) await settleMoves(from, to);
+  t.equal((await balanceOf(b.storage, accountId))!.postedU, 3n * USD);
+  await clean(t, 'settled', a, b, c);
+});
+
+t.test('money that follows an account to where its owner has closed it is shown to operators', async (t) => {
+  const { a, b, move } = await twoCells(t);
+  const accountId = await funded(a.storage, 0n);
+  await move(accountId, a, b);
+  await closeAccount(b.storage, accountId);
+  const late = (amountU: bigint) =>
+    creditAccount(a.storage, { accountId, amountU, source: 'operator', idem: unique('late:') });
+  await late(3n * USD);
+  await settleMoves(a.cell, b.cell);
+  await settleMoves(a.cell, b.cell);
+  const found = await openMisfits(b.storage, 10);
+  t.match(found, [
+    { source: 'card', reason: 'closed_account', amountU: 3n * USD, details: { account_id: accountId, from_cell: '0' } },
+  ]);
+  await reverseCredit(a.storage, { accountId, amountU: USD, source: 'operator', idem: unique('back:') });
+  await settleMoves(a.cell, b.cell);
+  t.equal((await openMisfits(b.storage, 10)).length, 1, 'what is taken back is not to be paid back');
+  t.same(await openMisfits(a.storage, 10), []);
+  await clean(t, 'closed where it lived', a, b);
 });
 
 t.test('a deposit that was under way when its account left is credited at the source, and follows', async (t) => {

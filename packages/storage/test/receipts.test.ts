@@ -221,6 +221,20 @@ t.test(
   },
 );
 
+t.test('a receipt that was left of a sealed day, and was added again since, does not stop sealing', async (t) => {
+  const fixture = await open(t);
+  const [early, late, other] = newLeaves(3) as [Buffer, Buffer, Buffer];
+  await plant(fixture, '2026-04-01', [early]);
+  await plant(fixture, '2026-04-02', [other]);
+  await sealedNow(fixture.storage);
+  // A move between cells copies a result again, on the next day.
+  await plant(fixture, '2026-04-01', [late]);
+  await plant(fixture, '2026-04-02', [late]);
+  await plant(fixture, '2026-04-03', [late]);
+  t.match(await sealedNow(fixture.storage), [{ day: '2026-04-03', receipts: 1 }]);
+  t.match(await findReceiptProof(fixture.storage, late, '2026-04-01'), { day: '2026-04-03' });
+});
+
 t.test('a poll that ends leaves the hash of its receipt, and what the receipt is made from', async (t) => {
   const { storage, query } = await open(t);
   const accountId = await funded(storage, USD);

@@ -179,6 +179,14 @@ t.test('a refund event before the payment event ends with the correct balance', 
   t.equal(await cents(accountId), 0);
 });
 
+t.test('a payment that another cell took is not credited again, whatever the processor says here', async (t) => {
+  const { accountId, session } = await opened(700);
+  await asOwner(`update checkouts set state = 'moved', processor_id = null where account_id = '${accountId}'`);
+  for (const event of [stripe.complete(session), stripe.refund(session, 300)]) t.equal(await deliver(event), 200);
+  t.equal(await cents(accountId), 0);
+  t.ok(log.some((line) => line.includes('"mismatch":"cell"')));
+});
+
 t.test('with every webhook lost the reconciler credits and reverses', async (t) => {
   const payments = await Promise.all(Array.from({ length: 5 }, () => opened(600)));
   for (const { session } of payments) stripe.complete(session);

@@ -30,11 +30,13 @@ export async function settleMoves(from: CellDatabase, to: CellDatabase): Promise
   return settled;
 }
 
+/** Without accounts of which something has left for another cell and not arrived: one departure at a time is open. */
 async function accountsWithMoney({ db }: Queries, cell: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select a.id from accounts a join balances b on b.account_id = a.id
      where a.moved_to = ${cell} and b.posted_u <> 0 and b.held_u = 0
-       and exists (select from account_moves m where m.account_id = a.id and m.direction = 'out' and m.state = 'arrived')`.execute(
+       and exists (select from account_moves m where m.account_id = a.id and m.direction = 'out' and m.state = 'arrived')
+       and not exists (select from account_moves m where m.account_id = a.id and m.direction = 'out' and m.state = 'left')`.execute(
     db,
   );
   return rows.map(({ id }) => id);

@@ -68,6 +68,8 @@ async function recreate({ storage, log, money }: PaymentsContext, id: string, re
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function mismatchOf(report: PaymentReport, known: StoredCheckout, livemode: boolean | undefined): string | null {
+  // Another cell took and credited this payment, and has a processor account of its own.
+  if (known.state === 'moved') return 'cell';
   if (report.id !== known.id) return 'reference';
   if (known.processorId !== null && report.processorId !== known.processorId) return 'session';
   if (report.livemode !== livemode) return 'livemode';
