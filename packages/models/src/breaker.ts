@@ -1,5 +1,5 @@
-// The circuit breaker of one model: open for a while after too many failures, then half-open for one probe. Only
-// failures of the line count, never what a model answered: a question that all models refuse must not switch them off.
+// A circuit breaker: open for a while after too many failures, then half-open for one probe. Only failures of the line
+// count, never what a model answered: a question that all models refuse must not switch them off.
 
 const WINDOW = 10;
 const FAILURES_TO_OPEN = 5;
@@ -25,6 +25,8 @@ export interface Breaker {
   failed(now: number, probe: boolean): BreakerChange | null;
   /** The call ended without information about the model. */
   ended(probe: boolean): void;
+  /** One of the last calls failed, or the breaker is open. */
+  hasFailed(): boolean;
   /** Another process is probing, so wait. */
   postpone(until: number): void;
   /** Applies a change that another process reported. */
@@ -78,6 +80,7 @@ export function breaker(random: () => number): Breaker {
     ended(probe) {
       if (probe) probing = false;
     },
+    hasFailed: () => level > 0 || outcomes.includes(false),
     postpone(until) {
       probing = false;
       restUntil = until;

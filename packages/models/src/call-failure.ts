@@ -49,9 +49,27 @@ export const isOurFault = ({ status, field }: { status: number; field: string | 
 /** The model or its filter answered, so the line works. */
 export const isAnswer = ({ kind }: CallFailure): boolean => kind === 'refusal' || kind === 'malformed';
 
-/** A request rejected with one of these statuses and no reason may be rejected only for this question. */
-export const mayBeQuestion = (failure: CallFailure): boolean =>
-  failure.kind === 'status' && failure.field === null && QUESTION_STATUSES.has(failure.status);
+/**
+ * Who may be responsible for a failure besides the line. `rejected`: the question, which the provider turned away
+ * without a reason. `slow`: the question, which made the model write until the time was up, or until something in
+ * between cut the connection.
+ */
+export type Suspicion = 'none' | 'rejected' | 'slow';
+
+export function suspicionOf(failure: CallFailure): Suspicion {
+  switch (failure.kind) {
+    case 'timeout':
+    case 'aborted':
+    case 'broken':
+      return 'slow';
+    case 'status':
+      if (failure.field !== null) return 'none';
+      if (failure.status === 408 || failure.status === 504) return 'slow';
+      return QUESTION_STATUSES.has(failure.status) ? 'rejected' : 'none';
+    default:
+      return 'none';
+  }
+}
 const QUESTION_STATUSES: ReadonlySet<number> = new Set([400, 403, 413, 422]);
 
 /**
