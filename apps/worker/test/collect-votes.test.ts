@@ -292,6 +292,7 @@ t.test('canceled: calls under way count against what the account has free of fai
     const { votes, aborted, reason } = await run;
     t.same([reason, aborted], [null, []]);
     t.ok(votes.length > 0);
-    for (const { error, cost } of votes) t.match({ error, cost }, { error: 'aborted', cost: { fault_u, max_u: 90 } }, why);
+    for (const { error, cost } of votes)
+      t.match({ error, cost }, { error: 'aborted', cost: { fault_u, max_u: 90 } }, why);
   }
 });

@@ -70,7 +70,7 @@ t.test('a model that hangs for several accounts is asked for none', async (t) =>
   t.match(await ask('b'), { error: null, calls: 1 });
 });
 
-t.test('so is one that refuses connections or answers 500, whoever asks', async (t) => {
+t.test('so is one that refuses connections or answers 500', async (t) => {
   const { server, ask } = await open(t);
   server.behave(MODEL, json({}, 500));
   for (let i = 0; i < 5; i += 1) await ask('a');
