@@ -15,7 +15,9 @@ export type CallFailure =
    * The provider found that the model's answer does not have the required form. `repair`: asking once more may help.
    */
   | { kind: 'malformed'; repair: boolean; answerBytes: number }
-  /** The connection was cut while the model worked, or the reply is incomplete, too large or not JSON. */
+  /** The connection was cut while the model worked or answered. */
+  | { kind: 'cut' }
+  /** The reply is too large or not JSON. */
   | { kind: 'broken' };
 
 /** Longest wait before a retry, if the provider does not state a time. */
@@ -30,6 +32,7 @@ export function voteErrorOf(failure: CallFailure): VoteError {
       return failure.kind;
     case 'connect':
       return failure.timedOut ? 'timeout' : 'provider_error';
+    case 'cut':
     case 'broken':
       return 'provider_error';
     case 'status':
@@ -60,7 +63,7 @@ export function suspicionOf(failure: CallFailure): Suspicion {
   switch (failure.kind) {
     case 'timeout':
     case 'aborted':
-    case 'broken':
+    case 'cut':
       return 'slow';
     case 'status':
       if (failure.field !== null) return 'none';

@@ -70,20 +70,27 @@ t.test('a model that hangs for several accounts is asked for none', async (t) =>
   t.match(await ask('b'), { error: null, calls: 1 });
 });
 
-t.test('so is one that refuses connections or answers 500', async (t) => {
-  const { server, ask } = await open(t);
-  server.behave(MODEL, json({}, 500));
-  for (let i = 0; i < 5; i += 1) await ask('a');
-  t.match(await ask('b'), { error: 'provider_error', calls: 0 });
-});
+const text: Behaviour = (_, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
+
+for (const [what, behaviour] of [
+  ['500', json({}, 500)],
+  ['429', json({}, 429)],
+  ['a page', text],
+] as const)
+  t.test(`so is one that answers ${what}, also if one account alone met it`, async (t) => {
+    const { server, ask } = await open(t);
+    server.behave(MODEL, behaviour);
+    for (let i = 0; i < 5; i += 1) t.match(await ask('a'), { option: null, cost: { fault_u: 0 } });
+    t.match(await ask('b'), { error: 'provider_error', calls: 0 });
+  });
 
 t.test('a timeout is charged to a question once it repeats while the model answers others', async (t) => {
   const { server, ask, slow } = await open(t);
-  async function slowBeside(others: number, behaviour?: Behaviour) {
+  async function slowBeside(others: number, ...behaviours: Behaviour[]) {
     const before = server.calls.length;
     const asked = slow('a');
     await server.called(before + 1);
-    if (behaviour) server.behave(MODEL, behaviour);
+    if (behaviours.length > 0) server.behave(MODEL, ...behaviours);
     await times(others, () => ask('b'));
     return asked;
   }
@@ -91,7 +98,7 @@ t.test('a timeout is charged to a question once it repeats while the model answe
   t.match(await slowBeside(5), free, 'anyone may be unlucky once');
   t.match(await slowBeside(4), free, 'too few answers to others to be sure');
   t.match(await slowBeside(5), { error: 'timeout', billed_u: 0, cost: { max_u: 50_000, fault_u: 50_000 } });
-  t.match(await slowBeside(5, json({}, 404)), free, 'an outage costs the caller nothing');
+  t.match(await slowBeside(6, json({}, 404), votes()), free, 'in part of an outage too, it costs the caller nothing');
 });
 
 t.test('after ten answers a timeout is the first again', async (t) => {
