@@ -25,8 +25,6 @@ export interface Breaker {
   failed(now: number, probe: boolean): BreakerChange | null;
   /** The call ended without information about the model. */
   ended(probe: boolean): void;
-  /** One of the last calls failed, or the breaker is open. */
-  hasFailed(): boolean;
   /** Another process is probing, so wait. */
   postpone(until: number): void;
   /** Applies a change that another process reported. */
@@ -80,7 +78,6 @@ export function breaker(random: () => number): Breaker {
     ended(probe) {
       if (probe) probing = false;
     },
-    hasFailed: () => level > 0 || outcomes.includes(false),
     postpone(until) {
       probing = false;
       restUntil = until;

@@ -22,8 +22,8 @@ export interface VoteWatch {
   began(): void;
   answered(): void;
   /**
-   * True if the question is held responsible: it may have made the model too slow, one of the account's last calls of
-   * this model ended so too, and meanwhile the model answered the other callers.
+   * True if the question is held responsible: it may have made the model too slow, an earlier call of the account ended
+   * so too, with fewer than ten answers since, and meanwhile the model answered the other callers.
    */
   failed(suspicion: Suspicion): boolean;
   /** A call or the vote ended without information about the model. A probe that was not reported ends too. */
@@ -52,10 +52,12 @@ interface Tally {
   failures: number;
 }
 
-/** Exists while one of the account's last ten calls of this model was too slow. */
+/** An account whose call of this model was too slow. Dropped after so many answers in a row. */
 interface Suspected extends Tally {
   breaker: Breaker;
+  answersInARow: number;
 }
+const ANSWERS_TO_CLEAR = 10;
 
 export function modelWatch({ now, random, mayBlame, onBreaker }: WatchOptions): ModelWatch {
   const shared = breaker(random);
@@ -69,7 +71,7 @@ export function modelWatch({ now, random, mayBlame, onBreaker }: WatchOptions): 
   function suspect(account: string): Suspected {
     const known = suspected.get(account);
     if (known) return known;
-    const entry = { answers: 0, failures: 0, breaker: breaker(random) };
+    const entry = { answers: 0, failures: 0, answersInARow: 0, breaker: breaker(random) };
     suspected.set(account, entry);
     if (suspected.size > MAX_ACCOUNTS) suspected.delete(suspected.keys().next().value!);
     return entry;
@@ -125,19 +127,24 @@ export function modelWatch({ now, random, mayBlame, onBreaker }: WatchOptions): 
         const entry = suspected.get(account);
         if (entry) {
           entry.answers += 1;
+          entry.answersInARow += 1;
           entry.breaker.succeeded(now());
-          if (!entry.breaker.hasFailed()) suspected.delete(account);
+          if (entry.answersInARow >= ANSWERS_TO_CLEAR) suspected.delete(account);
         }
         report(shared.succeeded(now()));
         endProbes();
       },
       failed(suspicion) {
         const isSlow = suspicion === 'slow';
-        const entry = isSlow ? suspect(account) : suspected.get(account);
-        const isByQuestion = isSlow && entry !== undefined && entry.breaker.hasFailed() && answersOthers(entry);
+        const known = suspected.get(account);
+        const isByQuestion = isSlow && known !== undefined && answersOthers(known);
         all.failures += 1;
+        const entry = isSlow ? suspect(account) : known;
         if (entry) entry.failures += 1;
-        if (isSlow) entry?.breaker.failed(now(), probingOwn && entry === own);
+        if (entry && isSlow) {
+          entry.answersInARow = 0;
+          entry.breaker.failed(now(), probingOwn && entry === own);
+        }
         if (suspicion === 'none' || mayBlame(accountId)) report(shared.failed(now(), probing));
         endProbes();
         return isByQuestion;

@@ -70,7 +70,8 @@ t.test('a model that hangs for several accounts is asked for none', async (t) =>
   t.match(await ask('b'), { error: null, calls: 1 });
 });
 
-const text: Behaviour = (_, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
+const text: Behaviour = (_, res) =>
+  void res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
 
 for (const [what, behaviour] of [
   ['500', json({}, 500)],
@@ -84,30 +85,42 @@ for (const [what, behaviour] of [
     t.match(await ask('b'), { error: 'provider_error', calls: 0 });
   });
 
-t.test('a timeout is charged to a question once it repeats while the model answers others', async (t) => {
-  const { server, ask, slow } = await open(t);
-  async function slowBeside(others: number, ...behaviours: Behaviour[]) {
-    const before = server.calls.length;
-    const asked = slow('a');
-    await server.called(before + 1);
-    if (behaviours.length > 0) server.behave(MODEL, ...behaviours);
-    await times(others, () => ask('b'));
-    return asked;
-  }
-  const free = { error: 'timeout', billed_u: 0, cost: { max_u: 50_000, fault_u: 0 } };
-  t.match(await slowBeside(5), free, 'anyone may be unlucky once');
-  t.match(await slowBeside(4), free, 'too few answers to others to be sure');
-  t.match(await slowBeside(5), { error: 'timeout', billed_u: 0, cost: { max_u: 50_000, fault_u: 50_000 } });
-  t.match(await slowBeside(6, json({}, 404), votes()), free, 'in part of an outage too, it costs the caller nothing');
-});
+const free = { error: 'timeout', billed_u: 0, cost: { max_u: 50_000, fault_u: 0 } };
+const charged = { error: 'timeout', billed_u: 0, cost: { max_u: 50_000, fault_u: 50_000 } };
 
-t.test('after ten answers a timeout is the first again', async (t) => {
-  const { server, ask, slow } = await open(t);
-  await slow('a');
-  for (let i = 0; i < 10; i += 1) await ask('a');
+/** A slow question, and meanwhile so many calls of another account. */
+async function slowBeside(
+  { server, ask, slow }: Awaited<ReturnType<typeof open>>,
+  others: number,
+  ...then: Behaviour[]
+) {
   const before = server.calls.length;
   const asked = slow('a');
   await server.called(before + 1);
-  await times(5, () => ask('b'));
-  t.match(await asked, { error: 'timeout', cost: { fault_u: 0 } });
+  if (then.length > 0) server.behave(MODEL, ...then);
+  await times(others, () => ask('b'));
+  return asked;
+}
+
+t.test('a timeout is charged to a question once it repeats while the model answers others', async (t) => {
+  const scene = await open(t);
+  t.match(await slowBeside(scene, 5), free, 'anyone may be unlucky once');
+  t.match(await slowBeside(scene, 4), free, 'too few answers to others to be sure');
+  t.match(await slowBeside(scene, 5), charged);
+  t.match(await slowBeside(scene, 6, json({}, 404), votes()), free, 'in part of an outage too, it costs nothing');
 });
+
+for (const [answers, expected] of [
+  [9, charged],
+  [10, free],
+] as const)
+  t.test(
+    `after ${answers} answers a timeout is ${expected === free ? 'the first again' : 'a repeated one'}`,
+    async (t) => {
+      const scene = await open(t);
+      await times(5, () => scene.slow('a'));
+      scene.clock.now += 5_000;
+      for (let i = 0; i < answers; i += 1) t.match(await scene.ask('a'), { error: null });
+      t.match(await slowBeside(scene, 5), expected);
+    },
+  );
