@@ -94,8 +94,9 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
   function timeIsUp(error: 'timeout' | 'aborted' = 'timeout'): Collected {
     for (const [seat, call] of [...calls]) {
       call.abort.abort(new Error('the poll has ended'));
-      const spent = costOf(spec, seat, call.spent, error === 'aborted');
-      receive({ ...unanswered(spec, seat, error, clock.now() - call.since), ...spent });
+      const ranMs = clock.now() - call.since;
+      const spent = costOf(spec, seat, call.spent, error === 'aborted' ? ranMs : null);
+      receive({ ...unanswered(spec, seat, error, ranMs), ...spent });
     }
     return { state, votes, aborted: [], reason: null };
   }
@@ -141,10 +142,15 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
  * The cost of a vote that is given up. What failed because of the question, or because the caller canceled, counts
  * against the account's allowance for failed calls. It is never more than the maximum that can be billed for the seat.
  */
-function costOf(spec: PollSpec, seat: number, spent: Spent | null, byCaller: boolean): Partial<Vote> {
+function costOf(spec: PollSpec, seat: number, spent: Spent | null, canceledAfterMs: number | null): Partial<Vote> {
   if (spent === null) return { calls: 0 };
-  const { estimated_u, fault_u: byQuestion } = spent.cost;
-  const fault_u = Math.min(byCaller ? estimated_u : byQuestion, spec.seats[seat]!.reserve_u);
+  const { reserve_u, p90_ms } = spec.seats[seat]!;
+  const { estimated_u, max_u, fault_u: byQuestion } = spent.cost;
+  // A call that runs for longer than usual may be writing more than usual. Otherwise a question that asks for a long
+  // text, canceled late, would cost us many times what its caller pays.
+  const isLong = canceledAfterMs !== null && p90_ms > 0 && canceledAfterMs > p90_ms;
+  const canceled_u = isLong ? max_u : estimated_u;
+  const fault_u = Math.min(canceledAfterMs === null ? byQuestion : canceled_u, reserve_u);
   return { calls: spent.calls, provider_cost_u: spent.providerCostU, cost: { ...spent.cost, fault_u } };
 }
 

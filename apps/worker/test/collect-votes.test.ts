@@ -277,15 +277,22 @@ t.test('the budget stops a poll before a call that might not fit', async (t) => 
 });
 
 t.test('canceled: calls under way count against what the account has free of failed calls', async (t) => {
-  const canceled = new AbortController();
   const never: Collecting['ask'] = (seat, _timeLeftMs, signal, onSpent) => {
     onSpent({ calls: 1, providerCostU: null, cost: { estimated_u: 40, max_u: 90, fault_u: 0 } });
     return new Promise((resolve) => signal.addEventListener('abort', () => resolve(vote(seat, null, 'aborted', 0))));
   };
-  const { run, clock } = bench(spec(3), [], { ask: never, canceled: canceled.signal });
-  clock.after(10, () => canceled.abort());
-  const { votes, aborted, reason } = await run;
-  t.same([reason, aborted], [null, []]);
-  t.ok(votes.length > 0);
-  for (const { error, cost } of votes) t.match({ error, cost }, { error: 'aborted', cost: { fault_u: 40, max_u: 90 } });
+  const seats = spec(3).seats.map((seat) => ({ ...seat, p90_ms: 1_000 }));
+  for (const [afterMs, fault_u, why] of [
+    [1_000, 40, 'with their usual cost'],
+    [1_001, 90, 'with their maximum if they took longer than usual'],
+  ] as const) {
+    const canceled = new AbortController();
+    const { run, clock } = bench(spec(3, { seats }), [], { ask: never, canceled: canceled.signal });
+    clock.after(afterMs, () => canceled.abort());
+    const { votes, aborted, reason } = await run;
+    t.same([reason, aborted], [null, []]);
+    t.ok(votes.length > 0);
+    for (const { error, cost } of votes)
+      t.match({ error, cost }, { error: 'aborted', cost: { fault_u, max_u: 90 } }, why);
+  }
 });

@@ -103,7 +103,7 @@ export const PollResponse = Type.Object(
         Type.Number({
           minimum: 0,
           description:
-            'The part of the total for calls that failed because of the question (refusals, malformed answers, unknown options) and exceed the free allowance of the account per UTC day. Missing if there is none.',
+            'The part of the total for calls that failed because of the question (refusals, malformed answers, unknown options, repeated timeouts of a model that answers other callers) or were under way at a cancellation, and exceed the free allowance of the account per UTC day. Missing if there is none.',
         }),
       ),
     }),

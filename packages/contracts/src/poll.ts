@@ -44,6 +44,8 @@ export const Seat = Type.Object({
   /** What one call to the model costs us: at most, and usually. Missing in polls of older releases. */
   call_max_u: Type.Optional(MicroUsd),
   call_typical_u: Type.Optional(MicroUsd),
+  /** What the vendor charges besides for a refused question. Missing where that is nothing. */
+  refusal_fee_u: Type.Optional(MicroUsd),
   /** Chance that the model gives no vote, from its own record; 0 where nothing is known. */
   failure_rate: Type.Number({ minimum: 0, maximum: 1 }),
   /** The model's 90th percentile latency; a `strong` poll hedges once its oldest call is slower. */
@@ -109,7 +111,7 @@ export const CallCost = Type.Object({
   estimated_u: MicroUsd,
   /** The same, with the most that a call can cost where nothing is known. */
   max_u: MicroUsd,
-  /** The part of `max_u` that is for calls which the question made fail: refused, malformed, an unknown label. */
+  /** The part of `max_u` that is for calls which the question made fail: refused, malformed, an unknown label, repeatedly too slow. */
   fault_u: MicroUsd,
 });
 export type CallCost = Static<typeof CallCost>;

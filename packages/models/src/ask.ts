@@ -1,12 +1,12 @@
 import type { PanelName, Vote } from '@eloquentpoll/contracts';
 import type { Redis } from 'ioredis';
-import { type Breaker, type BreakerChange, breaker } from './breaker.ts';
 import { callCosts, type Spent } from './call-costs.ts';
 import { type CallsMade, collectVote, type VoteOutcome } from './collect-vote.ts';
 import { type Deadline, deadline } from './deadline.ts';
 import { failureLimit } from './failure-limit.ts';
 import { joinFleet } from './fleet.ts';
 import { type Gate, gate } from './gate.ts';
+import { type ModelWatch, modelWatch } from './model-watch.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import type { Panels } from './panels.ts';
 import { addressOf, type ProviderSetting, providerKeyOf } from './provider-call.ts';
@@ -83,7 +83,7 @@ interface Line {
 
 interface Access {
   gate: Gate;
-  breaker: Breaker;
+  watch: ModelWatch;
 }
 
 export function openAsker(options: AskerOptions): Asker {
@@ -91,16 +91,23 @@ export function openAsker(options: AskerOptions): Asker {
   const { now = () => performance.now(), random = Math.random } = options;
   const lines = openLines(panels, setting, now);
   const access = new Map<string, Access>();
-  for (const model of panels.models())
-    access.set(model.id, { gate: gate(model.concurrency, MAX_WAITING), breaker: breaker(random) });
   const fleet = joinFleet({
     redis: options.redis ?? null,
     prefix,
-    modelIds: [...access.keys()],
-    onBreaker: (id, change) => access.get(id)?.breaker.adopt(change, now()),
+    modelIds: panels.models().map(({ id }) => id),
+    onBreaker: (id, change) => access.get(id)?.watch.adopt(change),
   });
-  const record = voteRecorder(fleet, now);
   const blames = failureLimit(now);
+  for (const { id: modelId, concurrency } of panels.models()) {
+    const watch = modelWatch({
+      now,
+      random,
+      mayBlame: (accountId) => blames({ accountId, modelId }),
+      onBreaker: (change) => fleet.breakerChanged(modelId, change),
+    });
+    access.set(modelId, { gate: gate(concurrency, MAX_WAITING), watch });
+  }
+  const record = voteRecorder(fleet, now);
   const asking = new Set<Deadline>();
   const rejected = new Set<string>();
   let closed = false;
@@ -152,7 +159,7 @@ export function openAsker(options: AskerOptions): Asker {
     options.onRejected?.({ provider: name, modelId: id, status, field, change });
   }
 
-  /** Asks the model, if the breaker and the gate admit the vote before its deadline. */
+  /** Asks the model, if its breakers and the gate admit the vote before its deadline. */
   async function admit(
     request: VoteRequest,
     model: Model,
@@ -160,38 +167,33 @@ export function openAsker(options: AskerOptions): Asker {
     made: CallsMade,
   ): Promise<VoteOutcome> {
     if (closed || signal?.aborted) return { error: 'aborted', blameless: true };
-    const { gate, breaker } = access.get(model.id)!;
-    const admission = breaker.admit(now());
-    if (admission === 'no') return { error: 'provider_error', blameless: true };
-    const probe = admission === 'probe';
+    const { gate, ...asked } = access.get(model.id)!;
+    const watch = asked.watch.admit(request.accountId);
+    if (watch === null) return { error: 'provider_error', blameless: true };
     const timeouts = timeoutsOf(panels, model, request.panel);
     const limit = deadline(Math.min(request.deadlineMs, timeouts.total_ms), signal);
     let claimed = false;
     asking.add(limit);
     try {
-      if (probe) {
+      if (watch.probesForAll) {
         claimed = await fleet.claimProbe(model.id, timeouts.total_ms);
         if (!claimed) {
-          breaker.postpone(now() + PROBE_ELSEWHERE_MS);
+          watch.postpone(now() + PROBE_ELSEWHERE_MS);
           return { error: 'provider_error', blameless: true };
         }
       }
       if (!(await gate.enter(limit.signal))) return { error: limit.error() ?? 'rate_limited', blameless: true };
       try {
-        const onBreaker = (change: BreakerChange): void => fleet.breakerChanged(model.id, change);
         const onRejected = (status: number, field: string | null): void => noteRejected(model, status, field);
-        const access = { ...lines.get(model.provider)!, breaker, probe, timeouts, limit };
-        const mayBlame = (): boolean => blames(request);
-        const listeners = { beforeCall, isCurrent, mayBlame, onBreaker, onRejected };
+        const access = { ...lines.get(model.provider)!, watch, timeouts, limit };
+        const listeners = { beforeCall, isCurrent, onRejected };
         return await collectVote({ request, model, ...access, ...listeners, now, random }, made);
       } finally {
         gate.leave();
       }
     } finally {
-      if (claimed) {
-        breaker.ended(true);
-        fleet.releaseProbe(model.id);
-      }
+      watch.ended();
+      if (claimed) fleet.releaseProbe(model.id);
       asking.delete(limit);
       limit.clear();
     }

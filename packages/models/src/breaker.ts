@@ -1,5 +1,5 @@
-// The circuit breaker of one model: open for a while after too many failures, then half-open for one probe. Only
-// failures of the line count, never what a model answered: a question that all models refuse must not switch them off.
+// A circuit breaker: open for a while after too many failures, then half-open for one probe. Only failures of the line
+// count, never what a model answered: a question that all models refuse must not switch them off.
 
 const WINDOW = 10;
 const FAILURES_TO_OPEN = 5;

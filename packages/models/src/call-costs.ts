@@ -1,4 +1,4 @@
-import type { CallCost, PollSpec } from '@eloquentpoll/contracts';
+import type { CallCost, PollSpec, Seat } from '@eloquentpoll/contracts';
 import type { Usage } from './read-answer.ts';
 
 // What the calls of one vote have cost us so far. A sent call counts with its maximum cost until its actual cost is
@@ -45,8 +45,8 @@ export const voteMaxU = (callMaxU: number): number => callMaxU + Math.floor(call
 
 /**
  * The maximum that providers can charge us for a poll. A model whose reserve exceeds the poll's limit is never asked.
- * Several models that exceed it only together may all be asked, because failed calls are not billed. Seats from older
- * releases have only the maximum that can be billed.
+ * Several models that exceed it only together may all be asked, because failed calls are not billed. A vote is refused at
+ * most once, because it then ends.
  */
 export const providerMaxU = ({
   seats,
@@ -54,7 +54,11 @@ export const providerMaxU = ({
 }: Pick<PollSpec, 'seats'> & Partial<Pick<PollSpec, 'max_cost_u'>>): number =>
   seats
     .filter(({ reserve_u }) => reserve_u <= max_cost_u)
-    .reduce((sum, seat) => sum + (seat.call_max_u === undefined ? seat.reserve_u : voteMaxU(seat.call_max_u)), 0);
+    .reduce((sum, seat) => sum + voteMaxOf(seat) + (seat.refusal_fee_u ?? 0), 0);
+
+/** Seats from older releases have only the maximum that can be billed. */
+const voteMaxOf = ({ call_max_u, reserve_u }: Seat): number =>
+  call_max_u === undefined ? reserve_u : voteMaxU(call_max_u);
 
 export function callCosts({ maxU, typicalU }: CallPrice, onChange: (spent: Spent) => void = () => {}): CallCosts {
   const cost: CallCost = { estimated_u: 0, max_u: 0, fault_u: 0 };

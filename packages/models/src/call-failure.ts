@@ -15,7 +15,9 @@ export type CallFailure =
    * The provider found that the model's answer does not have the required form. `repair`: asking once more may help.
    */
   | { kind: 'malformed'; repair: boolean; answerBytes: number }
-  /** The connection was cut while the model worked, or the reply is incomplete, too large or not JSON. */
+  /** The connection was cut while the model worked or answered. */
+  | { kind: 'cut' }
+  /** The reply is too large or not JSON. */
   | { kind: 'broken' };
 
 /** Longest wait before a retry, if the provider does not state a time. */
@@ -30,6 +32,7 @@ export function voteErrorOf(failure: CallFailure): VoteError {
       return failure.kind;
     case 'connect':
       return failure.timedOut ? 'timeout' : 'provider_error';
+    case 'cut':
     case 'broken':
       return 'provider_error';
     case 'status':
@@ -49,9 +52,27 @@ export const isOurFault = ({ status, field }: { status: number; field: string | 
 /** The model or its filter answered, so the line works. */
 export const isAnswer = ({ kind }: CallFailure): boolean => kind === 'refusal' || kind === 'malformed';
 
-/** A request rejected with one of these statuses and no reason may be rejected only for this question. */
-export const mayBeQuestion = (failure: CallFailure): boolean =>
-  failure.kind === 'status' && failure.field === null && QUESTION_STATUSES.has(failure.status);
+/**
+ * Who may be responsible for a failure besides the line. `rejected`: the question, which the provider turned away
+ * without a reason. `slow`: the question, which made the model write until the time was up, or until something in
+ * between cut the connection.
+ */
+export type Suspicion = 'none' | 'rejected' | 'slow';
+
+export function suspicionOf(failure: CallFailure): Suspicion {
+  switch (failure.kind) {
+    case 'timeout':
+    case 'aborted':
+    case 'cut':
+      return 'slow';
+    case 'status':
+      if (failure.field !== null) return 'none';
+      if (failure.status === 408 || failure.status === 504) return 'slow';
+      return QUESTION_STATUSES.has(failure.status) ? 'rejected' : 'none';
+    default:
+      return 'none';
+  }
+}
 const QUESTION_STATUSES: ReadonlySet<number> = new Set([400, 403, 413, 422]);
 
 /**

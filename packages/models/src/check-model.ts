@@ -46,6 +46,7 @@ export function checkModel(item: Place, providers: ReadonlyMap<string, Provider>
     openWeight: place.at('open_weight').flag(),
     price: price(place.at('price')),
     feePpm: by?.feePpm ?? 0,
+    refusalFeeU: by?.takes.refusalFeeU ?? 0,
     answer: place.at('answer').oneOf(['json_schema', 'json_object', 'tool', 'line']),
     reasoning: reasoning(place),
     temperature: place.at('temperature').flag(true),

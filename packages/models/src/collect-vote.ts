@@ -1,6 +1,5 @@
 import type { VoteError } from '@eloquentpoll/contracts';
 import { believedCost, billedU, costOfUsage, countedUsage, guessedUsage } from './billing.ts';
-import type { Breaker, BreakerChange } from './breaker.ts';
 import type { CallCosts, CallPrice } from './call-costs.ts';
 import {
   type CallFailure,
@@ -8,13 +7,14 @@ import {
   isByQuestion,
   isFreeOfCharge,
   isOurFault,
-  mayBeQuestion,
   retryWaitMs,
+  suspicionOf,
   voteErrorOf,
 } from './call-failure.ts';
 import { cleanReason } from './clean-reason.ts';
 import { isCutPrompt } from './context-window.ts';
 import { type Deadline, sleep } from './deadline.ts';
+import type { VoteWatch } from './model-watch.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import { composePrompt } from './prompt.ts';
 import type { ProviderLine } from './provider-line.ts';
@@ -23,7 +23,7 @@ import { requestBody } from './request-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { VoteRequest } from './vote-request.ts';
 
-// The calls of one vote: one call, plus at most one retry and one repair. The model's breaker learns of every call.
+// The calls of one vote: one call, plus at most one retry and one repair. What each says about the model is reported.
 
 export interface VoteContext {
   request: VoteRequest;
@@ -31,9 +31,7 @@ export interface VoteContext {
   provider: Provider;
   line: ProviderLine;
   retries: RetryBudget;
-  breaker: Breaker;
-  /** This is the one call that tests a resting model. */
-  probe: boolean;
+  watch: VoteWatch;
   timeouts: Timeouts;
   limit: Deadline;
   /** False: the call must not be made. */
@@ -42,9 +40,6 @@ export interface VoteContext {
   isCurrent: (() => boolean) | undefined;
   now: () => number;
   random: () => number;
-  /** False: this account has already caused enough failures that its questions may be responsible for. */
-  mayBlame(): boolean;
-  onBreaker(change: BreakerChange): void;
   /** The provider rejected the request because of a field or the key. */
   onRejected(status: number, field: string | null): void;
 }
@@ -63,13 +58,13 @@ export type VoteOutcome =
   | { error: VoteError; blameless: boolean };
 
 export async function collectVote(context: VoteContext, made: CallsMade): Promise<VoteOutcome> {
-  const { request, model, provider, line, retries, breaker, probe, timeouts, limit, now, random } = context;
+  const { request, model, provider, line, retries, watch, timeouts, limit, now, random } = context;
   const { costs } = made;
   const prompt = composePrompt(request);
   const search = request.search && model.search !== null;
   made.labels = prompt.labels;
   made.searched = search;
-  let mayRetry = !probe;
+  let mayRetry = !watch.isProbe;
   let repair = false;
   for (;;) {
     // Asked after the wait at the gate and before each retry or repair: a process that was paused may have lost the
@@ -84,6 +79,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     const begin = (): void => {
       if (begun.at !== null) return;
       begun.at = now();
+      watch.began();
       costs.sent();
       retries.earn();
     };
@@ -93,13 +89,13 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     // The request had no connection yet, for example because other calls use all of ours. The provider received
     // nothing.
     if (stopped && begun.at === null) {
-      breaker.ended(probe);
+      watch.ended();
       return { error: stopped, blameless: true };
     }
     begin();
     const callMs = now() - begun.at!;
     if ('reply' in result) {
-      report(breaker.succeeded(now()));
+      watch.answered();
       const { reply } = result;
       const usage = countedUsage(model, reply, { searched: search, callMaxU: request.call.maxU });
       // The model did not see the whole question. The server cut it, and would cut it again.
@@ -129,17 +125,18 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     if (failure.kind === 'status' && isOurFault(failure)) context.onRejected(failure.status, failure.field);
     const isFree =
       isFreeOfCharge(failure) || (failure.kind === 'refusal' && provider.takes.filteredCosts === 'nothing');
+    const blameless = stopped !== null && callMs < suspectAfterMs(model, stopped);
+    let byQuestion = isAnswer(failure);
+    if (byQuestion) watch.answered();
+    else if (blameless) watch.ended();
+    else byQuestion = watch.failed(suspicionOf(failure));
     costs.ended({
       said: null,
       counted: isFree ? 0 : countedOfFailure(failure, body),
       usage: isFree ? { inputTokens: 0, outputTokens: 0 } : null,
-      byQuestion: isAnswer(failure),
+      byQuestion,
       unknown: failure.kind === 'refusal' ? refusalPrice(failure, body) : undefined,
     });
-    const blameless = stopped !== null && callMs < suspectAfterMs(model, stopped);
-    if (isAnswer(failure)) report(breaker.succeeded(now()));
-    else if (blameless || (mayBeQuestion(failure) && !context.mayBlame())) breaker.ended(probe);
-    else report(breaker.failed(now(), probe));
     if (stopped) return { error: stopped, blameless };
     if (failure.kind === 'malformed' && failure.repair && !repair && costs.mayCall()) {
       repair = true;
@@ -164,10 +161,9 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
 
   /** If the filter rejected the prompt before any model worked, some vendors charge at most for the prompt. */
   function refusalPrice({ written }: Extract<CallFailure, { kind: 'refusal' }>, body: object): CallPrice {
-    const { filteredCosts, refusalFeeU } = provider.takes;
     const { typicalU, maxU } =
-      !written && filteredCosts === 'prompt' ? promptPrice(JSON.stringify(body)) : request.call;
-    return { typicalU: typicalU + refusalFeeU, maxU: maxU + refusalFeeU };
+      !written && provider.takes.filteredCosts === 'prompt' ? promptPrice(JSON.stringify(body)) : request.call;
+    return { typicalU: typicalU + model.refusalFeeU, maxU: maxU + model.refusalFeeU };
   }
 
   /** A token is at least one byte, and usually several. */
@@ -177,10 +173,6 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       Math.min(request.call.maxU, costOfUsage(model, { inputTokens: inputTokens + found, outputTokens: 0 }, search));
     const { inputTokens } = guessedUsage(model, 0, requestText);
     return { typicalU: costOfPrompt(inputTokens), maxU: costOfPrompt(Buffer.byteLength(requestText)) };
-  }
-
-  function report(change: BreakerChange | null): void {
-    if (change) context.onBreaker(change);
   }
 
   function waitBeforeRetry(failure: CallFailure): number | null {

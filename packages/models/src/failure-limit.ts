@@ -1,5 +1,3 @@
-import type { VoteRequest } from './vote-request.ts';
-
 // Limits how many failures of one account's polls count against one model, so that no caller can switch a model off.
 
 /** Per window. Fewer than open a breaker. Polls without an account share one limit. */
@@ -9,7 +7,7 @@ const WINDOW_MS = 10 * 60_000;
 const MAX_ENTRIES = 20_000;
 
 /** Counts a failure. False if the account has reached its limit. */
-export type FailureLimit = (request: Pick<VoteRequest, 'accountId' | 'modelId'>) => boolean;
+export type FailureLimit = (of: { accountId?: string | undefined; modelId: string }) => boolean;
 
 export function failureLimit(now: () => number): FailureLimit {
   let failures = new Map<string, number>();

@@ -70,6 +70,8 @@ export interface Model {
   price: Price;
   /** The provider's fee. */
   feePpm: number;
+  /** What the vendor charges for a refused question besides the call, in micro-USD. */
+  refusalFeeU: number;
   answer: VoteForm;
   reasoning: Reasoning;
   temperature: boolean;

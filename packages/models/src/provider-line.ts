@@ -83,7 +83,8 @@ export function openProviderLine(
 function failureOf(error: unknown, { answered, startedAt, now }: Exchanging): CallFailure {
   if (error instanceof undiciErrors.HeadersTimeoutError || error instanceof undiciErrors.BodyTimeoutError)
     return { kind: 'timeout' };
-  if (answered || error instanceof undiciErrors.ResponseExceededMaxSizeError) return { kind: 'broken' };
-  if (startedAt !== null && now() - startedAt >= CLOSING_MS) return { kind: 'broken' };
+  if (error instanceof SyntaxError || error instanceof undiciErrors.ResponseExceededMaxSizeError)
+    return { kind: 'broken' };
+  if (answered || (startedAt !== null && now() - startedAt >= CLOSING_MS)) return { kind: 'cut' };
   return { kind: 'connect', timedOut: error instanceof undiciErrors.ConnectTimeoutError };
 }

@@ -59,6 +59,7 @@ export function seatsFor(panel: Panel, text: PollText, { records, pricePpm = 1_0
       reserve_u: voteMaxU(Number(maxU)) - Number(maxU) + Number(listPrice(maxU, pricePpm)),
       call_max_u: Number(maxU),
       call_typical_u: Number(typicalU[i]!),
+      ...(model.refusalFeeU > 0 && { refusal_fee_u: model.refusalFeeU }),
       failure_rate: record?.failureRate ?? 0,
       p90_ms: Math.round(record?.p90Ms ?? model.p90Ms),
     };

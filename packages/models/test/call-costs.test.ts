@@ -1,6 +1,7 @@
 import t from 'tap';
 import { openAsker, type Spent } from '../src/ask.ts';
 import { providerMaxU, voteMaxU } from '../src/call-costs.ts';
+import { seatsFor } from '../src/seats.ts';
 import { type Behaviour, json, misbehavingServer, says, silence, votes } from './misbehaving-server.ts';
 import { modelEntry, testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
@@ -153,6 +154,29 @@ t.test('where a vendor charges for filtered questions like for others, as much a
   const vote = await xai.ask(request());
   t.match(vote, { error: 'refusal', cost: { estimated_u: 50_100, max_u: 51_000 } }, 'and its fee');
   t.ok(vote.cost!.fault_u <= 2_500, `${vote.cost!.fault_u}: the caller pays at most the reserve`);
+});
+
+t.test('the fee for a refused question is set aside at the ceiling and not in the hold', async (t) => {
+  const server = await misbehavingServer(t);
+  const text = { question: 'Which?', options: ['A', 'B'], search: false, style: 'choice' as const };
+  const seatsAt = (dialect: string) =>
+    seatsFor(testPanels(t, { one: server.url }, [], { dialect }).panel('fast'), text);
+  const [xai, azure] = [seatsAt('xai'), seatsAt('azure')];
+  t.equal(providerMaxU({ seats: xai }), providerMaxU({ seats: azure }) + xai.length * 50_000);
+  t.same(
+    xai.map(({ reserve_u }) => reserve_u),
+    azure.map(({ reserve_u }) => reserve_u),
+  );
+
+  const panels = testPanels(t, { one: server.url }, [], { dialect: 'xai' });
+  await using asker = openAsker({ panels, random: () => 0 });
+  // The dearest way: a repaired answer, then a refusal.
+  const [seat] = xai;
+  const call = { maxU: seat!.call_max_u!, typicalU: seat!.call_typical_u! };
+  server.behave(MODEL, says({ content: 'x' }, said(Math.floor(call.maxU / 2))), FILTERED);
+  const vote = await asker.ask(request({ call, reserveU: seat!.reserve_u }));
+  t.match(vote, { error: 'refusal', calls: 2 });
+  t.equal(vote.cost!.max_u, providerMaxU({ seats: [seat!] }), 'no vote costs more than is set aside');
 });
 
 t.test('where a vendor charges nothing for an error, a filtered question costs nothing', async (t) => {

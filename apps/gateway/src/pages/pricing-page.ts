@@ -156,7 +156,8 @@ const fineprint = ({ config }: Facts): Html => html`<h2 id="rules">Guarantees</h
 <ul class="prose">
 <li><code>max_cost_usd</code> is a hard limit ($${LIMITS.max_cost_usd.default} by default).</li>
 <li>A model that fails costs nothing, and neither does a poll in which none voted. The exception is questions that make models
-fail: refusals and unusable answers are free up to an allowance per account and day, and cost what the provider charged beyond it.
+fail: refusals, unusable answers and repeated timeouts of a model that answers other callers are free up to an allowance per account and day,
+and cost what the provider may have charged beyond it. The same holds for calls under way when you cancel a poll.
 <code>costs.failed_calls_cost</code> then says how much that was.</li>
 <li>If the result is decided while a model is still answering, that vote is free.</li>
 <li>Credit does not expire. It is bought by card or in USDC, on the <a href="/dashboard#funds">dashboard</a>.${config.checkout ? ` By card: ${holdBackSentence(config.cardHoldBack)}` : ''}</li>
