@@ -18,7 +18,7 @@ t.test('each account has one audit of a question and its options, however often 
       payload: body,
     });
     t.equal(answer.statusCode, 202);
-    t.notMatch(answer.body, 'audit', 'callers are not told which polls are audited');
+    t.notMatch(answer.body, 'audit', 'callers do not see which polls are audited');
     const id: string = answer.json().session_id;
     const polls = gateway.context.storage.db.selectFrom('polls').select('audit_version');
     return (await polls.where('id', '=', id).executeTakeFirstOrThrow()).audit_version !== null;
