@@ -24,5 +24,6 @@ export function heardAudit(spec: PollSpec, { votes, state, reason, arrivals }: P
     winner: standing(state).leader,
     // The audit asks all of these models, whatever the poll's own limit was.
     maxU: providerMaxU({ seats: spec.seats.filter((_, seat) => !seats.has(seat)) }),
+    panelU: providerMaxU({ seats: spec.seats }),
   };
 }

@@ -63,6 +63,16 @@ export type CalibrationStops = Static<typeof CalibrationStops>;
 
 const figures = {
   audits: Count,
+  drawn: Type.Integer({
+    minimum: 0,
+    description:
+      'Polls that were drawn for an audit, without those whose audit is still waiting: `audits` plus `unmade`.',
+  }),
+  unmade: Type.Integer({
+    minimum: 0,
+    description:
+      'Drawn polls whose audit could not be made: it did not fit into the daily budget, its poll was deleted, or no model answered.',
+  }),
   stops: Type.Ref(CalibrationStops),
   bands: Type.Array(Type.Ref(PublishedBand), {
     description: 'Bands of confidence over all states of these polls, from low to high.',
@@ -168,6 +178,8 @@ export const PublishedCalibration = Type.Object(
 type Shape = Static<typeof PublishedCalibration>;
 export interface CalibrationFigures {
   audits: number;
+  drawn: number;
+  unmade: number;
   stops: CalibrationStops;
   bands: PublishedBand[];
 }

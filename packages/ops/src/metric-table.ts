@@ -266,7 +266,7 @@ export const METRICS = {
     type: 'counter',
     on: GATEWAY,
     labels: ['panel'],
-    help: 'Accepted polls that were selected for an audit.',
+    help: 'Accepted polls whose question was selected for an audit. Only the first poll of a question is audited.',
   },
   eloquentpoll_panel_audits: {
     type: 'gauge',

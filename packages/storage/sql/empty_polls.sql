@@ -91,6 +91,12 @@ begin
   end loop;
   update batch_rows r set custom_id = p.id, request = null, gold = null, error = null
     from polls p where p.id = any(v_ids) and r.batch_id = p.batch_id and r.line = p.batch_line;
+  -- Which questions were audited is forgotten. How many of its polls were is kept until the account is closed: otherwise
+  -- it could exceed its share of the audits by deleting its polls.
+  delete from audit_draws d using polls p
+   where d.poll_id = any(v_ids) and p.id = d.poll_id
+     and not exists (select from accounts a where a.id = p.account_id and a.deleted_at is null);
+  update audit_draws set question = null, poll_id = null where poll_id = any(v_ids);
   -- Delete the seed too: with it, a guessed question could be checked against the published hash of its receipt.
   update polls
      set account_id = null, tenant = null, key_id = null, request_id = null, traceparent = null, context_id = null,

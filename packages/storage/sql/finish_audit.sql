@@ -6,7 +6,6 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_id constant text := p ->> 'poll_id';
   v_job audit_jobs;
-  v_models text[];
 begin
   delete from audit_jobs where poll_id = v_id and lease_epoch = (p ->> 'epoch')::integer returning * into v_job;
   if not found then
@@ -14,18 +13,10 @@ begin
     return case when found then 'stored' else 'fenced' end;
   end if;
   perform settle_audit(v_job, (p ->> 'cost_u')::bigint);
-  if p ? 'drop' then
-    return 'dropped';
-  elsif is_forgotten(v_id) then
-    return 'deleted';
+  if p ? 'drop' or is_forgotten(v_id) then
+    perform note_unmade_audit(v_job);
+    return case when p ? 'drop' then 'dropped' else 'deleted' end;
   end if;
-  select models into v_models from roster_versions where version = v_job.roster_version;
-  insert into audits (poll_id, roster_version, asked_order, threshold, option_count, seats, votes, said, stopped_at,
-                      reason, winner, cost_u)
-  select v_id, v_job.roster_version, h ->> 'asked_order', (h ->> 'threshold')::double precision,
-         (h ->> 'option_count')::smallint, seats_of(v_models, (h -> 'models') || (p -> 'models')),
-         numbers_of((h -> 'votes') || (p -> 'votes'))::smallint[], numbers_of(h -> 'said'),
-         jsonb_array_length(h -> 'models'), h ->> 'reason', (p ->> 'winner')::smallint, (p ->> 'cost_u')::bigint
-    from (select v_job.heard as h) heard;
+  perform store_audit(v_job, p);
   return 'stored';
 end $$;

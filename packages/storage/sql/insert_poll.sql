@@ -13,7 +13,7 @@ begin
          now() + case e ->> 'lane' when 'flex' then interval '20 seconds' else interval '5 seconds' end,
          now() + (e ->> 'deadline_ms')::integer * interval '1 millisecond', (e #>> '{spec,expires_at}')::timestamptz,
          coalesce(e ->> 'lane', 'standard'),
-         (e ->> 'run_limit_ms')::integer, (e ->> 'provider_max_u')::bigint, p_shard, e ->> 'audit_version'
+         (e ->> 'run_limit_ms')::integer, (e ->> 'provider_max_u')::bigint, p_shard, draw_audit(e)
     -- If p is not an array, this returns p itself.
     from jsonb_path_query(p, 'lax $[*]') e;
   if p @? 'lax $[*].metadata' then

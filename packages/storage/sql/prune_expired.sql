@@ -44,6 +44,13 @@ begin
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
+  -- Of deleted polls; all others are deleted with their audit or their poll.
+  delete from audit_draws where ctid = any(array(
+    select ctid from audit_draws where poll_id is null and drawn_at < now() - interval '1 year'
+     limit p_limit for update skip locked));
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
   delete from canary_results where ctid = any(array(
     select ctid from canary_results where day < (now() at time zone 'utc')::date - 30 limit p_limit for update skip locked));
   get diagnostics v_rows = row_count;
@@ -65,7 +72,9 @@ begin
   if v_audits <> '{}' then
     perform 1 from balances where account_id = '00000000-0000-4000-8000-000000000006' for no key update;
     perform 1 from provider_spend order by shard for update;
-    perform drop_audit(poll_id) from unnest(v_audits) poll_id;
+    -- Sums of months are locked in the order of countAudits.
+    perform drop_audit(poll_id) from (
+      select poll_id from audit_jobs where poll_id = any(v_audits) order by roster_version, heard ->> 'asked_order') j;
   end if;
   return v_pruned + cardinality(v_audits);
 end $$;

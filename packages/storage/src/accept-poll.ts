@@ -30,6 +30,8 @@ export interface NewPoll {
   traceparent?: string | undefined;
   /** The roster version for which the poll was selected for an audit; its caller never sees this. */
   auditVersion?: string | undefined;
+  /** Keyed hash of tenant and question, in hexadecimal: of its polls, only the first is audited. */
+  auditQuestion?: string | undefined;
   /** The id by which the caller of an agent's task groups its tasks. */
   contextId?: string | undefined;
   /** The caller's own labels. */
@@ -153,6 +155,7 @@ export function acceptanceJson(acceptance: Acceptance): string {
     request_id: poll.requestId ?? null,
     traceparent: poll.traceparent ?? null,
     audit_version: poll.auditVersion ?? null,
+    audit_question: poll.auditQuestion ?? null,
     context_id: poll.contextId ?? null,
     ...(poll.metadata && { metadata: poll.metadata }),
     webhook_url: poll.webhookUrl ?? null,

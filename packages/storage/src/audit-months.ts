@@ -97,7 +97,7 @@ export async function recountAudits({ db }: Queries): Promise<number> {
       select roster_version, asked_order, to_char(created_at at time zone 'utc', 'YYYY-MM') as month, count(*) as audits
         from audits where counted group by 1, 2, 3
     ), gone as (
-      delete from audit_months m using kept k
+      update audit_months m set tally = ${JSON.stringify(EMPTY_SAID)}::jsonb from kept k
        where m.roster_version = k.roster_version and m.asked_order = k.asked_order and m.month = k.month
          and (m.tally ->> 'audits')::integer <= k.audits
       returning m.roster_version, m.asked_order, m.month
@@ -117,6 +117,8 @@ export interface AuditMonth {
   askedOrder: AskingOrder;
   month: string;
   tally: SaidTally;
+  /** Audits that were drawn and not made. */
+  unmade: number;
 }
 
 const MAX_MONTHS = 24;
@@ -124,9 +126,9 @@ const MAX_MONTHS = 24;
 /** The newest months, newest first. */
 export async function readAuditMonths({ db }: Queries, { simulated }: { simulated: boolean }): Promise<AuditMonth[]> {
   const { rows } = await sql<
-    RosterRow & { created_at: Date; asked_order: AskingOrder; month: string; tally: SaidTally }
+    RosterRow & { created_at: Date; asked_order: AskingOrder; month: string; tally: SaidTally; unmade: number }
   >`
-    select r.*, m.asked_order, m.month, m.tally
+    select r.*, m.asked_order, m.month, m.tally, m.unmade
       from audit_months m join roster_versions r on r.version = m.roster_version
      where r.simulated = ${simulated}
        and m.month > to_char((now() - make_interval(months => ${MAX_MONTHS})) at time zone 'utc', 'YYYY-MM')
@@ -137,5 +139,6 @@ export async function readAuditMonths({ db }: Queries, { simulated }: { simulate
     askedOrder: row.asked_order,
     month: row.month,
     tally: row.tally,
+    unmade: row.unmade,
   }));
 }

@@ -37,8 +37,8 @@ export interface ClaimedAudit {
 export const UNMADE_AUDITS = ['deleted', 'expired', 'given_up'] as const;
 export type UnmadeAudit = (typeof UNMADE_AUDITS)[number];
 
-/** `capped`: today's money for audits is spent or set aside, or providers already charge the fleet too much. */
-export type AuditClaim = ClaimedAudit | { kind: 'none' | 'capped' | UnmadeAudit };
+/** `stored`: no more votes were needed. `capped`: today's money for audits is spent or set aside, or providers already charge the fleet too much. */
+export type AuditClaim = ClaimedAudit | { kind: 'none' | 'stored' | 'capped' | UnmadeAudit };
 
 export async function claimAudit({ db }: Storage, terms: AuditTerms): Promise<AuditClaim> {
   const { worker, leaseMs, maxAttempts, dayCapU, ceiling } = terms;

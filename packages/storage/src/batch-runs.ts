@@ -142,6 +142,7 @@ export interface NewBatchPoll {
   holdU: bigint;
   providerMaxU: number;
   auditVersion?: string | undefined;
+  auditQuestion?: string | undefined;
   metadata?: Metadata | undefined;
   /** Where the event of its end is sent. */
   webhookUrl?: string | undefined;
@@ -185,6 +186,7 @@ export const acceptBatchPolls = (
         lane: laneOf(poll.spec),
         run_limit_ms: runLimitMsOf(poll.spec) ?? null,
         audit_version: poll.auditVersion ?? null,
+        audit_question: poll.auditQuestion ?? null,
         entry_point: entryPoint,
         request_id: poll.requestId ?? null,
         traceparent: poll.traceparent ?? null,

@@ -38,6 +38,7 @@ export function forgetClosedAccounts(storage: Storage, limit: number): Promise<n
         done += await untilShort(limit, ROWS_AT_ONCE, (atOnce) => deleteLabels(storage, table, atOnce));
       return done;
     },
+    () => untilShort(limit, ROWS_AT_ONCE, (atOnce) => deleteDraws(storage, atOnce)),
     () => noteEmptied(storage),
   ]);
 }
@@ -85,12 +86,23 @@ async function deleteLabels({ db }: Queries, name: (typeof LABELS)[number], limi
   return Number(numAffectedRows);
 }
 
+/** How many of its polls were audited. */
+async function deleteDraws({ db }: Queries, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from audit_draws where ctid = any(array(
+      select d.ctid from accounts a join audit_draws d on d.tenant = a.id::text where ${closed} limit ${limit}))`.execute(
+    db,
+  );
+  return Number(numAffectedRows);
+}
+
 async function noteEmptied({ db }: Queries): Promise<number> {
   const { numAffectedRows } = await sql`
     update accounts a set emptied_at = now()
      where ${closed}
        and not exists (select from polls p where p.account_id = a.id)
        and not exists (select from batches b where b.account_id = a.id and b.status <> 'deleted')
+       and not exists (select from audit_draws d where d.tenant = a.id::text)
        and not exists (select from webhook_events e where e.account_id = a.id)
        and not exists (select from webhook_endpoints e where e.account_id = a.id)
        and not exists (select from usage_names u where u.account_id = a.id)

@@ -17,6 +17,8 @@ export interface HeardAudit {
   winner: number | null;
   /** The maximum that asking the other models can cost, in micro-USD. */
   maxU: number;
+  /** The maximum that asking the whole panel can cost. */
+  panelU: number;
 }
 
 /** As read by the SQL function note_audit. */
@@ -24,18 +26,21 @@ interface HeardJson extends Pick<HeardAudit, 'threshold' | 'models' | 'votes' | 
   asked_order: AskingOrder;
   option_count: number;
   max_u: number;
+  panel_u: number;
 }
 
-export const heardJson = ({ askedOrder, optionCount, maxU, ...same }: HeardAudit): HeardJson => ({
+export const heardJson = ({ askedOrder, optionCount, maxU, panelU, ...same }: HeardAudit): HeardJson => ({
   ...same,
   asked_order: askedOrder,
   option_count: optionCount,
   max_u: maxU,
+  panel_u: panelU,
 });
 
-export const heardOf = ({ asked_order, option_count, max_u, ...same }: HeardJson): HeardAudit => ({
+export const heardOf = ({ asked_order, option_count, max_u, panel_u, ...same }: HeardJson): HeardAudit => ({
   ...same,
   askedOrder: asked_order,
   optionCount: option_count,
   maxU: max_u,
+  panelU: panel_u,
 });

@@ -84,6 +84,15 @@ export function learnAudits(
       )
       .returningAll()
       .execute();
+    if (forgotten.length > 0)
+      await db
+        .deleteFrom('audit_draws')
+        .where(
+          'poll_id',
+          'in',
+          forgotten.map(({ poll_id }) => poll_id),
+        )
+        .execute();
     const state = teach({
       roster: toRosterVersion(roster),
       state: record.state as AuditState | null,
@@ -114,8 +123,10 @@ export function restartTrackRecord(storage: Storage, version: string, { forget =
       .where('roster_version', '=', version)
       .returning('roster_version')
       .executeTakeFirst();
-    if (forget) await db.deleteFrom('audits').where('roster_version', '=', version).execute();
-    else await db.updateTable('audits').set({ learned: false }).where('roster_version', '=', version).execute();
+    if (forget) {
+      await db.deleteFrom('audits').where('roster_version', '=', version).execute();
+      await db.deleteFrom('audit_draws').where('roster_version', '=', version).execute();
+    } else await db.updateTable('audits').set({ learned: false }).where('roster_version', '=', version).execute();
     return known !== undefined;
   });
 }

@@ -69,8 +69,12 @@ t.test('sums are made again where all of their audits are kept, and stay where s
   t.equal(await countAudits(storage), true);
   const before = await shown(fixture);
   await query(`delete from audits where poll_id = 'a 0 7'`);
-  await query(`update audit_months set tally = $1`, [JSON.stringify({ ...EMPTY_SAID, audits: 30 })]);
+  await query(`update audit_months set tally = $1, unmade = 4`, [JSON.stringify({ ...EMPTY_SAID, audits: 30 })]);
   t.equal(await recountAudits(storage), 1);
+  t.same(
+    (await readAuditMonths(storage, { simulated: true })).map((month) => month.unmade),
+    [4, 4],
+  );
   t.equal(await countAudits(storage), true);
   t.same(
     (await shown(fixture)).find(([version]) => version === 'b'),

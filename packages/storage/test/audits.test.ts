@@ -1,5 +1,6 @@
+import { EMPTY_BOOK } from '@eloquentpoll/evidence';
 import t from 'tap';
-import type { HeardAudit } from '../src/heard-audit.ts';
+import { type HeardAudit, heardJson } from '../src/heard-audit.ts';
 import {
   AUDIT_POOL,
   type AuditTerms,
@@ -9,14 +10,19 @@ import {
   claimAudit,
   claimPoll,
   closeAccount,
+  countAudits,
+  deletePoll,
   emptyClosedAccounts,
   finishAudit,
   finishPoll,
+  learnAudits,
   noteRosterVersion,
   pruneExpired,
   type RosterVersion,
+  readAuditMonths,
   readAudits,
   readProviderSpend,
+  restartTrackRecord,
 } from '../src/index.ts';
 import { type Fixture, finished, funded, newPoll, open, USD, vote } from './fixtures.ts';
 
@@ -40,6 +46,7 @@ const HEARD: HeardAudit = {
   reason: 'confidence',
   winner: 0,
   maxU: 2_000,
+  panelU: 3_000,
 };
 const ROW = { pollId: '', rosterVersion: 'v1', askedOrder: 'shuffled', seats: [1, 2], votes: [0, null], stoppedAt: 2 };
 const LAST_VOTE = { models: ['sim/m2'], votes: [0], winner: 0 };
@@ -87,8 +94,9 @@ t.test('a poll that stopped early waits for its other models, and is one row whe
   t.same(await checkLedger(storage), []);
 });
 
-t.test('where the rest cannot matter the row is written with the result', async (t) => {
+t.test('where the rest cannot matter the audit needs no call, but it waits for its turn', async (t) => {
   const fixture = await open(t);
+  const { storage } = fixture;
   const lock = await endedPoll(fixture, { reason: 'mathematical_lock', askedOrder: 'cheapest' });
   const all = await endedPoll(fixture, {
     models: ['sim/m0', 'sim/m1', 'sim/m2'],
@@ -97,18 +105,23 @@ t.test('where the rest cannot matter the row is written with the result', async 
     reason: 'roster_exhausted',
     winner: null,
   });
-  t.match(await audits(fixture), [
-    { ...ROW, pollId: lock.pollId, askedOrder: 'cheapest', reason: 'mathematical_lock', winner: 0 },
+  t.same(await audits(fixture), []);
+  t.same(await claimAudit(storage, TERMS), { kind: 'stored' });
+  t.same(await claimAudit(storage, TERMS), { kind: 'stored' });
+  t.same(await claimAudit(storage, TERMS), { kind: 'none' });
+  const rows = await audits(fixture);
+  t.match(
+    rows.find(({ pollId }) => pollId === lock.pollId),
+    { ...ROW, pollId: lock.pollId, askedOrder: 'cheapest', reason: 'mathematical_lock', winner: 0, costU: 0n },
+  );
+  t.match(
+    rows.find(({ pollId }) => pollId === all.pollId),
     { ...ROW, pollId: all.pollId, seats: [1, 2, 0], votes: [0, 1, null], stoppedAt: 3, winner: null },
-  ]);
-  t.same(await claimAudit(fixture.storage, TERMS), { kind: 'none' });
+  );
+  t.equal((await balanceOf(storage, AUDIT_POOL))?.usageU, 0n);
 
   await endedPoll(fixture, { reason: 'mathematical_lock' });
-  t.equal(
-    (await claimAudit(fixture.storage, TERMS)).kind,
-    'claimed',
-    'a lock in another order than the record is about',
-  );
+  t.equal((await claimAudit(storage, TERMS)).kind, 'claimed', 'a lock in another order than the record is about');
 });
 
 t.test('a poll that was not drawn, or of an unknown roster version, is no audit', async (t) => {
@@ -147,36 +160,158 @@ t.test('an audit that is given back costs what its calls did', async (t) => {
   t.same(await claimAudit(fixture.storage, TERMS), { kind: 'none' });
 });
 
-t.test(
-  'the cap of a day is never exceeded; an audit that does not fit lets a cheaper one pass, and waits',
-  async (t) => {
-    const fixture = await open(t);
-    const { storage, query } = fixture;
-    for (const maxU of [2_000, 2_000, 900]) await endedPoll(fixture, { maxU });
-    const terms = { ...TERMS, dayCapU: 3_000n };
-    const kinds = [];
-    for (let i = 0; i < 4; i++) kinds.push((await claimAudit(storage, terms)).kind);
-    t.same(kinds, ['claimed', 'capped', 'claimed', 'none']);
-    t.match(await balanceOf(storage, AUDIT_POOL), { postedU: 3_000n, heldU: 2_900n });
+/** Needs no call. */
+const LOCKED: Partial<HeardAudit> = { reason: 'mathematical_lock', askedOrder: 'cheapest' };
 
-    await query('update balances set topped_up_on = topped_up_on - 1');
-    await query('update audit_jobs set lease_until = now() where lease_epoch = 0');
-    t.same((await claimAudit(storage, terms)).kind, 'capped', 'a new day adds nothing to what is held');
-    await query(
-      "update audit_jobs set created_at = now() - interval '25 hours', lease_until = now() where lease_epoch = 0",
-    );
-    t.same((await claimAudit(storage, terms)).kind, 'expired');
-    t.same(await checkLedger(storage), []);
-  },
-);
+const unmade = async ({ storage }: Fixture) =>
+  (await readAuditMonths(storage, { simulated: true })).reduce((sum, month) => sum + month.unmade, 0);
+
+t.test('an audit waits until the cap of the day allows its whole panel, whatever it would cost itself', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const terms = { ...TERMS, dayCapU: 3_000n };
+  const kind = async () => (await claimAudit(storage, terms)).kind;
+  await endedPoll(fixture, { maxU: 2_500 });
+  t.equal(await kind(), 'claimed');
+  await endedPoll(fixture, { maxU: 400 });
+  await endedPoll(fixture, LOCKED);
+  t.equal(await kind(), 'capped');
+  t.equal(await kind(), 'capped', 'by none of the workers');
+  await endedPoll(fixture, { maxU: 400, panelU: 500 });
+  t.equal(await kind(), 'claimed', 'an audit of a cheaper panel');
+  t.match(await balanceOf(storage, AUDIT_POOL), { postedU: 3_000n, heldU: 2_900n });
+
+  await query('update balances set topped_up_on = topped_up_on - 1');
+  t.equal(await kind(), 'capped', 'a new day adds nothing to what is held');
+  await query("update audit_jobs set created_at = now() - interval '25 hours' where lease_epoch = 0");
+  t.same([await kind(), await kind(), await kind()], ['expired', 'expired', 'none'], 'both kinds alike');
+  t.equal(await unmade(fixture), 2);
+  t.same(await audits(fixture), []);
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('with too little money the audits that are made are a random sample of those that were drawn', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const { pollId } = await endedPoll(fixture, { panelU: 3_000 });
+  await query('delete from audit_jobs');
+  // 600 polls: half of them disputed, so that all models were asked; the others stopped early.
+  await query(
+    `insert into polls select (jsonb_populate_record(p, jsonb_build_object('id', p.id || n, 'result_id', p.result_id || n))).*
+       from polls p, generate_series(1, 600) n where p.id = $1`,
+    [pollId],
+  );
+  const heard = { ...heardJson(HEARD), said: [0.75, 0.65], max_u: 300 };
+  const whole = { ...heard, models: ['sim/m0', 'sim/m1', 'sim/m2'], votes: [0, 1, 1], said: [0.75, 0.65, null] };
+  await query(
+    `select note_audit($1 || n, 'v1', case n % 2 when 0 then $2::jsonb else $3::jsonb end) from generate_series(1, 600) n`,
+    [pollId, JSON.stringify(heard), JSON.stringify({ ...whole, reason: 'roster_exhausted', winner: 1, max_u: 0 })],
+  );
+  for (;;) {
+    const claim = await claimAudit(storage, { ...TERMS, dayCapU: 30_000n });
+    if (claim.kind === 'capped') break;
+    if (claim.kind === 'claimed')
+      await finishAudit(storage, { pollId: claim.pollId, epoch: claim.epoch, costU: 300, heard: LAST_VOTE });
+  }
+  await query("update audit_jobs set created_at = now() - interval '25 hours'");
+  while ((await claimAudit(storage, TERMS)).kind !== 'none');
+  while (await countAudits(storage));
+  const [month] = await readAuditMonths(storage, { simulated: true });
+  const made = month!.tally.audits;
+  t.ok(made > 120 && made < 300, `${made} of 600 were paid for`);
+  t.equal(month!.unmade, 600 - made);
+  // The leader at .65 won in half of the polls. If disputed polls needed no money, in one of five or fewer.
+  const [polls, , cameTrue] = month!.tally.bands[2]!;
+  t.equal(polls, made);
+  t.ok(Math.abs(cameTrue / polls - 0.5) < 4 * Math.sqrt(0.25 / polls), `${cameTrue} of ${polls}`);
+});
+
+t.test('repetitions of a question count once per tenant and roster version', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const drawn = async (accountId: string, auditQuestion: string, auditVersion = 'v1') => {
+    const poll = newPoll(accountId, { auditVersion, auditQuestion, tenant: accountId });
+    await acceptPoll(storage, { poll, holdU: 1_000n });
+    const claim = (await claimPoll(storage, poll.id, 'w'))!;
+    const votes = [vote(0), vote(1, { option: null, error: 'timeout', billed_u: 0 })];
+    await finishPoll(storage, finished(claim, { votes, audit: { ...HEARD, ...LOCKED } }));
+    return { pollId: poll.id, isAudited: claim.auditVersion !== null };
+  };
+  const [one, other] = [await funded(storage, USD), await funded(storage, USD)];
+  await noteRosterVersion(storage, ROSTER);
+  await noteRosterVersion(storage, { ...ROSTER, version: 'v2' });
+  const results = [];
+  for (let n = 0; n < 100; n++) results.push(await drawn(one, 'aa'));
+  t.same(results.filter(({ isAudited }) => isAudited).length, 1);
+  t.ok(results[0]!.isAudited, 'the first one');
+  t.ok((await drawn(other, 'bb')).isAudited, 'the same question has another hash for another tenant');
+  t.ok((await drawn(one, 'cc')).isAudited);
+  t.ok((await drawn(one, 'aa', 'v2')).isAudited);
+  while ((await claimAudit(storage, TERMS)).kind !== 'none');
+  t.equal((await audits(fixture)).length, 3);
+  const both = [0, 1].map((n) => ({ id: `${n}`, tenant: 'x', audit_version: 'v3', audit_question: 'dd' }));
+  t.same(
+    await query('select draw_audit(e) as version from jsonb_array_elements($1) e', [JSON.stringify(both)]),
+    [{ version: 'v3' }, { version: null }],
+    'accepted together',
+  );
+
+  await deletePoll(storage, one, results[0]!.pollId);
+  t.same(
+    await query('select question, tenant from audit_draws where poll_id is null'),
+    [{ question: null, tenant: one }],
+    'a deleted poll leaves only that one of its account was audited',
+  );
+  const learnAll = async () => {
+    while (await learnAudits(storage, () => EMPTY_BOOK, { window: 1 }));
+  };
+  await learnAll();
+  t.equal((await query("select from audit_draws where roster_version = 'v1'")).length, 3, 'not counted yet');
+  await countAudits(storage);
+  t.ok(await restartTrackRecord(storage, 'v1'));
+  await learnAll();
+  t.equal((await audits(fixture)).length, 1, 'two have left the window');
+  t.ok((await drawn(one, 'cc')).isAudited || (await drawn(other, 'bb')).isAudited, 'their questions can count again');
+
+  await closeAccount(storage, one);
+  await emptyClosedAccounts(storage);
+  t.same(await query('select from audit_draws where tenant = $1', [one]), []);
+});
+
+t.test('a tenant has at most twice its fair share of the audits, or a twentieth', async (t) => {
+  const { query } = await open(t);
+  let asked = 0;
+  const audited = async (tenant: string, questions: number) => {
+    let count = 0;
+    for (let n = 0; n < questions; n++) {
+      const question = (asked++).toString(16).padStart(8, '0');
+      const p = { id: question, tenant, audit_version: 'v1', audit_question: question };
+      const [row] = await query<{ version: string | null }>('select draw_audit($1) as version', [JSON.stringify(p)]);
+      count += Number(row!.version !== null);
+    }
+    return count;
+  };
+  t.equal(await audited('a', 50), 50, 'alone');
+  t.equal(await audited('b', 50), 50, 'of two');
+  t.equal(await audited('c', 10), 10, 'a third one');
+  t.equal(await audited('a', 100), 70, 'of three: 120 of 180');
+  for (let n = 0; n < 60; n++) await audited(`tenant ${n}`, 5);
+  const [{ all }] = (await query<{ all: number }>('select count(*)::integer as all from audit_draws')) as [
+    { all: number },
+  ];
+  const mine = await audited('loud', 100);
+  t.equal(mine, Math.floor((0.05 * all) / 0.95), `${mine} of ${all} more`);
+});
 
 t.test('audits count as provider spend, and wait at its ceiling', async (t) => {
   const fixture = await open(t);
   const { storage } = fixture;
-  const { pollId } = await endedPoll(fixture);
+  await endedPoll(fixture);
   await endedPoll(fixture);
   const ceiling = { hourU: 3_000n, dayU: USD };
-  t.equal((await claimAudit(storage, { ...TERMS, ceiling })).kind, 'claimed');
+  const claim = await claimAudit(storage, { ...TERMS, ceiling });
+  t.equal(claim.kind, 'claimed');
+  const pollId = 'pollId' in claim ? claim.pollId : '';
   t.match(await readProviderSpend(storage), { hourU: 2_000n, heldU: 2_000n });
   t.equal((await claimAudit(storage, { ...TERMS, ceiling })).kind, 'capped');
   await finishAudit(storage, { pollId, epoch: 1, costU: 300, heard: LAST_VOTE });

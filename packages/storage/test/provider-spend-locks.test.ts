@@ -106,6 +106,7 @@ async function claimedAudits(fixture: Fixture, count: number): Promise<void> {
     reason: 'confidence',
     winner: 0,
     maxU: 2_000,
+    panelU: 3_000,
   };
   for (let n = 0; n < count; n++) {
     const poll = newPoll(accountId, { auditVersion: 'v1' });

@@ -172,12 +172,12 @@ export const GATEWAY_SETTINGS = {
   AUDIT_RATE: withDefault(
     share,
     0,
-    'The share of polls that are audited (their remaining models are asked after the answer) while their panel has few audits; 0 switches audits off.',
+    'The share of questions that are audited (the remaining models are asked after the answer) while their panel has few audits; 0 switches audits off. Of polls with the same question of an account only the first is audited.',
   ),
   AUDIT_LATER_RATE: withDefault(
     share,
     0.05,
-    'The share of polls that are audited once their panel has AUDIT_RATE_UNTIL audits.',
+    'The share of questions that are audited once their panel has AUDIT_RATE_UNTIL audits.',
   ),
   AUDIT_RATE_UNTIL: withDefault(
     integer(0, 1_000_000),

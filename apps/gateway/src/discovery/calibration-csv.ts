@@ -17,6 +17,7 @@ const COLUMNS = [
   'high',
 ];
 const OF_STOPS = ['wrong', 'allowed', 'evidence_kept', 'evidence_broken'];
+const OF_AUDITS = ['audits', 'drawn', 'unmade'];
 
 export function calibrationCsv(calibration: PublishedCalibration): string {
   const { presets, orders, months, versions, simulated } = calibration;
@@ -27,7 +28,7 @@ export function calibrationCsv(calibration: PublishedCalibration): string {
     ...months.map((one): [string, string, CalibrationFigures] => ['month', one.month, one]),
     ...versions.map((one): [string, string, CalibrationFigures] => ['roster_version', one.roster_version, one]),
   ];
-  const lines = groups.flatMap(([group, of, { stops, bands }]) => {
+  const lines = groups.flatMap(([group, of, { stops, bands, audits, drawn, unmade }]) => {
     const { polls, said, came_true, low, high, wrong, allowed, evidence_kept, evidence_broken } = stops;
     const start = [group, of, simulated];
     return [
@@ -46,14 +47,15 @@ export function calibrationCsv(calibration: PublishedCalibration): string {
         allowed,
         evidence_kept,
         evidence_broken,
+        ...[audits, drawn, unmade],
       ],
       ...bands.map((band) => [
         ...[...start, 'band', band.from, band.to, band.pooled, band.polls, band.said, band.came_true, band.low],
-        ...[band.high, '', '', '', ''],
+        ...[band.high, '', '', '', '', '', '', ''],
       ]),
     ];
   });
-  return [[...COLUMNS, ...OF_STOPS], ...lines]
+  return [[...COLUMNS, ...OF_STOPS, ...OF_AUDITS], ...lines]
     .map((cells) => `${cells.map((cell) => cell ?? '').join(',')}\r\n`)
     .join('');
 }

@@ -25,10 +25,11 @@ import type { CountedWindow } from './reputations.ts';
 
 // Stated confidence compared with how often it proved right, in the form of the API, from sums over audited polls.
 
-export function figuresOf(tallies: readonly SaidTally[]): CalibrationFigures {
-  const tally = tallies.reduce(addedSaid, EMPTY_SAID);
+export function figuresOf(months: readonly Pick<AuditMonth, 'tally' | 'unmade'>[]): CalibrationFigures {
+  const tally = months.reduce((sum, month) => addedSaid(sum, month.tally), EMPTY_SAID);
+  const unmade = months.reduce((sum, month) => sum + month.unmade, 0);
   return {
-    audits: tally.audits,
+    ...{ audits: tally.audits, drawn: tally.audits + unmade, unmade },
     stops: stopsOf(tally),
     bands: bandsOf(tally.bands).map(({ from, to, polls, said, cameTrue, interval, isPooled }) => ({
       ...{ from, to, polls, said: rounded(said), came_true: rounded(cameTrue) },
@@ -55,7 +56,7 @@ export const grouped = <K extends string>(
 ): (CalibrationFigures & { group: K })[] =>
   [...Map.groupBy(months, groupOf)].map(([group, rows]) => ({
     group,
-    ...figuresOf(rows.map(({ tally }) => tally)),
+    ...figuresOf(rows),
   }));
 
 interface VersionsKnown {
@@ -78,7 +79,7 @@ export function versionsOf(
         ...{ roster_version: roster.version, preset: roster.panelName as CalibrationVersion['preset'] },
         ...{ order: roster.order, search: roster.search, models: roster.models.map(({ modelId }) => modelId) },
         ...{ first_seen_at: since.toISOString(), current: current.has(roster.version) },
-        ...figuresOf(rows.map(({ tally }) => tally)),
+        ...figuresOf(rows),
         few_options: state ? certificate(state.few, promise) : null,
         many_options: state ? certificate(state.many, promise) : null,
       };

@@ -47,7 +47,7 @@ async function take(parts: Parts, reputations: Reputations): Promise<(lifetime: 
   const threshold = LIMITS.confidence_threshold.default;
   const figures = {
     ...{ simulated, confidence_threshold: threshold, since: months.at(-1)?.month ?? null },
-    ...figuresOf(months.map(({ tally }) => tally)),
+    ...figuresOf(months),
     presets: named(
       'preset',
       grouped(months, ({ roster }) => roster.panelName),

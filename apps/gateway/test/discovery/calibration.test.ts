@@ -21,7 +21,7 @@ t.test('without audits every figure is null or empty, and the page says what is 
   t.equal(Date.parse(cache_expires_at) - Date.parse(generated_at), 300_000);
   const nothing = { polls: 0, said: null, came_true: null, low: null, high: null, wrong: 0, allowed: 0 };
   t.same(figures, {
-    ...{ simulated: true, confidence_threshold: 0.95, since: null, audits: 0, bands: [] },
+    ...{ simulated: true, confidence_threshold: 0.95, since: null, audits: 0, drawn: 0, unmade: 0, bands: [] },
     stops: { ...nothing, evidence_kept: 1, evidence_broken: 1 },
     ...{ presets: [], orders: [], months: [], versions: [], agreement: null },
   });
@@ -42,15 +42,18 @@ t.test('figures are sums of audited polls, by panel, month and version, with evi
   const { app, context } = gateway;
   await plantAudits(gateway, { polls: 300, wrongEvery: 60 });
   await plantAudits(gateway, { polls: 100, wrongEvery: 5, panel: 'fast', monthsAgo: 1 });
+  await gateway.asOwner(
+    "update audit_months set unmade = 30 where roster_version = (select version from roster_versions where panel_name = 'broad')",
+  );
   const broad = context.panels.panel('broad').models.map(({ id }) => id);
   await plantAgreement(gateway, broad);
   const all = (await app.inject({ url: '/api/calibration' })).json();
   t.match(all, {
-    audits: 400,
+    ...{ audits: 400, drawn: 430, unmade: 30 },
     stops: { polls: 400, wrong: 25, came_true: 0.9375, said: 0.968, allowed: 20 },
     presets: [
       { preset: 'broad', audits: 300, stops: { polls: 300, wrong: 5, allowed: 15 } },
-      { preset: 'fast', audits: 100, stops: { polls: 100, wrong: 20, allowed: 5 } },
+      { preset: 'fast', audits: 100, drawn: 100, unmade: 0, stops: { polls: 100, wrong: 20, allowed: 5 } },
     ],
     orders: [{ order: 'shuffled', audits: 400 }],
     months: [{ audits: 300 }, { audits: 100 }],
@@ -89,6 +92,7 @@ t.test('figures are sums of audited polls, by panel, month and version, with evi
     'their confidence was 97% on average. The full panel elected the same winner in 94% of 400 audited polls.',
   );
   t.match(page, `broad: ${broad.length} models that count like`);
+  t.match(page, '30 of 430 drawn polls could not be audited');
   t.match(page, 'These models are simulated');
 
   const path = `/models/${broad[0]!.replace(/[^\w.-]/g, '-')}`;

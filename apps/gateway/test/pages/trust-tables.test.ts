@@ -3,7 +3,7 @@ import t from 'tap';
 import { groupTables } from '../../src/pages/trust/trust-tables.ts';
 
 const FIGURES = {
-  ...{ audits: 0, bands: [] },
+  ...{ audits: 0, drawn: 0, unmade: 0, bands: [] },
   stops: {
     ...{ polls: 0, said: null, came_true: null, low: null, high: null, wrong: 0, allowed: 0 },
     ...{ evidence_kept: 1, evidence_broken: 1 },

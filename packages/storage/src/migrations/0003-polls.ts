@@ -206,6 +206,7 @@ ${functionText('charge_failures')}
 ${functionText('note_failures')}
 ${functionText('votes_of')}
 ${functionText('label_of')}
+${functionText('draw_audit')}
 ${functionText('insert_poll')}
 ${functionText('accept_poll')}
 ${functionText('claim_poll')}

@@ -31,6 +31,7 @@ import { finalDeposits } from './0029-final-deposits.ts';
 import { actsBeginOnce } from './0030-acts-begin-once.ts';
 import { removedEndpoints } from './0032-removed-endpoints.ts';
 import { indexesOfAccounts } from './0033-indexes-of-accounts.ts';
+import { auditDraws } from './0035-audit-draws.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
   actsBeginOnce,
   removedEndpoints,
   indexesOfAccounts,
+  auditDraws,
 ];

@@ -19,6 +19,8 @@ export interface AuditJobsTable {
   roster_version: string;
   heard: JSONColumnType<object>;
   max_u: bigint;
+  panel_u: Generated<bigint>;
+  needs_votes: Generated<boolean>;
   lease_owner: string | null;
   lease_epoch: Generated<number>;
   lease_until: Generated<Date>;
@@ -59,4 +61,13 @@ export interface AuditMonthsTable {
   asked_order: AskingOrder;
   month: string;
   tally: JSONColumnType<SaidTally>;
+  unmade: Generated<number>;
+}
+
+export interface AuditDrawsTable {
+  roster_version: string;
+  question: Buffer | null;
+  tenant: string;
+  poll_id: string | null;
+  drawn_at: Generated<Date>;
 }

@@ -7,6 +7,7 @@ import type {
   SavedPanelsTable,
 } from './accounts.ts';
 import type {
+  AuditDrawsTable,
   AuditJobsTable,
   AuditMonthsTable,
   AuditsTable,
@@ -97,6 +98,7 @@ export interface Tables {
   roster_versions: RosterVersionsTable;
   audit_jobs: AuditJobsTable;
   audits: AuditsTable;
+  audit_draws: AuditDrawsTable;
   audit_months: AuditMonthsTable;
   track_records: TrackRecordsTable;
   receipt_leaves: ReceiptLeavesTable;

@@ -82,12 +82,20 @@ function accuracySection({ accuracy }: PublishedCalibration, window: CountedWind
   )}<p class="muted">Confidence does not mean that an answer is right. It is the probability that asking the remaining models would not change the winner.</p>`;
 }
 
-function method({ confidence_threshold: threshold, since, audits }: PublishedCalibration, { config }: Facts): Html {
+function method(
+  { confidence_threshold: threshold, since, audits, drawn, unmade }: PublishedCalibration,
+  { config }: Facts,
+): Html {
   const makesAudits = audits > 0 || config.audits.rate > 0;
   return html`<ul>
 <li>A poll can stop before every model was asked, once its winner is likely enough to stay: ${percent(threshold)}, unless the caller sets another threshold.</li>
-<li>${makesAudits ? 'Some polls are' : 'If audits are switched on, some polls are'} drawn at random before they start. After the answer was delivered, we ask the remaining models and pay for them. The answer does not change.</li>
-<li>Audits store only numbers, no question and no answer. Deleted polls are never audited.</li>
+<li>${makesAudits ? 'Some polls are' : 'If audits are switched on, some polls are'} drawn at random before they start, at most one for each question of an account. After the answer was delivered, we ask the remaining models and pay for them. The answer does not change.</li>
+${
+  unmade === 0
+    ? ''
+    : html`<li>${whole(unmade)} of ${whole(drawn)} drawn polls could not be audited, mostly because audits have a daily budget. Which ones it pays for does not depend on how they ended.</li>
+`
+}<li>Audits store only numbers, no question and no answer. A keyed hash of the question is kept until its poll is deleted, so that repetitions count once. Deleted polls are never audited.</li>
 <li>A poll that ended because no vote could change its winner proves nothing about confidence, and is not counted as a stop here.</li>
 <li>Custom panels are not audited: there are too many of them.</li>
 <li>If a panel asks its cheapest models first, audits can lower the confidence of later polls in a similar state, but never raise it.${since === null ? '' : ` Figures here begin in ${since}.`}</li>

@@ -1,7 +1,7 @@
 import type { PollsContext } from '../context.ts';
 import type { PreparedPoll } from './prepare-poll.ts';
 
-type Counted = Pick<PreparedPoll, 'spec'> & Partial<Pick<PreparedPoll, 'auditVersion'>>;
+type Counted = Pick<PreparedPoll, 'spec' | 'auditVersion'>;
 
 export function countAccepted({ metrics }: Pick<PollsContext, 'metrics'>, { spec, auditVersion }: Counted): void {
   metrics.counter('eloquentpoll_polls_accepted_total', spec.panel_name).n += 1;

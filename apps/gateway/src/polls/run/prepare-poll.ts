@@ -7,10 +7,10 @@ import { askingNow } from '../order/asking-now.ts';
 import { chooseModels } from '../order/choose-models.ts';
 import { freezeOrder } from '../order/freeze-order.ts';
 import { refuseBeyondFlex } from './ceiling-for.ts';
-import { drawAudit } from './draw-audit.ts';
+import { type DrawnAudit, drawAudit } from './draw-audit.ts';
 
 /** Everything about a poll that follows from its order and the current moment, whichever way it was submitted. */
-export interface PreparedPoll {
+export interface PreparedPoll extends DrawnAudit {
   id: string;
   resultId: string;
   spec: PollSpec;
@@ -19,7 +19,6 @@ export interface PreparedPoll {
   /** The maximum that providers can charge for the poll. */
   providerMaxU: number;
   deadlineMs: number;
-  auditVersion: string | undefined;
 }
 
 interface Asked {
@@ -47,7 +46,7 @@ export async function preparePoll(
     holdU: holdOf(spec),
     providerMaxU: maxU,
     deadlineMs: deadlineMsOf(spec),
-    auditVersion: await drawAudit(context, pollId, asking),
+    ...(await drawAudit(context, { ...order, tenant }, asking)),
   };
 }
 

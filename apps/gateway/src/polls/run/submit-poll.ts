@@ -114,7 +114,7 @@ async function accept(
 ) {
   const { order, accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency, contextId } = submission;
   const prepared = await preparePoll(context, { order, accountId, tenant, pollId: newId });
-  const { resultId, spec, metadata, holdU, providerMaxU, deadlineMs, auditVersion } = prepared;
+  const { resultId, spec, metadata, holdU, providerMaxU, deadlineMs, auditVersion, auditQuestion } = prepared;
   if (order.webhook_url !== undefined && accountId !== null) await prepareAccountEndpoint(context, accountId);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
   const span = context.tracer?.start('accept poll', 'internal', traceparent, attributes);
@@ -138,6 +138,7 @@ async function accept(
       // The worker's spans are children of this span.
       traceparent: span?.traceparent ?? traceparent,
       auditVersion,
+      auditQuestion,
     },
     holdU,
     limits: tenantLimits(context, { accountId, lane: laneOf(spec), startWithinMs }),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { info, type Line, ms, type Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
@@ -62,7 +63,8 @@ async function asked({ customers }: Stage, port: number, polls: number): Promise
       const answer = await fetch(`http://127.0.0.1:${port}/api/poll`, {
         method: 'POST',
         headers: { authorization, 'content-type': 'application/json' },
-        body: JSON.stringify(ORDER),
+        // A question is audited once.
+        body: JSON.stringify({ ...ORDER, question: `${ORDER.question} (${randomUUID()})` }),
       });
       if (answer.status !== 200) throw new Error(`a poll was answered with ${answer.status}`);
       await answer.arrayBuffer();
