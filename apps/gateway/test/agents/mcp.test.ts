@@ -225,10 +225,10 @@ t.test('a batch of 2025-03-26 is answered message by message, in order; notifica
   await standInWorker(t, ours.context);
   const key = (await ours.keyWith(5)).bearer;
   const call = (id: number, more: object) => ({ ...callOf('poll_question', { ...POLL, ...more }), id });
-  const told = { jsonrpc: '2.0', method: 'notifications/initialized' };
+  const notice = { jsonrpc: '2.0', method: 'notifications/initialized' };
   const batch = [
     call(1, { idempotency_key: 'first' }),
-    told,
+    notice,
     { ...rpc('tools/list'), id: 'two' },
     call(3, { idempotency_key: 'second' }),
     { ...callOf('get_poll_result', { result_id: 'EP-2026-11-20-nobodys' }), id: 4 },
@@ -253,7 +253,7 @@ t.test('a batch of 2025-03-26 is answered message by message, in order; notifica
   }
   const polls = await ours.context.storage.db.selectFrom('polls').select('id').execute();
   t.equal(polls.length, 2, 'each call has its own idempotency key');
-  const quiet = await post([told, told, { jsonrpc: '2.0', id: 9, result: {} }], key, ours);
+  const quiet = await post([notice, notice, { jsonrpc: '2.0', id: 9, result: {} }], key, ours);
   t.match([quiet.statusCode, quiet.body], [202, '']);
 });
 

@@ -59,14 +59,14 @@ const KEY_OF_MANY =
   'batches take no Idempotency-Key header, because it is the key of one call; send idempotency_key in the arguments of each';
 const NO_INITIALIZE = 'initialize cannot be part of batches';
 
-/** The request as if it contained this message alone. */
+/** The request as if it contained this message alone. All else comes from the request, by its prototype. */
 const oneOf = (request: FastifyRequest, message: unknown): FastifyRequest =>
   Object.create(request, {
     body: { value: message },
     idempotencyKey: { value: null, writable: true },
     countedAhead: { value: null },
     budget: { value: null, writable: true },
-  });
+  }) as FastifyRequest;
 
 /** Null if the message gets no answer. Never rejects. */
 async function answerTo(context: PollsContext, request: FastifyRequest, gone: AbortSignal): Promise<Response | null> {
