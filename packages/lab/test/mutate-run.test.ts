@@ -28,7 +28,7 @@ t.test('processes that a test started end with its run, whether it failed or was
 });
 
 t.test('tests that pass one by one, but not in one process, are refused before any mutant', async (t) => {
-  const alone = "if (globalThis.hasRun) process.exit(1);\nglobalThis.hasRun = true;\n";
+  const alone = 'if (globalThis.hasRun) process.exit(1);\nglobalThis.hasRun = true;\n';
   const folder = t.testdir({ 'one.test.mjs': alone, 'two.test.mjs': alone });
   const work = {
     area: { name: 'made up', files: [], tests: ['one.test.mjs', 'two.test.mjs'], maxSurviving: 0 },
