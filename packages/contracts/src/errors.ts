@@ -67,7 +67,7 @@ export const ERRORS = {
   invalid_task_input: change(
     400,
     'Invalid task input',
-    'No part of the message contains JSON with a question and options.',
+    'No part of the message contains a question and options: neither JSON nor a text that ends with options in brackets.',
   ),
   invalid_payment: change(400, 'Invalid payment', 'The payment header is not a valid x402 payment.'),
   invalid_webhook: change(

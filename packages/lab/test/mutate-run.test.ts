@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
+import { mutateArea } from '../src/mutate/mutate-area.ts';
 import { runTests } from '../src/mutate/run-tests.ts';
 
 t.test('processes that a test started end with its run, whether it failed or was too late', async (t) => {
@@ -24,6 +25,22 @@ t.test('processes that a test started end with its run, whether it failed or was
     t.ok(existsSync(pidFile), 'it had started one');
     await eventually('the process has ended', () => !isRunning(Number(readFileSync(pidFile, 'utf8'))));
   }
+});
+
+t.test('tests that pass one by one, but not in one process, are refused before any mutant', async (t) => {
+  const alone = 'if (globalThis.hasRun) process.exit(1);\nglobalThis.hasRun = true;\n';
+  const folder = t.testdir({ 'one.test.mjs': alone, 'two.test.mjs': alone });
+  const work = {
+    area: { name: 'made up', files: [], tests: ['one.test.mjs', 'two.test.mjs'], maxSurviving: 0 },
+    root: folder,
+    env: process.env,
+    databases: () => Promise.reject(new Error('no function is changed')),
+    atOnce: 1,
+    part: { number: 1, of: 1 },
+    onVerdict: () => {},
+  };
+  await t.rejects(mutateArea(work), /made up pass one by one, but together: failed/);
+  await t.resolves(mutateArea({ ...work, area: { ...work.area, tests: ['one.test.mjs'] } }));
 });
 
 function isRunning(pid: number): boolean {

@@ -17,8 +17,11 @@ export interface Shut {
   ended: Lease[];
 }
 
-/** Null if there is no such account, or if it is already frozen or closed. */
-export function freezeAccount(storage: Storage, accountId: string): Promise<Shut | null> {
+/**
+ * Null if there is no such account. If it is already frozen, its keys are still returned: the gateway that froze it may
+ * have died before it invalidated caches.
+ */
+export function freezeAccount(storage: Storage, accountId: string): Promise<(Shut & { isRepeated: boolean }) | null> {
   return inTransaction(storage, async (tx) => {
     if (!(await lockAccount(tx, accountId))) return null;
     const row = await tx.db
@@ -28,7 +31,9 @@ export function freezeAccount(storage: Storage, accountId: string): Promise<Shut
       .where('frozen_at', 'is', null)
       .returning('id')
       .executeTakeFirst();
-    return row ? { keys: await cacheableKeys(tx, accountId), ended: await endPolls(tx, accountId) } : null;
+    const isRepeated = row === undefined;
+    const ended = isRepeated ? [] : await endPolls(tx, accountId);
+    return { keys: await cacheableKeys(tx, accountId), ended, isRepeated };
   });
 }
 

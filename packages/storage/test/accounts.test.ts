@@ -203,8 +203,9 @@ t.test('a frozen account keeps everything and may use nothing until it is unfroz
   t.match(await freezeAccount(storage, accountId), {
     keys: [key.hash],
     ended: [{ id: running.poll.id, epoch: claim!.epoch }],
+    isRepeated: false,
   });
-  t.equal(await freezeAccount(storage, accountId), null);
+  t.same(await freezeAccount(storage, accountId), { keys: [key.hash], ended: [], isRepeated: true });
   t.match(await findKeyByHash(storage, key.hash), { keyId, isFrozen: true });
   t.match(await findLogin(storage, login), { accountId, isFrozen: true });
   t.match(await acceptPoll(storage, acceptance(accountId)), { kind: 'frozen' });

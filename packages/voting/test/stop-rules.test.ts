@@ -1,7 +1,7 @@
 import t from 'tap';
 import { confidenceAmong } from '../src/confidence.ts';
 import { launched, newPoll, received, type VotingSeat } from '../src/poll.ts';
-import { stopReason } from '../src/stop-rules.ts';
+import { isSettled, stopReason } from '../src/stop-rules.ts';
 import { pollAfter, RULES, seatsOf } from './make-poll.ts';
 
 t.test('roster_exhausted comes first, even where the last vote makes a lock [§1-reason-panel-exhausted]', async (t) => {
@@ -19,6 +19,12 @@ t.test('a lock comes before confidence and needs no guard [§1-reason-mathematic
     'mathematical_lock',
     'a failure makes it one',
   );
+});
+
+t.test('a poll is settled once no vote can change its outcome, a tie of all too', async (t) => {
+  t.ok(isSettled(pollAfter([0, 1], seatsOf(2))));
+  t.notOk(isSettled(pollAfter([0, 1], seatsOf(3))), 'the last vote decides');
+  t.ok(isSettled(pollAfter([0, 0], seatsOf(3))));
 });
 
 t.test('calls in flight are still to come', async (t) => {

@@ -65,12 +65,21 @@ t.test(
       });
       t.match(answer.headers, { 'cache-control': 'public, max-age=3600' });
     }
-    t.same(provider.asked, [], 'said without asking');
     const challenge = (await app.inject({ url: '/api/keys' })).headers['www-authenticate'];
     t.match(challenge, `resource_metadata="${BASE}/.well-known/oauth-protected-resource"`);
 
+    const url = '/.well-known/oauth-protected-resource';
+    provider.lies = { metadata: { issuer: `${provider.issuer}/` } };
+    const { app: unasked } = await build(t, { identityProvider: provider });
+    t.match((await unasked.inject({ url })).json(), { authorization_servers: [`${provider.issuer}/`] });
+    provider.lies = { away: true };
+    const { app: alone } = await build(t, { identityProvider: provider });
+    const away = await alone.inject({ url });
+    t.match(away.json(), { authorization_servers: [provider.issuer] });
+    t.match(away.headers, { 'cache-control': 'public, max-age=10' });
+
     const { app: without } = await build(t);
-    const none = (await without.inject({ url: '/.well-known/oauth-protected-resource' })).json();
+    const none = (await without.inject({ url })).json();
     t.notOk('authorization_servers' in none, 'a member without elements is left out');
   },
 );

@@ -181,11 +181,20 @@ t.test('[§4.6-mcp-transport] GET and DELETE are a 405, and malformed messages a
   }
   const version = await post(rpc('tools/list'), { ...bearer, 'mcp-protocol-version': '1999-01-01' });
   t.equal(version.statusCode, 400);
-  for (const batch of [[], [rpc('tools/list')], Array(200).fill(callOf('poll_question', POLL))])
-    t.match((await post(batch)).json(), {
+  const old = { ...bearer, 'mcp-protocol-version': '2025-06-18' };
+  for (const [batch, headers] of [
+    [[], bearer],
+    [Array(21).fill(rpc('tools/list')), bearer],
+    [[rpc('tools/list')], old],
+    [[rpc('tools/list')], MODERN],
+    [[rpc('tools/list'), modern('tools/list')], bearer],
+    [[callOf('poll_question', POLL)], { ...bearer, 'idempotency-key': 'one' }],
+  ] as const)
+    t.match((await post(batch, headers)).json(), {
       ...{ jsonrpc: '2.0', id: null },
       error: { code: -32_600, message: /batches/, data: { code: 'validation_error', request_id: String } },
     });
+  t.equal((await post([rpc('tools/list')], { ...bearer, accept: 'application/json' })).statusCode, 406);
   for (const payload of [{}, { jsonrpc: '1.0' }, 'null', '7']) {
     const answer = await post(payload, { ...bearer, 'content-type': 'application/json' });
     t.equal(answer.statusCode, 400, JSON.stringify(payload));
@@ -202,6 +211,82 @@ t.test('[§4.6-mcp-transport] GET and DELETE are a 405, and malformed messages a
     [400, { jsonrpc: '2.0', error: { code: -32_602, data: { code: 'validation_error' } } }],
   );
   t.equal((await post('{}', { ...bearer, 'content-type': 'text/plain' })).statusCode, 415);
+});
+
+/** All messages of an event stream. */
+const messagesIn = ({ body }: LightMyRequestResponse) =>
+  body
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice('data: '.length)));
+
+t.test('a batch of 2025-03-26 is answered message by message, in order; notifications get nothing', async (t) => {
+  const ours = await build(t);
+  await standInWorker(t, ours.context);
+  const key = (await ours.keyWith(5)).bearer;
+  const call = (id: number, more: object) => ({ ...callOf('poll_question', { ...POLL, ...more }), id });
+  const notice = { jsonrpc: '2.0', method: 'notifications/initialized' };
+  const batch = [
+    call(1, { idempotency_key: 'first' }),
+    notice,
+    { ...rpc('tools/list'), id: 'two' },
+    call(3, { idempotency_key: 'second' }),
+    { ...callOf('get_poll_result', { result_id: 'EP-2026-11-20-nobodys' }), id: 4 },
+    { ...rpc('tools/call', { name: 7 }), id: 5 },
+    { ...rpc('no/such'), id: 6 },
+    { ...rpc('initialize'), id: 7 },
+    'no message',
+  ];
+  for (const headers of [key, { ...key, 'mcp-protocol-version': '2025-03-26' }]) {
+    const answer = await post(batch, headers, ours);
+    t.equal(answer.statusCode, 200);
+    t.match(messagesIn(answer), [
+      { id: 1, result: { structuredContent: { winning_option: 'A' } } },
+      { id: 'two', result: { tools: Object } },
+      { id: 3, result: { structuredContent: { winning_option: 'A' } } },
+      { id: 4, result: { isError: true } },
+      { id: 5, error: { code: -32_602, message: /params.name must be a string/ } },
+      { id: 6, error: { code: -32_601 } },
+      { id: 7, error: { code: -32_602, message: /initialize/ } },
+      { id: null, error: Object },
+    ]);
+  }
+  const polls = await ours.context.storage.db.selectFrom('polls').select('id').execute();
+  t.equal(polls.length, 2, 'each call has its own idempotency key');
+  const quiet = await post([notice, notice, { jsonrpc: '2.0', id: 9, result: {} }], key, ours);
+  t.match([quiet.statusCode, quiet.body], [202, '']);
+});
+
+t.test('a client that leaves a batch leaves nothing behind that waits; its polls go on', async (t) => {
+  const idle = await build(t);
+  const key = (await idle.keyWith(5)).bearer;
+  const url = `${await idle.app.listen({ port: 0 })}/api/mcp`;
+  const left = new AbortController();
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { ...key, 'content-type': 'application/json' },
+    body: JSON.stringify([1, 2].map((id) => ({ ...callOf('poll_question', POLL), id }))),
+    signal: left.signal,
+  });
+  t.equal(answer.status, 200);
+  await eventually('both wait for their polls', () => idle.context.bus.watched() === 2);
+  left.abort();
+  await eventually('nothing waits', () => idle.context.bus.watched() === 0);
+  const polls = await idle.context.storage.db.selectFrom('polls').select(['status', 'canceled_at']).execute();
+  t.match(polls, Array(2).fill({ status: 'running', canceled_at: null }));
+});
+
+t.test('each message of a batch counts like a request, and needs what it needs', async (t) => {
+  const ours = await build(t, { rateLimits: readPolicies('poll=2/60,read=4/60') });
+  const reader = await ours.keyWith(5);
+  const calls = [1, 2, 3].map((id) => ({ ...callOf('poll_question', { question: 'No options?' }), id }));
+  const [first, second, third] = messagesIn(await post(calls, reader.bearer, ours));
+  for (const answered of [first, second]) t.match(answered, { result: { isError: true } });
+  t.match(third, { id: 3, error: { data: { code: 'rate_limited', retryable: true } } });
+  const lists = [1, 2, 3].map((id) => ({ ...rpc('tools/list'), id }));
+  const counted = messagesIn(await post(lists, reader.bearer, ours));
+  t.match(counted.at(-1), { id: 3, error: { data: { code: 'rate_limited' } } });
+  t.equal((await post(lists, {}, ours)).statusCode, 401);
 });
 
 t.test('[§A6-mcp-revisions] every revision of the card is negotiated as asked', async (t) => {

@@ -6,6 +6,7 @@ import {
   claimPoll,
   createAccount,
   findPoll,
+  freezeAccount,
   noteAct,
   readAccountRecord,
 } from '@eloquentpoll/storage';
@@ -60,6 +61,18 @@ t.test('a frozen account is a 403 by key, login and token of its sessions; its r
   ])
     t.equal((await app.inject(request)).statusCode, 200);
   t.same(await checkLedger(context.storage), []);
+});
+
+t.test('a repeated freeze invalidates the keys that the first one left cached', async (t) => {
+  const { app, context, act, keyWith } = await operated(t);
+  const { accountId, bearer } = await keyWith(1);
+  const read = async () => (await app.inject({ url: '/api/keys', headers: bearer })).statusCode;
+  t.equal(await read(), 200, 'its key is cached');
+  // As by a gateway that died right after its commit.
+  t.match(await freezeAccount(context.storage, accountId), { isRepeated: false });
+  t.equal(await read(), 200);
+  t.match(await act('freeze', { subject: accountId }), { outcome: 'gone' });
+  t.equal(await read(), 403);
 });
 
 t.test('a closed account is forgotten: keys, logins and results are gone, the ledger is kept', async (t) => {

@@ -50,7 +50,6 @@ export const AREAS: readonly Area[] = [
       'turnout',
       'urn',
     ].map(voting),
-    // The urn test needs an empty cache. This order does not ensure that: mutate-area.ts runs the quickest test first.
     tests: [
       'urn',
       'tally',

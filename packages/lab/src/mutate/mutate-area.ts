@@ -57,6 +57,9 @@ export async function mutateArea(work: Work): Promise<MutationFigures> {
   const tests: MeasuredTest[] = [];
   await inLanes(area.tests, atOnce, async (test) => void tests.push(await measureTest(join(root, test), files, env)));
   tests.sort((a, b) => a.tookMs - b.tookMs);
+  // A test that fails only after others in one process would kill every mutant.
+  const together = await runTests(runOf(tests, env));
+  if (together !== 'passed') throw new Error(`the tests of ${area.name} pass one by one, but together: ${together}`);
 
   const all = await candidatesOf(work, tests);
   const outlived = equivalentsOf(area).filter((one) => !all.some(({ equivalent }) => equivalent === one));

@@ -26,8 +26,6 @@ export interface TokenKeys {
 export interface IdentityProvider {
   /** Spelled as in the settings. */
   issuer: string;
-  /** The discovery document, if it has been fetched. */
-  cachedMetadata(): ServerMetadata | null;
   /** The discovery document; 503 if it was never fetched and the provider does not answer. */
   metadata(): Promise<ServerMetadata>;
   /** The address where a browser logs in. */
@@ -69,7 +67,6 @@ export function identityProvider(
 
   return {
     issuer: settings.issuer,
-    cachedMetadata: discovery.cachedMetadata,
     metadata: async () => (await discovery.configuration()).serverMetadata(),
     async loginUrl(attempt) {
       const configuration = await discovery.configuration();

@@ -15,7 +15,6 @@ const TIMEOUT_S = 3;
 export interface Discovery {
   /** Throws a 503 while no document has been fetched. */
   configuration(): Promise<Configuration>;
-  cachedMetadata(): ServerMetadata | null;
 }
 
 export function providerDiscovery(settings: ProviderSettings, { cooldownMs = COOLDOWN_MS } = {}): Discovery {
@@ -45,7 +44,6 @@ export function providerDiscovery(settings: ProviderSettings, { cooldownMs = COO
       inFlight?.catch(() => undefined);
       return cached.configuration;
     },
-    cachedMetadata: () => cached?.configuration.serverMetadata() ?? null,
   };
 }
 

@@ -3,7 +3,11 @@
 export const TASK_PATH = '/api/a2a/tasks/send';
 
 const MODES = ['application/json', 'text/plain'];
-const KEY = { scheme: 'bearer', bearerFormat: 'ep_k_...' };
+const KEY = {
+  description: 'An API key, or an access token of the identity provider with this service as audience.',
+  scheme: 'bearer',
+  bearerFormat: 'ep_k_...',
+};
 
 export function agentCard(baseUrl: string): Record<string, unknown> {
   const url = `${baseUrl}${TASK_PATH}`;

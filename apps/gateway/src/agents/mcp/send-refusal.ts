@@ -1,4 +1,4 @@
-import { ERRORS } from '@eloquentpoll/contracts';
+import { ERRORS, type Occurrence } from '@eloquentpoll/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { beginErrorAnswer, sendError } from '../../http/hooks/errors.ts';
@@ -17,12 +17,16 @@ export const sendRefusal = (config: Config) => (error: unknown, request: Fastify
   const { code: cause } = toApiError(error);
   if (OF_HTTP.has(ERRORS[cause].status)) return sendError(config, error, request, reply);
   const { occurrence } = beginErrorAnswer(config, error, request, reply);
-  const data = rpcErrorData(occurrence, config.baseUrl);
-  const code = Array.isArray(request.body) ? INVALID_REQUEST : rpcCodeOf(cause, reply.statusCode);
-  const id = rpcIdOf(request.body) ?? null;
   return reply
     .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: data.error, data } }));
+    .send(JSON.stringify(rpcRefusal(config, occurrence, request.body)));
 };
+
+/** The error as the answer to a message, or to a batch as a whole. */
+export function rpcRefusal({ baseUrl }: Config, occurrence: Occurrence, message: unknown): object {
+  const data = rpcErrorData(occurrence, baseUrl);
+  const code = Array.isArray(message) ? INVALID_REQUEST : rpcCodeOf(occurrence.code, ERRORS[occurrence.code].status);
+  return { jsonrpc: '2.0', id: rpcIdOf(message) ?? null, error: { code, message: data.error, data } };
+}
 
 const INVALID_REQUEST = -32_600;

@@ -14,9 +14,11 @@ export async function sendResponse(reply: FastifyReply, response: Response): Pro
     return reply.send((await response.text()) || undefined);
   }
   reply.header('x-accel-buffering', 'no');
-  const events = response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(linesEscaped());
-  return reply.send(Readable.fromWeb(events as NodeReadableStream));
+  return reply.send(Readable.fromWeb(eventsOf(response) as NodeReadableStream));
 }
+
+export const eventsOf = (response: Response) =>
+  response.body!.pipeThrough(new TextDecoderStream()).pipeThrough(linesEscaped());
 
 const FORWARDED_HEADERS = ['content-type', 'allow'];
 

@@ -22,7 +22,8 @@ export function unknownRevision(requested: IncomingHttpHeaders[string], body: un
   return { jsonrpc: '2.0', id, error: { code: UNSUPPORTED_PROTOCOL_VERSION, message, data } };
 }
 
-const hasEnvelope = (params: unknown): boolean =>
+/** Requests since revision 2026-07-28 have one. */
+export const hasEnvelope = (params: unknown): boolean =>
   isJsonObject(params) &&
   isJsonObject(params._meta) &&
   Object.hasOwn(params._meta, 'io.modelcontextprotocol/protocolVersion');

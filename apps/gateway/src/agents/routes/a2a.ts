@@ -34,7 +34,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
         tags: ['Agents'],
         summary: 'A2A endpoint',
         description:
-          'Accepts `tasks/send`, `message/send` and `SendMessage`, or their parameters alone. `message/stream` and `SendStreamingMessage` answer with an event stream, which `tasks/resubscribe` and `SubscribeToTask` resume. `tasks/get` and `GetTask` read a task, `ListTasks` lists all. Continue until `nextPageToken` is empty: a page covers at most 700 tasks and may be short; `totalSize` covers the 1,000 tasks that changed last. `tasks/cancel` and `CancelTask` end a running task. One part of the message contains JSON with a question and options. The `id` of `tasks/send` is also an idempotency key.',
+          'Accepts `tasks/send`, `message/send` and `SendMessage`, or their parameters alone. `message/stream` and `SendStreamingMessage` answer with an event stream, which `tasks/resubscribe` and `SubscribeToTask` resume. `tasks/get` and `GetTask` read a task, `ListTasks` lists all. Continue until `nextPageToken` is empty: a page covers at most 700 tasks and may be short; `totalSize` covers the 1,000 tasks that changed last. `tasks/cancel` and `CancelTask` end a running task. One part of the message contains JSON with a question and options, or a text that ends with its options in brackets. The `id` of `tasks/send` is also an idempotency key.',
         security: access.bearer,
         body: { content: { 'application/json': { schema: BODY }, 'application/a2a+json': { schema: BODY } } },
         response: {

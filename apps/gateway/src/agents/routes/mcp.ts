@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { announceUserId } from '../../accounts/keys/user-id-bearer.ts';
 import { access } from '../../http/access.ts';
 import { jsonAnswer, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
-import { invalid } from '../../http/api-error.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../../polls/context.ts';
@@ -11,6 +10,7 @@ import { originCheck, refuseForeignOrigins } from '../mcp/own-origin.ts';
 import { sendRefusal } from '../mcp/send-refusal.ts';
 import { sendResponse } from '../mcp/send-response.ts';
 import { serveMcp } from '../mcp/serve.ts';
+import { MAX_BATCH_MESSAGES, serveBatch } from '../mcp/serve-batch.ts';
 import { operationOf } from '../mcp/tools.ts';
 import { unknownRevision } from '../mcp/unknown-revision.ts';
 import { wrongParams } from '../mcp/wrong-params.ts';
@@ -35,8 +35,7 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
         operationId: 'speakMcp',
         tags: ['Agents'],
         summary: 'MCP endpoint',
-        description:
-          'Streamable HTTP without sessions, revision 2026-07-28 and older ones. One message per request, no batches. If a tool fails, its result has `isError`, and the text contains the error code and recovery actions.',
+        description: `Streamable HTTP without sessions, revision 2026-07-28 and older ones. One message per request; in revision 2025-03-26 also an array of at most ${MAX_BATCH_MESSAGES}, which are counted and answered one by one in an event stream. If a tool fails, its result has \`isError\`, and the text contains the error code and recovery actions.`,
         security: access.bearer,
         body: RpcMessage,
         response: {
@@ -44,16 +43,16 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
             ...jsonAnswer('One JSON-RPC response, or a stream of progress that ends with it.', RpcMessage),
             ...EITHER,
           },
-          202: { description: 'A notification was accepted.', type: 'null' },
+          202: { description: 'A notification was accepted, or a batch that contains nothing else.', type: 'null' },
           ...rpcErrors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'not_found', 'not_acceptable'),
         },
       },
     },
     async (request: FastifyRequest, reply: FastifyReply) => {
-      if (Array.isArray(request.body)) throw invalid([NO_BATCH]);
       const unknown = unknownRevision(request.headers['mcp-protocol-version'], request.body);
       if (unknown) return reply.code(400).type('application/json').send(JSON.stringify(unknown));
       const gone = goneSignal(reply);
+      if (Array.isArray(request.body)) return serveBatch(context, request, reply, gone);
       const response = await serveMcp(context, request, gone);
       // The client has disconnected.
       if (gone.aborted) return reply.hijack();
@@ -65,7 +64,5 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
     },
   );
 }
-
-const NO_BATCH = { pointer: '#', detail: 'the request must contain one JSON-RPC message; batches are not accepted' };
 
 const EITHER = { content: { ...jsonAnswer('', RpcMessage).content, ...textAnswer('', 'text/event-stream').content } };

@@ -4,12 +4,12 @@ import type { IdentityProvider } from '../../accounts/login/identity-provider.ts
 // from the settings and that completion.
 
 interface Provided {
-  document: Record<string, unknown>;
+  document: { issuer: string; [member: string]: unknown };
   /** Cache lifetime in seconds. */
   seconds: number;
 }
 
-const KEPT_S = 3_600;
+export const KEPT_S = 3_600;
 const KEPT_WHILE_AWAY_S = 10;
 
 export async function providerDocument(provider: IdentityProvider): Promise<Provided> {

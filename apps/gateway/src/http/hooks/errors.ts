@@ -56,11 +56,8 @@ export function beginErrorAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
 ): { known: ApiError; occurrence: Occurrence } {
-  const known = toApiError(error);
-  const { status } = ERRORS[known.code];
+  const { known, occurrence, status } = describeError(error, request);
   reply.errorCode = known.code;
-  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request.failed');
-  const occurrence = occurrenceOf(known, request.id);
   reply.code(status);
   if (occurrence.retryAfterSeconds !== undefined) reply.header('retry-after', String(occurrence.retryAfterSeconds));
   const { resource } = request.routeOptions.config;
@@ -71,6 +68,17 @@ export function beginErrorAnswer(
     reply.header('www-authenticate', `${refusal}, ${metadataOf(config, resource)}`);
   }
   return { known, occurrence };
+}
+
+/** What the answer says about an error. Faults of ours are logged. */
+export function describeError(
+  error: unknown,
+  request: FastifyRequest,
+): { known: ApiError; occurrence: Occurrence; status: number } {
+  const known = toApiError(error);
+  const { status } = ERRORS[known.code];
+  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request.failed');
+  return { known, occurrence: occurrenceOf(known, request.id), status };
 }
 
 function occurrenceOf({ code, circumstances }: ApiError, requestId: string): Occurrence {

@@ -96,6 +96,12 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
   });
 });
 
+/** Counts one of several calls in a request, and refuses it like a request of its own. */
+export async function countCall(context: HttpContext, request: FastifyRequest, name: BudgetName): Promise<void> {
+  requireScope(request.principal, name);
+  spend(request, await budgetOf(context, request, name));
+}
+
 function aheadFor(request: FastifyRequest): CountedAhead | null {
   const { countedAhead, principal } = request;
   if (!countedAhead || !principal) return null;

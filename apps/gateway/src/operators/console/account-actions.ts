@@ -13,6 +13,7 @@ export const freeze: OperatorAction = {
     const shut = await freezeAccount(context.storage, subject);
     if (!shut) return { outcome: 'gone' };
     await spread(context, shut);
+    if (shut.isRepeated) return { outcome: 'gone' };
     return { outcome: 'frozen', facts: { polls_ended: String(shut.ended.length) } };
   },
 };

@@ -17,7 +17,8 @@ import { performAction } from './perform-action.ts';
 //   GET  /admin/accounts/{id}  what an account paid and how it stands, as JSON
 //   POST /admin/{verb}  one of them, with its fields and a reason
 
-const MAX_FORM_BYTES = 4_096;
+/** The longest reason, with each character as nine of its encoding, and the other fields. */
+const MAX_FORM_BYTES = 8_192;
 const ACCOUNT_PATH = /^\/admin\/accounts\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ACTION_PATH = /^\/admin\/([a-z-]{1,20})$/;
 const HEADERS = {
