@@ -143,6 +143,17 @@ t.test('a call takes as long as its model does on average', async (t) => {
   t.ok(near(estimate(LOCK_ONLY, mixed).latencyMs.expected, 2 * even));
 });
 
+t.test('cheapest first: a model counts as often as it is asked', async (t) => {
+  const rules: Rules = { ...LOCK_ONLY, order: 'cheapest' };
+  const even = estimate(rules, panel(3));
+  const dearIsSlow = panel(3).map((seat, i) => ({ ...seat, p50Ms: i < 2 ? 1_000 : 4_000, p90Ms: 1_000 }));
+  // Two votes are always needed; the third is asked if they differ.
+  const third = even.calls.expected - 2;
+  t.ok(third > 0 && third < 1);
+  const callS = (1 + 1 + 4 * third) / (2 + third);
+  t.ok(near(estimate(rules, dearIsSlow).latencyMs.expected, even.latencyMs.expected * callS));
+});
+
 t.test('the fewest calls of a lock are just over half the panel', async (t) => {
   for (const size of [1, 2, 3, 4, 5, 8, 9]) {
     const { calls } = estimate({ ...LOCK_ONLY, hedge: 'one' }, panel(size));

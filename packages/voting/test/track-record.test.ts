@@ -249,4 +249,7 @@ t.test('what a poll says while it runs and when it has ended is the braked confi
   const braked = (20 * confidence([3, 0, 0], 6)! + 90) / 200;
   t.equal(standing(poll).confidence, braked);
   t.equal(conclude(poll, { reason: 'confidence' }).confidence, braked);
+  t.same(conclude(poll, { reason: 'confidence' }).recordUsed, { polls: 180, won: 90 });
+  const forgotten = pollAfter([0, 0, 0], seatsOf(9), { record: recordOf(9, [['3 3 4', { polls: 0, won: 0 }]]) });
+  t.equal(conclude(forgotten, { reason: 'confidence' }).recordUsed, null, 'no audit stood alike');
 });
