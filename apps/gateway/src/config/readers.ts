@@ -70,7 +70,7 @@ export const shareBelow = (most: number): Reader<number> => ({
 
 /** One share per preset, and one for custom panels. */
 export const abortedShares: Reader<AbortedShares> = {
-  form: 'a share from 0 to 0.9 for each preset, and for custom unless it equals broad, such as broad=0.22,custom=0.31,fast=0.27,strong=0.08',
+  form: 'a share from 0 to 0.9 for each preset, and for custom unless it equals broad, such as broad=0.22,custom=0.12,fast=0.27,strong=0.08',
   shown: 'text',
   read: (value) => {
     const pairs = value.split(',').map((pair) => pair.trim().split('='));

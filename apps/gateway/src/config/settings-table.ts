@@ -155,7 +155,7 @@ export const GATEWAY_SETTINGS = {
   ),
   ABORTED_SHARES: withDefault(
     abortedShares,
-    'broad=0.22,custom=0.31,fast=0.27,strong=0.08',
+    'broad=0.22,custom=0.12,fast=0.27,strong=0.08',
     'For each preset and for custom panels: the share of the provider cost that is for calls aborted when polls stop. List prices include it.',
   ),
   PAYMENT_FEE_SHARE: withDefault(

@@ -35,7 +35,7 @@ export const namedPanel = (models: readonly string[]): VotingPanel => ({
 export const freePanel = (): VotingPanel => ({ models: presets.free!.models, factor: null });
 
 /** The defaults in docs/settings.md: `ABORTED_SHARES`, `PAYMENT_FEE_SHARE`, `FLEX_PRICE_PPM`. */
-const STOPPED = { broad: 0.22, fast: 0.27, strong: 0.08, custom: 0.31 };
+const STOPPED = { broad: 0.22, fast: 0.27, strong: 0.08, custom: 0.12 };
 const [FEE, FLEX] = [0.059, 0.85];
 
 export function priceFactor(panel: PresetName | 'custom', tier: Tier): number {
