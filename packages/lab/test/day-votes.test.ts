@@ -110,10 +110,10 @@ t.test('factors are those of the settings, and a page that says others is wrong'
   t.equal(priceFactor('strong', 'flex').toFixed(6), '1.062699', 'never less than the provider and the fee');
   const page = (broad: number) =>
     [
-      `${broad}% in <code>broad</code> polls, 46% in <code>fast</code> polls, 16% in <code>strong</code> polls, 54% in polls`,
+      `${broad}% in <code>broad</code> polls, 46% in <code>fast</code> polls, 16% in <code>strong</code> polls, 21% in polls`,
     ]
       .concat('with <code>models</code>; 16% in <code>broad</code> polls, 24% in <code>fast</code> polls,')
-      .concat('6% in <code>strong</code> polls, 31% in polls with <code>models</code>')
+      .concat('6% in <code>strong</code> polls, 6% in polls with <code>models</code>')
       .join(' ');
   t.same(marginProblems(page(36)), []);
   t.match(marginProblems(page(37)), [/broad 37, .* not broad 36/]);

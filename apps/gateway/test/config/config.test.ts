@@ -60,7 +60,7 @@ t.test(
     for (const [panel, stopped] of [
       ['broad', 0.212],
       ['strong', 0.073],
-      ['custom', 0.309],
+      ['custom', 0.097],
     ] as const)
       t.ok((priceOf(panel) / 1e6) * (1 - stopped) >= 1, panel);
     for (const wrong of [
