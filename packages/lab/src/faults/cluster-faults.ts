@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterServer, RedisCluster } from '@eloquentpoll/services/redis-cluster';
 import type { Chance } from '../terminal/chance.ts';
 import type { ClusterNetwork } from './cluster-network.ts';
-import { type ClusterMaster, mastersNow, onServer, servedAgainMs } from './cluster-servers.ts';
+import { type ClusterMaster, endMoves, mastersNow, onServer, servedAgainMs } from './cluster-servers.ts';
 import type { Inject } from './fault-kinds.ts';
 import { moveSlots, slotsToMove } from './move-slots.ts';
 
@@ -117,4 +117,6 @@ async function bounce({ pause }: Struck, server: ClusterServer, maxPauseMs: numb
   await server.process.exited;
   await pause(0, maxPauseMs);
   await server.startAgain({ empty });
+  // If a move was cut off. When the campaign ends, this is tried again.
+  await endMoves(server).catch(() => undefined);
 }

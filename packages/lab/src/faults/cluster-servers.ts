@@ -16,6 +16,8 @@ interface ClusterNode {
   isMaster: boolean;
   hasFailed: boolean;
   slots: (readonly [number, number])[];
+  /** Slots whose move to or from this server has not ended. Servers say this only about themselves. */
+  moving: number[];
 }
 
 const ANSWERS_WITHIN_MS = 3_000;
@@ -72,11 +74,15 @@ export async function servedAgainMs(
   return null;
 }
 
-/** Waits until each slot has a master that all servers know. */
+/** Waits until each slot has a master that all servers know, and no slot is half moved. */
 export async function untilClusterIsWhole(cluster: RedisCluster, withinMs: number): Promise<boolean> {
   const giveUpAt = performance.now() + withinMs;
   const isWhole = async (server: ClusterServer): Promise<boolean> => {
     const nodes = (await nodesBy(server)).filter(({ hasFailed }) => !hasFailed);
+    if (nodes.some(({ moving }) => moving.length > 0)) {
+      await endMoves(server);
+      return false;
+    }
     const covered = nodes.flatMap(({ slots }) => slots).reduce((sum, [from, to]) => sum + to - from + 1, 0);
     return covered === 16_384 && nodes.length === cluster.servers.length;
   };
@@ -86,6 +92,15 @@ export async function untilClusterIsWhole(cluster: RedisCluster, withinMs: numbe
     await sleep(LOOK_EVERY_MS);
   }
   return false;
+}
+
+/**
+ * A server that was killed or did not answer while a slot moved still redirects clients to a server that no longer
+ * expects them, for ever.
+ */
+export async function endMoves(server: ClusterServer): Promise<void> {
+  const moving = (await nodesBy(server)).flatMap((node) => node.moving);
+  for (const slot of moving) await onServer(server, (redis) => redis.call('CLUSTER', 'SETSLOT', slot, 'STABLE'));
 }
 
 async function nodesBy(server: ClusterServer): Promise<ClusterNode[]> {
@@ -109,5 +124,6 @@ function readNode(line: string): ClusterNode {
         const [from = 0, to = from] = range.split('-').map(Number);
         return [from, to] as const;
       }),
+    moving: ranges.flatMap((range) => /^\[(\d+)-/.exec(range)?.[1] ?? []).map(Number),
   };
 }
