@@ -81,6 +81,7 @@ const WORKER_DRAIN_MS = 1_500;
 /** Four for each of the three masters. */
 const CLUSTER_QUEUE_SHARDS = '12';
 const ROLE = 'eloquentpoll';
+const SIMULATED_AUDIT_RATE = '0.2';
 /** Separate, so that play money and polls of simulated models cannot be used when real models are asked. */
 const DATABASES = { real: 'eloquentpoll', simulated: 'eloquentpoll_simulated' };
 
@@ -115,6 +116,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     MODELS_FILE: models.file,
     ...(modelsBaseUrl && { MODELS_BASE_URL: modelsBaseUrl }),
     ...(simulator && { MODELS_REGISTRY_URL: others.MODELS_REGISTRY_URL || `${simulator.url}/registry/models` }),
+    // Their audits cost nothing, and without audits /trust and /models have no figures to show.
+    ...(simulator && { AUDIT_RATE: others.AUDIT_RATE || SIMULATED_AUDIT_RATE }),
     ...(options.gitCommit && { GIT_COMMIT: options.gitCommit }),
   };
   const place = placeOf(databases.owner, settings);

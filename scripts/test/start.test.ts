@@ -11,7 +11,7 @@ t.test('ready, ended by a signal, and the next start has the same account and ke
   const first = await startIn(t, folder);
   const ready = await first.ready;
   t.match(ready, { api_key: /^ep_k_\w{38}$/, balance_cents: 2500 });
-  t.equal(await (await fetch(ready.url)).text(), 'stand-in');
+  t.equal(await (await fetch(ready.url)).text(), 'stand-in, AUDIT_RATE 0.2', 'simulated models are audited');
   t.same(Object.keys(ready.processes).sort(), ['gateway', 'id-provider', 'postgres', 'redis', 'simulator', 'worker']);
   first.child.kill('SIGINT');
   t.equal((await first.ended).code, 0);
@@ -39,6 +39,7 @@ t.test('an account of simulated models and its play money are not there when rea
   t.notOk('simulator' in after.processes);
   t.not(after.account_id, before.account_id);
   t.not(after.api_key, before.api_key);
+  t.equal(await (await fetch(after.url)).text(), 'stand-in, AUDIT_RATE undefined', 'audits of real models cost money');
   real.child.kill('SIGTERM');
   t.equal((await real.ended).code, 0);
 });
