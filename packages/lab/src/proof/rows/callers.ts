@@ -159,14 +159,8 @@ export const CALLERS: readonly ProofRow[] = [
     id: 'lists',
     says: 'Lists stay fast with ten million polls of one account',
     target: 'p95 at most 50 ms for each page of 100 polls, history and usage',
-    command: '`npm run lists -- --polls 10000000 --thin --plans`; shorter: `packages/lab/test/lists.test.ts`',
+    command: '`npm run lists -- --polls 10000000 --months 12 --thin`; shorter: `packages/lab/test/lists.test.ts`',
     covers: ['packages/storage/src', 'packages/storage/sql', 'apps/gateway/src/polls/read'],
-    short: {
-      tried:
-        'sums of days and months by metadata key; bounds of the month in every subquery, each row read once, and polls of several months looked up one by one: with two million polls the two slow filters take .65 and .78 of their p95, three other filters by metadata .49 to .70, the rest as long as before (0044)',
-      takes:
-        'a run with ten million polls: scaled by these ratios, the two filters would take 38 and 42 ms, without cold reads',
-    },
   },
   {
     id: 'T28',
