@@ -44,7 +44,22 @@ begin
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
-  -- Of deleted polls; all others are deleted with their audit or their poll.
+  -- Of those whose audit was made, all are deleted with it. The newest 2,000 others of a roster version are needed to tell
+  -- a tenant's share (draw_audit). After three days no poll runs any more and no job waits.
+  delete from audit_draws where ctid = any(array(
+    select d.ctid
+      from roster_versions v
+     cross join lateral (select drawn_at from audit_draws where roster_version = v.version
+                          order by drawn_at desc offset 2000 limit 1) oldest
+      join audit_draws d on d.roster_version = v.version and d.drawn_at <= oldest.drawn_at
+     where d.drawn_at < now() - interval '3 days'
+       and not exists (select from audits a where a.poll_id = d.poll_id)
+       and not exists (select from audit_jobs j where j.poll_id = d.poll_id)
+     limit p_limit for update of d skip locked));
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
+  -- Of deleted polls.
   delete from audit_draws where ctid = any(array(
     select ctid from audit_draws where poll_id is null and drawn_at < now() - interval '1 year'
      limit p_limit for update skip locked));

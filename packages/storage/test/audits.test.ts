@@ -303,6 +303,34 @@ t.test('a tenant has at most twice its fair share of the audits, or a twentieth'
   t.equal(mine, Math.floor((0.05 * all) / 0.95), `${mine} of ${all} more`);
 });
 
+t.test('shares are counted in the newest draws, and older ones without an audit are forgotten', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  await noteRosterVersion(storage, ROSTER);
+  const draws = (tenant: string, count: number, daysAgo: number) =>
+    query(
+      `insert into audit_draws (roster_version, question, tenant, poll_id, drawn_at)
+       select 'v1', decode(md5($1 || n), 'hex'), $1, $1 || n, now() - make_interval(days => $3::integer, secs => n)
+         from generate_series(1, $2::integer) n`,
+      [tenant, count, daysAgo],
+    );
+  await draws('loud', 3_000, 9);
+  for (const tenant of ['a', 'b', 'c', 'd']) await draws(tenant, 500, 5);
+  const p = { id: 'p', tenant: 'loud', audit_version: 'v1', audit_question: 'ee' };
+  t.same(await query('select draw_audit($1) as version', [JSON.stringify(p)]), [{ version: 'v1' }]);
+  await query("update audit_draws set poll_id = null, question = null where poll_id like 'loud2%'");
+  await query("insert into audit_jobs (poll_id, roster_version, heard, max_u) values ('loud1', 'v1', '{}', 1)");
+  await pruneExpired(storage, 10_000);
+  const left = await query<{ tenant: string; n: number }>(
+    'select tenant, count(*)::integer as n from audit_draws group by tenant order by tenant',
+  );
+  t.same(
+    left.map(({ tenant, n }) => `${tenant} ${n}`),
+    ['a 499', 'b 500', 'c 500', 'd 500', 'loud 2'],
+    'the newest 2,000, and one whose audit is to be made',
+  );
+});
+
 t.test('audits count as provider spend, and wait at its ceiling', async (t) => {
   const fixture = await open(t);
   const { storage } = fixture;

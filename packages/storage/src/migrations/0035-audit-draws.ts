@@ -18,6 +18,7 @@ create table audit_draws (
 );
 create index audit_draws_poll on audit_draws (poll_id) where poll_id is not null;
 create index audit_draws_tenant on audit_draws (tenant);
+create index audit_draws_newest on audit_draws (roster_version, drawn_at, tenant);
 create index audit_draws_of_deleted on audit_draws (drawn_at) where poll_id is null;
 
 -- panel_u: the most that asking the whole panel can cost; the job waits until there is as much. needs_votes: false if
