@@ -44,8 +44,8 @@ begin
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
-  -- Of those whose audit was made, all are deleted with it. The newest 2,000 others of a roster version are needed to tell
-  -- a tenant's share (draw_audit). After three days no poll runs any more and no job waits.
+  -- Of those whose audit was made, all are deleted with it. The newest 2,000 others of a roster version are needed for
+  -- tenants' shares (draw_audit). After three days no poll runs any more and no job waits.
   delete from audit_draws where ctid = any(array(
     select d.ctid
       from roster_versions v
