@@ -145,7 +145,7 @@ t.test('a call takes as long as its model does on average', async (t) => {
 
 t.test('cheapest first: a model counts as often as it is asked', async (t) => {
   const rules: Rules = { ...LOCK_ONLY, order: 'cheapest' };
-  const even = estimate(rules, panel(3));
+  const even = estimate(LOCK_ONLY, panel(3));
   const dearIsSlow = panel(3).map((seat, i) => ({ ...seat, p50Ms: i < 2 ? 1_000 : 4_000, p90Ms: 1_000 }));
   // Two votes are always needed; the third is asked if they differ.
   const third = even.calls.expected - 2;

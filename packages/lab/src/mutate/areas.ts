@@ -63,6 +63,7 @@ export const AREAS: readonly Area[] = [
       'reasoning',
       'panel-order',
       'estimate',
+      'track-record',
       'machine',
     ].map((name) => `${VOTING}/test/${name}.test.ts`),
   },

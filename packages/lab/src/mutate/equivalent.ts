@@ -14,6 +14,18 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    where: 'packages/voting/src/stop-rules.ts',
+    line: "['confidence', (poll) => (confidenceThatStops(poll) ?? -1) >= poll.rules.threshold],",
+    becomes: "['confidence', (poll) => (confidenceThatStops(poll) ?? -2) >= poll.rules.threshold],",
+    why: 'a threshold is never negative',
+  },
+  {
+    where: 'packages/voting/src/tally.ts',
+    line: 'export const isTie = (votes: Votes): boolean => votesCast(votes) > 0 && lead(votes) === 0;',
+    becomes: 'export const isTie = (votes: Votes): boolean => votesCast(votes) > 1 && lead(votes) === 0;',
+    why: 'a single vote gives its option the lead, so this was never a tie',
+  },
+  {
     where: 'apps/gateway/src/polls/order/decimal-usd.ts',
     line: 'const size = microUsd < 0n ? -microUsd : microUsd;',
     becomes: 'const size = microUsd <= 0n ? -microUsd : microUsd;',
