@@ -98,7 +98,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     },
     short: {
       tried:
-        'one worker without faults; sweeps when a lease ends, when Postgres is back and when a suspect has ended; workers that cannot claim return their jobs (0054)',
+        'one worker without faults; sweeps when a lease ends, when Postgres is back and when a suspect has ended; workers that cannot claim return their jobs (0054). Reached until 2026-11-28 (25 of 4,263, at most .82 %); the newest run had mutation tests beside it on the same two cores, and 13 of its 294 were late',
       takes: LONGER,
     },
   },
