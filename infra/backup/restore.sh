@@ -20,6 +20,9 @@ pg_restore --exit-on-error --no-owner --no-privileges --jobs=4 --use-list="$list
 ask "delete from schema_migrations where name like 'grants-%'"
 # Only our tables: the server's own belong to the superuser.
 ask "analyze $(ask "select string_agg(format('%I.%I', schemaname, tablename), ', ') from pg_tables where schemaname = 'public'")"
-violations=$(ask 'select count(*) from check_ledger()')
+# Polls that ran at the moment of the dump are past their deadline by now: no fault of the books, and workers end them.
+violations=$(ask "select count(*) from check_ledger() where rule <> 'poll_overdue'")
 [ "$violations" = 0 ] || { echo "the ledger of this backup has $violations violations" >&2; exit 1; }
+running=$(ask "select count(*) from polls where status = 'running'")
+[ "$running" = 0 ] || echo "polls that were running: $running; workers continue them, or end them if their deadline has passed"
 echo "restored: $(ask 'select count(*) from polls') polls, $(ask 'select count(*) from transfers') transfers, the books balance"

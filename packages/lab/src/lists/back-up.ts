@@ -20,8 +20,8 @@ export interface BackedUp {
   readonly said: string;
   /** By the gateways' role before the migration. Should be false, because no privileges are restored. */
   readonly isReadableBefore: boolean;
-  /** The number of violations in the whole ledger, after the migration. */
-  readonly violations: number;
+  /** The rules that the whole ledger violates, after the migration. */
+  readonly violated: readonly string[];
 }
 
 const HOUR_MS = 3_600_000;
@@ -56,17 +56,17 @@ export async function backUpAndRestore({
     const isReadableBefore = (await checkAsGateway(scratch.url).catch(refused)) !== null;
     await queryOnce(databaseUrl, `alter role ${RESTORER} reset statement_timeout`);
     await migrate(asRole(scratch.url, RESTORER));
-    const violations = await checkAsGateway(scratch.url);
+    const violated = await checkAsGateway(scratch.url);
     const { size } = await stat(join(folder, file));
     const took = { dumpS: Math.round(dumpMs / 1_000), restoreS: Math.round(restoreMs / 1_000) };
-    return { ...took, bytes: size, said, isReadableBefore, violations };
+    return { ...took, bytes: size, said, isReadableBefore, violated };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 /** As `check-ledger.js --full` does. */
-async function checkAsGateway(url: string): Promise<number> {
+async function checkAsGateway(url: string): Promise<string[]> {
   await using storage = openStorage({
     databaseUrl: asRole(url, GATEWAY_ROLE),
     maxConnections: 1,
@@ -75,7 +75,7 @@ async function checkAsGateway(url: string): Promise<number> {
   const steps = checkWholeLedger(storage);
   for (;;) {
     const { done, value } = await steps.next();
-    if (done) return value.length;
+    if (done) return [...new Set(value.map(({ rule }) => rule))];
   }
 }
 
