@@ -14,7 +14,7 @@ COPY package.json ./
 COPY apps apps
 COPY packages packages
 COPY scripts scripts
-RUN pnpm install --frozen-lockfile --offline && node scripts/bundle.ts && rm dist/*/*.map
+RUN pnpm install --frozen-lockfile --offline && node scripts/bundle.ts && find dist -name '*.map' -delete
 COPY infra/image infra/image
 # A root file system of exactly what Node opens.
 RUN set -eu; \

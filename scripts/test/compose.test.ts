@@ -167,6 +167,7 @@ t.test('the images hold no shell, run unprivileged, and are built from the lockf
   t.match(runtime, /^USER 65532:65532$/m);
   t.notMatch(runtime, /^RUN/m);
   t.match(dockerfile, /pnpm install --frozen-lockfile/);
+  t.match(dockerfile, /find dist -name '\*\.map' -delete/, 'without source maps, those of chunks included');
 });
 
 t.test('the shell scripts of infra can be read by a shell', async (t) => {
