@@ -154,6 +154,11 @@ t.test('a process is asked where it answers, and has longer to leave than it tak
     const drained_ms = drains.reduce((sum: number, { value }: { value: string }) => sum + Number(value), 0);
     t.ok(drained_ms >= 20_000 && spec.template.spec.terminationGracePeriodSeconds * 1_000 > drained_ms + 5_000);
     t.equal(spec.replicas, undefined, 'an apply does not undo the autoscaler');
+    t.same(
+      spec.template.spec.topologySpreadConstraints.map(({ topologyKey }: { topologyKey: string }) => topologyKey),
+      ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'],
+      'the loss of a zone or of a node leaves some',
+    );
     t.equal(
       named(manifests, 'PodDisruptionBudget', name).spec.selector.matchLabels['app.kubernetes.io/component'],
       name,
@@ -306,6 +311,10 @@ t.test('databases by operators: what they are called and hold is what the proces
     ...roles.map(({ passwordSecret }) => passwordSecret.name),
   ])
     t.ok(readme.includes(`\`${secret}\``), secret);
+  t.ok(
+    postgres.bootstrap.initdb.postInitApplicationSQL.includes('grant pg_monitor, pg_signal_backend to eloquentpoll'),
+    'the URL of the owner is enough for the runbooks',
+  );
   t.match(postgres.postgresql, {
     synchronous: { method: 'any', number: 1, dataDurability: 'required' },
     parameters: { synchronous_commit: 'on' },
