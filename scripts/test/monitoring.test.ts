@@ -195,6 +195,15 @@ t.test('metrics that runbooks name exist', async (t) => {
       t.ok(labelsOf(metric) ?? metric === 'eloquentpoll_', `${name}: ${metric}`);
 });
 
+t.test('the help of eloquentpoll_ready_check names every check of a gateway and of a worker', async (t) => {
+  for (const file of ['apps/gateway/src/operators/open-ops.ts', 'apps/worker/src/ops/open-ops.ts']) {
+    const [, rest = ''] = readFileSync(join(root, file), 'utf8').split('openReadiness(metrics, {');
+    const names = [...rest.split('\n  });')[0]!.matchAll(/^ {4}(\w+)[:,]|\b(replica): \{/gm)].map(([, a, b]) => a ?? b);
+    t.ok(names.length >= 5, names.join(' '));
+    for (const name of names) t.match(METRICS.eloquentpoll_ready_check.help, new RegExp(`\\b${name}\\b`), file);
+  }
+});
+
 function problems(expr: string): string[] {
   const found: string[] = [];
   const metrics: string[] = [];

@@ -530,7 +530,7 @@ export const METRICS = {
     type: 'gauge',
     on: BOTH,
     labels: ['check'],
-    help: '1 while this check of readiness succeeds: postgres, redis, event_loop, listening (gateway), consuming and progress (worker), draining (1: the process is not draining).',
+    help: '1 while this check of readiness succeeds: postgres, redis, event_loop, listening and replica (gateway), consuming and liveness (worker), draining (1: the process is not draining).',
   },
   eloquentpoll_build_info: {
     type: 'gauge',
