@@ -198,9 +198,25 @@ t.test('metrics that runbooks name exist', async (t) => {
 t.test('the help of eloquentpoll_ready_check names every check of a gateway and of a worker', async (t) => {
   for (const file of ['apps/gateway/src/operators/open-ops.ts', 'apps/worker/src/ops/open-ops.ts']) {
     const [, rest = ''] = readFileSync(join(root, file), 'utf8').split('openReadiness(metrics, {');
-    const names = [...rest.split('\n  });')[0]!.matchAll(/^ {4}(\w+)[:,]|\b(replica): \{/gm)].map(([, a, b]) => a ?? b);
+    const names = [...rest.split('\n  });')[0]!.matchAll(/^ {4}(\w+)[:,]|\b(replica): \{/gm)].map(
+      ([, a, b]) => (a ?? b)!,
+    );
     t.ok(names.length >= 5, names.join(' '));
     for (const name of names) t.match(METRICS.eloquentpoll_ready_check.help, new RegExp(`\\b${name}\\b`), file);
+  }
+});
+
+t.test('what runbooks name on the board, on the console or on another page is called so there', async (t) => {
+  const folder = join(root, 'infra/runbooks');
+  const pages = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  const operatorsConsole = readFileSync(join(root, 'apps/gateway/src/operators/console/page.ts'), 'utf8');
+  const titles = new Set(panels.map(({ title }) => title));
+  const italics = /(?<!\*)\*([A-Z][^*]+)\*(?!\*)/g;
+  const named = pages.flatMap((page) => [...page.matchAll(italics)].map(([, title]) => title!));
+  t.ok(named.length >= 10);
+  for (const title of named) {
+    const isStep = pages.some((page) => page.includes(`. ${title}:`));
+    t.ok(titles.has(title) || isStep || operatorsConsole.includes(`'${title}'`), title);
   }
 });
 
