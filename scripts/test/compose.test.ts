@@ -58,6 +58,13 @@ t.test('a service sets what its process reads, and no secret stands in the file'
     }
 });
 
+t.test('with real models, both processes are given the ceilings of spend', async (t) => {
+  const { gateway, worker } = read('infra/compose/real-models.yml').services;
+  for (const name of ['PROVIDER_SPEND_HOUR_USD', 'PROVIDER_SPEND_DAY_USD'])
+    for (const { environment } of [gateway, worker]) t.equal(environment[name], `\${${name}:-}`);
+  t.equal(gateway.environment.FREE_DAILY_CAP_USD, `\${FREE_DAILY_CAP_USD:-}`);
+});
+
 const trustedBy = (TRUST_PROXY: string) =>
   readConfig({ DATABASE_URL: 'postgres://u:p@h/d', REDIS_URL: 'redis://h', KEY_PEPPER: 'x'.repeat(32), TRUST_PROXY })
     .trustedProxies;
