@@ -106,6 +106,14 @@ t.test('every container runs unprivileged, read-only, without capabilities, with
   }
 });
 
+t.test('a pod is given every file of its secret, as a URL may name one beside it', async (t) => {
+  for (const { metadata, spec } of workloads) {
+    const [{ secret }] = spec.template.spec.volumes;
+    t.match(secret.secretName, `eloquentpoll-${metadata.name}`);
+    t.equal(secret.items, undefined, metadata.name);
+  }
+});
+
 /** The cluster's `restricted`: of a pod, what it and its container are given together. */
 const checkRestricted = (t: Test, pod: Manifest['spec'], container: Manifest['spec'], name: string): void => {
   t.equal(container?.runAsNonRoot ?? pod?.runAsNonRoot, true, `${name} does not run as root`);
