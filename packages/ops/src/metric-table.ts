@@ -486,7 +486,7 @@ export const METRICS = {
     type: 'gauge',
     on: BOTH,
     labels: [],
-    help: 'Rules of the ledger that the last check found violated; any value except 0 raises an alarm.',
+    help: 'Violations of the rules of the ledger that the last check found, polls that only end late not counted; any value except 0 raises an alarm.',
   },
   eloquentpoll_ledger_checked_timestamp_seconds: {
     type: 'gauge',

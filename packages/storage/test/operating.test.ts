@@ -100,3 +100,12 @@ t.test('the ledger is checked by one process when it is due, and all see what wa
   t.ok((await checkLedgerInTurn(storage, 60_000))!.violations.length > 0);
   t.ok((await readFleetFigures(storage)).ledger.violations > 0);
 });
+
+t.test('a poll that ends late is found by the check and counts for no violated ledger', async (t) => {
+  const { storage, query } = await open(t);
+  const poll = newPoll(await funded(storage, USD));
+  await acceptPoll(storage, { poll, holdU: USD });
+  await query(`update polls set deadline_at = now() - interval '2 minutes' where id = $1`, [poll.id]);
+  t.match((await checkLedgerInTurn(storage, 60_000))!.violations, [{ rule: 'poll_overdue', subject: poll.id }]);
+  t.match((await readFleetFigures(storage)).ledger, { violations: 0 });
+});

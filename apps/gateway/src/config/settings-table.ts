@@ -177,7 +177,7 @@ export const GATEWAY_SETTINGS = {
   AUDIT_LATER_RATE: withDefault(
     share,
     0.05,
-    'The share of questions that are audited once their panel has AUDIT_RATE_UNTIL audits.',
+    'The share of questions that are audited once their panel has AUDIT_RATE_UNTIL audits; at most AUDIT_RATE.',
   ),
   AUDIT_RATE_UNTIL: withDefault(
     integer(0, 1_000_000),

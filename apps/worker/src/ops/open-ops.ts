@@ -8,7 +8,7 @@ import {
   type Readiness,
   watchLoop,
 } from '@eloquentpoll/ops';
-import { readFailedModels, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
+import { findPoll, readFailedModels, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 import type { OpenContext } from '../context.ts';
@@ -65,7 +65,8 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
     postgres: {
       vital: true,
       async ask() {
-        await readFleetFigures(storage);
+        // By primary key, for a poll that does not exist: figures of the fleet may be slow while polls can be run.
+        await findPoll(storage, 'ps_ready');
         return null;
       },
     },

@@ -32,6 +32,7 @@ import { actsBeginOnce } from './0030-acts-begin-once.ts';
 import { removedEndpoints } from './0032-removed-endpoints.ts';
 import { indexesOfAccounts } from './0033-indexes-of-accounts.ts';
 import { auditDraws } from './0035-audit-draws.ts';
+import { latePolls } from './0036-late-polls.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -71,4 +72,5 @@ export const migrations: readonly Migration[] = [
   removedEndpoints,
   indexesOfAccounts,
   auditDraws,
+  latePolls,
 ];
