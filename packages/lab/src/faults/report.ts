@@ -9,10 +9,10 @@ import { judgedWaits } from './rules/cluster-rules.ts';
 import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
 import { acceptedAgainMs } from './rules/failover-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
-import { lostPolls, STORED } from './rules/poll-rules.ts';
+import { endsByWorkers, lostPolls, STORED } from './rules/poll-rules.ts';
 import { sum } from './rules/rule.ts';
 import { wasCut } from './rules/stream-rules.ts';
-import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS } from './rules/worker-rules.ts';
+import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS, votesSeen, votesTakenOver } from './rules/worker-rules.ts';
 import { RULES_OF_ALL } from './rules.ts';
 
 // The result of a campaign: figures, and a verdict for each rule.
@@ -94,6 +94,9 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     'calls of models': calls.length,
     'calls in transit when their worker was stopped': callsInTransit(history),
     'calls made again': callsMadeAgain(history).length,
+    'votes seen to arrive': votesSeen(history),
+    'votes that had arrived when their poll was claimed again': votesTakenOver(history),
+    'ends held against the worker that wrote them': endsByWorkers(history).length,
     'polls taken over from killed workers': resumes.length,
     'claimed again after more than 15 s': resumes.filter((resume) => waitOf(resume) > RESUME_WITHIN_MS).length,
     ...judgedOf(history),

@@ -1,10 +1,14 @@
 import type { CampaignHistory } from '../history.ts';
 import { resumesOf, tookMs } from '../resumes.ts';
+import { endsByWorkers } from './poll-rules.ts';
 import { type CampaignRule, countBy, seatKey, tooManyLate } from './rule.ts';
 
 export const RESUME_WITHIN_MS = 15_000;
 /** A worker loses a poll 5 s after its deadline, and a sweep finds the poll within 4 s. */
 const LATE_MS = 15_000;
+/** Below so many, a share may be chance. */
+const MANY = 100;
+const MOST = 0.5;
 
 /** Additional rules while only workers fail: stores and network are always up. */
 export const workerRules: readonly CampaignRule[] = [
@@ -18,6 +22,13 @@ export const workerRules: readonly CampaignRule[] = [
   {
     name: 'a vote that has arrived is never asked for again',
     broken: (history) => callsMadeAgain(history).map(({ seat, lateMs }) => `${seat} asked ${lateMs} ms after its vote`),
+  },
+  {
+    name: 'most votes are seen to arrive, and most ends are held against a worker',
+    broken: (history) => [
+      ...tooFew('votes were seen to arrive', votesSeen(history), validVotes(history)),
+      ...tooFew('ends were held against a worker', endsByWorkers(history).length, endsOfClaimed(history)),
+    ],
   },
   {
     name: 'every vote is stored once, and billed when it is valid',
@@ -35,6 +46,31 @@ export const workerRules: readonly CampaignRule[] = [
     },
   },
 ];
+
+/** Nothing is found where nothing was looked at: a judge that no longer sees what it judges must not call it right. */
+const tooFew = (what: string, seen: number, all: number): string[] =>
+  all >= MANY && seen < MOST * all ? [`${seen} of ${all} ${what}`] : [];
+
+const validVotes = ({ votes }: CampaignHistory): number => votes.filter(({ option }) => option !== null).length;
+
+/** Not those that were canceled before any worker had them. */
+const endsOfClaimed = ({ journal }: CampaignHistory): number =>
+  journal.filter(({ kind, epoch }) => kind === 'ended' && epoch > 0).length;
+
+/** Stored votes whose arrival was seen. Only such a vote can be found to be asked for again. */
+export function votesSeen(history: CampaignHistory): number {
+  const arrived = arrivalTimes(history);
+  return history.votes.filter((vote) => vote.option !== null && arrived.has(seatKey(vote))).length;
+}
+
+/** How often a call could have been made again: votes that had arrived, each time their poll was claimed again. */
+export function votesTakenOver(history: CampaignHistory): number {
+  const arrived = Map.groupBy(arrivalTimes(history), ([seat]) => seat.split(' ')[0]!);
+  return history.journal
+    .filter(({ kind, epoch }) => kind === 'claimed' && epoch > 1)
+    .map(({ pollId, at }) => (arrived.get(pollId) ?? []).filter(([, arrivedAt]) => arrivedAt < at).length)
+    .reduce((sum, count) => sum + count, 0);
+}
 
 export function callsMadeAgain(history: CampaignHistory): { seat: string; lateMs: number }[] {
   const arrived = arrivalTimes(history);
