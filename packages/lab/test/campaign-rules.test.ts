@@ -82,6 +82,7 @@ const CUT = 'no stream ends without its last event while nothing is struck that 
 const STREAM = 'a stream ends with its last event, and numbers only rise';
 const OWN_POLL = 'each row of a batch is answered by its own poll';
 const BATCH_ENDS = 'every batch ends with all of its rows, costs what its polls did, and reserves nothing then';
+const PAID = 'an account has what was paid in, less what its polls were charged';
 const CAPTURED = 'captured is the sum of billed votes, at most the hold, at most the most it may cost';
 const BILLED = 'a model is billed at most once per poll, for a vote or what the free pool pays for a failure';
 const STORED_VOTES = 'every vote is stored once, and billed when it is valid';
@@ -125,6 +126,16 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
         event.pollId === 'p1' && event.kind === 'ended' ? { ...event, connection: 'of w1' } : event,
       ),
     },
+  ],
+  [
+    'a poll that was emptied and that nobody had deleted',
+    ['only what its caller deletes is emptied'],
+    pollsWith({ isEmptied: true }),
+  ],
+  [
+    'a charge that was taken from the balance twice',
+    [PAID],
+    { balances: HONEST.balances.with(-1, { ...HONEST.balances.at(-1)!, availableU: 999_800n }) },
   ],
   [
     'a result that was written again',
@@ -231,7 +242,7 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   ],
   ['a poll with two posts', ['every poll has one hold, and one post or void'], pollsWith({ posts: 2 })],
   ['a poll without a hold', ['every poll has one hold, and one post or void'], pollsWith({ holds: 0 })],
-  ['a capture that no vote explains', [CAPTURED], pollsWith({ postedU: 200n })],
+  ['a capture that no vote explains', [CAPTURED, PAID], pollsWith({ postedU: 200n })],
   ['a capture beyond the hold', [CAPTURED], pollsWith({ holdU: 99n })],
   ['a hold beyond what the poll may cost', [CAPTURED], pollsWith({ maxCostU: 499n })],
   [
@@ -407,6 +418,7 @@ t.test('a poll that was given up frees its key: the next one is no second poll',
     ],
     votes: [...HONEST.votes, { pollId: 'p0', seat: 0, modelId: 'm0', option: 1, billedU: 100n, failedMaxU: 0n }],
     calls: [...HONEST.calls, { ...HONEST.calls[1]!, pollId: 'p0', madeAt: 100, at: 100 }],
+    balances: HONEST.balances.with(-1, { ...HONEST.balances.at(-1)!, availableU: 999_800n }),
     ...instead(0, { named: new Set(['p0', 'EP-p1']) }),
   };
   t.same(broken(history), ['no poll is given up']);

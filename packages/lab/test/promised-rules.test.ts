@@ -363,12 +363,16 @@ t.test('every rule has a lie that breaks it', async (t) => {
 t.test(
   'what providers count is held against the ceiling of its hour, and nothing shows it where no caller was refused',
   async (t) => {
-    const [ceiling, counted, reached] = spendRules(150);
+    const [ceiling, inAll, counted, reached] = spendRules(150);
     t.same(ceiling!.broken(HONEST), []);
     const twice = { ...HONEST, calls: [...HONEST.calls, { ...HONEST.calls[0]!, pollId: 'p3' }] };
     t.match(ceiling!.broken(twice), [/^1970-01-01T00:00:00\.000Z: 200 of 150$/]);
     const later = HONEST.polls.map((poll) => (poll.id === 'p3' ? { ...poll, spendAt: 4_000_000 } : poll));
     t.same(ceiling!.broken({ ...twice, polls: later }), [], 'each hour has its own');
+    t.same(inAll!.broken(HONEST), []);
+    t.same(inAll!.broken({ ...twice, polls: later }), ['200 in 1 hours of 150'], 'an hour in which nobody asked');
+    const next = { ...twice, calls: twice.calls.map((call, i) => ({ ...call, at: call.at + i * 3_600_000 })) };
+    t.same(inAll!.broken(next), [], 'the campaign lasted into the next hour');
     t.same(counted!.broken({ ...HONEST, countedSpendU: 150n }), []);
     t.same(counted!.broken({ ...HONEST, countedSpendU: 151n }), ['151 of 150']);
     t.equal(reached!.broken(HONEST).length, 1);

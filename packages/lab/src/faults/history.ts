@@ -21,6 +21,8 @@ export interface StoredPoll {
   accountId: string | null;
   /** The poll was deleted: only ids and numbers are left. */
   isEmptied: boolean;
+  /** Whose money was held for it: also known after it was emptied. */
+  payerId: string | null;
   status: string;
   entryPoint: string;
   claims: number;
@@ -124,9 +126,10 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
            p.spec ->> 'options' as options, r.winning_option, r.is_tie,
            p.batch_id || ' ' || p.batch_line as row,
            exists (select from dead_letters d where d.poll_id = p.id) as buried,
-           p.unvoted_u::text as unvoted_u, t.hold_u, t.holds, t.posts, t.voids, t.posted_u
+           p.unvoted_u::text as unvoted_u, t.payer, t.hold_u, t.holds, t.posts, t.voids, t.posted_u
       from polls p left join results r on r.poll_id = p.id left join lateral (
-        select coalesce(sum(amount_u) filter (where kind = 'hold'), 0)::text as hold_u,
+        select min(debit::text) filter (where kind = 'hold') as payer,
+               coalesce(sum(amount_u) filter (where kind = 'hold'), 0)::text as hold_u,
                (count(*) filter (where kind = 'hold'))::integer as holds,
                (count(*) filter (where kind = 'post'))::integer as posts,
                (count(*) filter (where kind = 'void'))::integer as voids,
@@ -166,6 +169,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       resultId: String(row.result_id),
       accountId: row.account_id === null ? null : String(row.account_id),
       isEmptied: row.emptied === true,
+      payerId: row.payer === null ? null : String(row.payer),
       status: String(row.status),
       entryPoint: String(row.entry_point),
       claims: Number(row.claims),

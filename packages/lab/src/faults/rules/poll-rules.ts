@@ -108,6 +108,17 @@ export const pollRules: readonly CampaignRule[] = [
     },
   },
   {
+    // Other rules leave out what is empty.
+    name: 'only what its caller deletes is emptied',
+    broken({ operations, polls }) {
+      const deleted = new Set(operations.flatMap(({ erasure, named }) => (erasure ? [...named] : [])));
+      return polls
+        .filter(({ isEmptied }) => isEmptied)
+        .filter(({ id, resultId, row }) => ![id, resultId, row?.split(' ')[0] ?? ''].some((name) => deleted.has(name)))
+        .map(({ id }) => `${id} is empty, and nobody deleted it`);
+    },
+  },
+  {
     name: 'no process ends by itself',
     broken: ({ crashes }) => [...crashes],
   },
