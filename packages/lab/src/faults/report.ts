@@ -8,6 +8,7 @@ import { rowsOfBatches } from './rules/batch-rules.ts';
 import { judgedWaits } from './rules/cluster-rules.ts';
 import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
 import { acceptedAgainMs } from './rules/failover-rules.ts';
+import { limitCounts } from './rules/limit-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
 import { endsByWorkers, lostPolls, STORED } from './rules/poll-rules.ts';
 import { sum } from './rules/rule.ts';
@@ -107,8 +108,23 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
       'receipts verified with their result': history.promised.receipts.length,
       'deleted texts that a failover brought back': broughtBack(history),
       ...publicReadCounts(history),
+      ...triedOf(history),
     }),
     'journal entries': journal.length,
+  };
+}
+
+/** How often what is promised beyond polls was put to the test. */
+function triedOf(history: CampaignHistory): CampaignReport['counts'] {
+  const { taken, refused, keysOfBoth } = limitCounts(history);
+  return {
+    'webhooks received': history.promised?.messages.length ?? 0,
+    'cancellations that callers heard to be over': history.operations.filter(
+      ({ canceledAt }) => canceledAt !== undefined,
+    ).length,
+    'polls with a limited key': taken,
+    'polls refused at the limit of a key': refused,
+    'keys that took polls and refused others': keysOfBoth,
   };
 }
 
