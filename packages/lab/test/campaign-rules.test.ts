@@ -535,10 +535,23 @@ t.test('each rule of rolling restarts finds what contradicts it', async (t) => {
   const restart = { kind: 'term worker', target: 'w1', at: 0, until: 9, exit: 0 } as const;
   const unnoticed = { ...HONEST, operations: [stream], polls: [poll('p1')], faults: [restart] };
   const found = (history: CampaignHistory) => rollingRules.map((rule) => rule.broken(history).length);
-  t.same(found(unnoticed), [0, 0, 0]);
-  t.same(found({ ...unnoticed, operations: [sync] }), [1, 0, 0], 'an answer 503');
-  t.same(found({ ...unnoticed, polls: [poll('p1', { status: 'failed' })] }), [0, 1, 0], 'a failed poll');
-  t.same(found({ ...unnoticed, faults: [{ ...restart, exit: 1 }] }), [0, 0, 1], 'an exit code');
+  t.same(found(unnoticed), [0, 0, 0, 0]);
+  const late = { ...unnoticed, operations: [operation(0, 'sync', { attempts: [attempt({ status: 503 })] })] };
+  t.same(found(late), [1, 0, 0, 0], 'an answer 503');
+  t.same(found({ ...unnoticed, polls: [poll('p1', { status: 'failed' })] }), [0, 1, 0, 0], 'a failed poll');
+  t.same(found({ ...unnoticed, faults: [{ ...restart, exit: 1 }] }), [0, 0, 1, 0], 'an exit code');
+  const lost = (asked: number, gateway = 'g1') =>
+    found({
+      ...unnoticed,
+      operations: [operation(0, 'sync', { attempts: [attempt({ gateway, asked, status: null, code: 'ECONNRESET' })] })],
+      faults: [
+        { ...restart, kind: 'term gateway', target: 'g1', at: 5_000, until: 6_000 },
+        { ...restart, at: 9_000, until: 9_500 },
+      ],
+    });
+  t.same([lost(5_500), lost(8_000), lost(4_500)], Array(3).fill([0, 0, 0, 0]), 'sent while its gateway was away');
+  t.same(lost(3_000), [0, 0, 0, 1], 'under way when its gateway was asked to end');
+  t.same([lost(12_000), lost(5_500, 'g2')], Array(2).fill([0, 0, 0, 1]), 'its gateway was there');
 });
 
 t.test('each rule of an upgrade finds what contradicts it', async (t) => {

@@ -38,11 +38,13 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   {
     id: 'T1/T4',
     says: 'No vote is billed twice, and no worker writes without its lease',
-    target: '0 over 1,000 kills and 500 stops of workers',
+    target:
+      '0 over 1,000 kills and 500 stops of workers. Only a poll that is claimed more than once can be billed twice',
     command: WORKERS,
     covers: RUNNING,
     experiments: ['chaos workers'],
     ...NOTHING_LOST,
+    beside: ['claimed more than once'],
     needs: [
       { what: 'kills', atLeast: 1_000, of: ['kill worker'] },
       { what: 'stops', atLeast: 500, of: ['stop worker'] },
@@ -51,11 +53,13 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   {
     id: 'calls-twice',
     says: 'No model is asked again for a vote that has arrived',
-    target: '0 over 1,000 kills and 500 stops of workers',
+    target:
+      '0 over 1,000 kills and 500 stops of workers, by the moment at which a worker makes a call. A call that was made before the vote and reached its model after it, because its worker was stopped in between, cannot be prevented and is counted beside it. Only calls for polls that are claimed more than once can be repeated',
     command: WORKERS,
     covers: RUNNING,
     experiments: ['chaos workers'],
     rate: { failures: ['calls made again'], of: 'calls of models' },
+    beside: ['calls in transit when their worker was stopped', 'claimed more than once'],
     rules: ['a vote that has arrived is never asked for again'],
     needs: [
       { what: 'kills', atLeast: 1_000, of: ['kill worker'] },
@@ -137,6 +141,8 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     needs: [
       { what: 'polls', atLeast: 1_000 },
       { what: 'faults', atLeast: 200 },
+      { what: 'receipts verified with their result', atLeast: 1_000 },
+      { what: 'reads of deleted results by strangers, answered as gone', atLeast: 1_000 },
     ],
     mended: {
       at: '2026-11-28T12:37:00.000Z',
@@ -154,6 +160,8 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     needs: [
       { what: 'polls', atLeast: 1_000 },
       { what: 'faults', atLeast: 100 },
+      { what: 'receipts verified with their result', atLeast: 1_000 },
+      { what: 'reads of deleted results by strangers, answered as gone', atLeast: 1_000 },
     ],
     mended: {
       at: '2026-11-23T12:00:00.000Z',
@@ -259,7 +267,10 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     covers: LEDGER,
     experiments: Object.keys(PLANS).map((name) => `chaos ${name}`),
     rate: { failures: ['open holds'], of: 'polls' },
-    rules: ['every poll has one hold, and one post or void'],
+    rules: [
+      'every poll has one hold, and one post or void',
+      'every batch ends with all of its rows, costs what its polls did, and reserves nothing then',
+    ],
     mended: {
       at: '2026-11-23T12:00:00.000Z',
       of: ['chaos promises-cluster', 'chaos batches'],
@@ -294,11 +305,14 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   {
     id: 'T38',
     says: 'Rolling restarts go unnoticed',
-    target: '0 failed polls and no 5xx answer, over 10 restarts of everything',
+    target:
+      '0 failed polls and no 5xx answer, over 10 restarts of everything (five processes). Callers have no load balancer: what they send to a gateway while it is away is lost and sent to the other one, and streams continue there. Nothing else is lost',
     command: '`npm run chaos -- --only rolling --continue docs/proofs/runs.jsonl`',
     covers: SERVICE,
     experiments: ['chaos rolling'],
     rate: { failures: ['violations'], of: 'polls' },
+    beside: ['requests without an answer', 'streams that were cut'],
+    needs: [{ what: 'restarts of processes', atLeast: 50, of: ['term gateway', 'term worker'] }],
   },
   {
     id: 'batch',
