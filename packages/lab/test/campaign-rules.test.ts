@@ -2,7 +2,8 @@ import t from 'tap';
 import type { Fault, FaultKind } from '../src/faults/fault-kinds.ts';
 import type { CampaignHistory, StoredPoll } from '../src/faults/history.ts';
 import type { RecordedOperation } from '../src/faults/operations.ts';
-import { brokenText } from '../src/faults/report.ts';
+import { PLANS } from '../src/faults/plans.ts';
+import { brokenText, reportOf } from '../src/faults/report.ts';
 import { rowsOfBatches } from '../src/faults/rules/batch-rules.ts';
 import { clusterRules } from '../src/faults/rules/cluster-rules.ts';
 import { acceptedAgainMs, failoverRules, lossRules } from '../src/faults/rules/failover-rules.ts';
@@ -529,6 +530,28 @@ t.test('what could have been asked for again is counted', async (t) => {
   t.equal(votesTakenOver(HONEST), 0, 'both votes arrived after the second claim');
   const early = HONEST.arrivals.map((arrival) => ({ ...arrival, at: arrival.at - 200 }));
   t.equal(votesTakenOver({ ...HONEST, arrivals: early }), 2);
+});
+
+t.test('polls of one killed worker wait together: its kill is counted once', async (t) => {
+  const ids = ['p1', 'p2', 'p3'];
+  const claim = { kind: 'claimed', epoch: 1, connection: 'of w', worker: 'w1', at: 100 } as const;
+  const journal = ids.flatMap((pollId) => [
+    { ...claim, pollId },
+    { ...claim, pollId, epoch: 2, worker: 'w2', at: pollId === 'p3' ? 1_000 : 20_000 },
+  ]);
+  const plan = PLANS.workers({ minutes: 1, kills: 1, stops: 0, polls: 1, workers: 2 });
+  const campaign = {
+    ...{ history: { ...HONEST, journal }, skipped: new Map(), tookMs: 1 },
+    fleet: { warnings: new Map(), startsMs: [] },
+  };
+  const { counts } = reportOf(campaign, { plan, seed: 's', kills: 1, record: null });
+  t.match(counts, {
+    'polls taken over from killed workers': 3,
+    'claimed again after more than 15 s': 2,
+    'kills of workers that had polls': 1,
+    'kills after which a poll was claimed later than after 15 s': 1,
+    'votes that had arrived when their poll was claimed again': 2,
+  });
 });
 
 t.test('each rule of rolling restarts finds what contradicts it', async (t) => {

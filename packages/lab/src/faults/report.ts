@@ -3,7 +3,15 @@ import { asSeconds, percentile, tableLines } from '../terminal/table.ts';
 import type { Campaign, CampaignSettings } from './campaign.ts';
 import { PROCESS_KILLS } from './fault-kinds.ts';
 import type { CampaignHistory } from './history.ts';
-import { type JudgedWait, resumesOf, slowestLines, unclaimedMs, tookMs as waitOf, withStoresMs } from './resumes.ts';
+import {
+  type JudgedWait,
+  type Resume,
+  resumesOf,
+  slowestLines,
+  unclaimedMs,
+  tookMs as waitOf,
+  withStoresMs,
+} from './resumes.ts';
 import { rowsOfBatches } from './rules/batch-rules.ts';
 import { judgedWaits } from './rules/cluster-rules.ts';
 import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
@@ -100,6 +108,7 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     'ends held against the worker that wrote them': endsByWorkers(history).length,
     'polls taken over from killed workers': resumes.length,
     'claimed again after more than 15 s': resumes.filter((resume) => waitOf(resume) > RESUME_WITHIN_MS).length,
+    ...killsOfResumes(resumes),
     ...judgedOf(history),
     ...upgradeOf(history),
     'double captures': polls.filter(({ posts }) => posts > 1).length,
@@ -125,6 +134,17 @@ function triedOf(history: CampaignHistory): CampaignReport['counts'] {
     'polls with a limited key': taken,
     'polls refused at the limit of a key': refused,
     'keys that took polls and refused others': keysOfBoth,
+  };
+}
+
+/** All polls of a killed worker wait together, so that kills are the trials that chance draws one by one. */
+function killsOfResumes(resumes: readonly Resume[]): CampaignReport['counts'] {
+  const kills = [...Map.groupBy(resumes, ({ killedAt }) => killedAt).values()];
+  return {
+    'kills of workers that had polls': kills.length,
+    'kills after which a poll was claimed later than after 15 s': kills.filter((each) =>
+      each.some((resume) => waitOf(resume) > RESUME_WITHIN_MS),
+    ).length,
   };
 }
 
