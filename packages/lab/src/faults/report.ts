@@ -80,6 +80,7 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     keys: operations.filter(({ kind }) => kind === 'herd').length,
     requests: attempts.length,
     'requests without an answer': attempts.filter(({ status }) => status === null).length,
+    'of these by timeout': attempts.filter(({ status, code }) => status === null && code === 'timeout').length,
     'answers 503': answered(503),
     'answers 429': answered(429),
     streams: streams.length,
