@@ -28,6 +28,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       { what: 'polls', atLeast: 20_000 },
       { what: 'faults', atLeast: 1_000 },
       { what: 'losses of Redis', atLeast: 100, of: ['losses of Redis', 'flushall', 'kill redis, lose all'] },
+      { what: 'full disks', atLeast: 10, of: ['disk full'] },
     ],
     mended: {
       at: '2026-11-22',
@@ -178,7 +179,10 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     covers: RUNNING,
     experiments: ['chaos spend'],
     rate: { failures: ['violations'], of: 'calls of models' },
-    needs: [{ what: 'calls of models', atLeast: 1_000 }],
+    needs: [
+      { what: 'calls of models', atLeast: 1_000 },
+      { what: 'faults', atLeast: 200 },
+    ],
     short: { tried: 'short runs on a busy machine', takes: LONGER },
   },
   {
@@ -242,6 +246,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     covers: SERVICE,
     experiments: ['chaos pooler'],
     ...NOTHING_LOST,
+    needs: [{ what: 'kills of the pooler', atLeast: 30, of: ['kill pooler'] }],
   },
   {
     id: 'cells',
@@ -285,7 +290,11 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       '`npm run chaos -- --only keys --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`; full, `packages/storage/test/accept-poll.test.ts`',
     covers: [...ASKING, ...LEDGER],
     experiments: ['chaos keys'],
-    ...noneOf('violations', 1_000, 'keys'),
+    rate: { failures: ['violations'], of: 'keys' },
+    needs: [
+      { what: 'keys', atLeast: 1_000 },
+      { what: 'kills', atLeast: 100, of: ['kill worker', 'kill gateway'] },
+    ],
     short: {
       tried:
         'about 270 keys in five minutes on two shared cores; in the database alone, without kills, 1,000 keys hold',
@@ -299,7 +308,11 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     command: '`npm run chaos -- --only streams --minutes 6 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: STREAMS,
     experiments: ['chaos streams'],
-    ...noneOf('violations', 10_000, 'streams'),
+    rate: { failures: ['violations'], of: 'streams' },
+    needs: [
+      { what: 'streams', atLeast: 10_000 },
+      { what: 'faults of Redis', atLeast: 30, of: ['flushall', 'kill redis', 'kill redis, lose all'] },
+    ],
     short: { tried: '4,200 streams in six minutes on two shared cores', takes: LONGER },
   },
   {
