@@ -300,6 +300,11 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     [ASKED],
     { calls: [...HONEST.calls, { ...HONEST.calls[0]!, pollId: 'p9' }] },
   ],
+  [
+    'a retry that is made more often than its poll was claimed',
+    [ASKED],
+    { calls: [...HONEST.calls, ...[1, 2].map(() => HONEST.calls.at(-1)!)] },
+  ],
   ['a vote with a fourth call', [ASKED], { calls: [...HONEST.calls, { ...HONEST.calls[0]!, attempt: 4 }] }],
   ['a vote that no model gave', [GIVEN], { calls: [] }],
   [
