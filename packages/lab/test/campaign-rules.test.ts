@@ -95,6 +95,9 @@ const GIVEN_OUT = 'callers are answered the election that is stored, also in sho
 const SEEN = 'most votes are seen to arrive, and most ends are held against a worker';
 const ASKED = 'a model is asked at most once per claim of its poll, and at most three times for that vote';
 
+/** It was made before the vote, and came long after it. */
+const IN_TRANSIT = HONEST.calls.map((call) => (call.madeAt === 520 ? { ...call, at: 9_000 } : call));
+
 const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   ['a poll that was acknowledged and is gone', [STORED], instead(2, { named: new Set(['p9']) })],
   [
@@ -305,6 +308,11 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     [ASKED],
     { calls: [...HONEST.calls, ...[1, 2].map(() => HONEST.calls.at(-1)!)] },
   ],
+  [
+    'a call that came after the vote, of a worker that ran all the time',
+    ['a call that reaches its model after the vote was under way while a worker was stopped'],
+    { calls: IN_TRANSIT },
+  ],
   ['a vote with a fourth call', [ASKED], { calls: [...HONEST.calls, { ...HONEST.calls[0]!, attempt: 4 }] }],
   ['a vote that no model gave', [GIVEN], { calls: [] }],
   [
@@ -440,8 +448,9 @@ t.test('the file of runs says what was broken', async (t) => {
 });
 
 t.test('a call in transit while its worker was stopped is counted, and breaks no rule', async (t) => {
-  const calls = HONEST.calls.map((call) => (call.madeAt === 520 ? { ...call, at: 9_000 } : call));
-  t.same(broken({ ...HONEST, calls }), []);
+  const calls = IN_TRANSIT;
+  const stopped = { kind: 'stop worker', target: 'w2', at: 530, until: 8_990 } as const;
+  t.same(broken({ ...HONEST, calls, faults: [...HONEST.faults, stopped] }), []);
   t.equal(callsInTransit({ ...HONEST, calls }), 1);
   t.equal(callsInTransit(HONEST), 0);
 });

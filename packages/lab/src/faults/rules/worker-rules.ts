@@ -1,5 +1,7 @@
+import type { ModelExchange } from '../../fixture/simulators.ts';
 import type { CampaignHistory } from '../history.ts';
 import { resumesOf, tookMs } from '../resumes.ts';
+import { CLOCK_MS } from './can-strike.ts';
 import { endsByWorkers } from './poll-rules.ts';
 import { type CampaignRule, countBy, seatKey, tooManyLate } from './rule.ts';
 
@@ -22,6 +24,14 @@ export const workerRules: readonly CampaignRule[] = [
   {
     name: 'a vote that has arrived is never asked for again',
     broken: (history) => callsMadeAgain(history).map(({ seat, lateMs }) => `${seat} asked ${lateMs} ms after its vote`),
+  },
+  {
+    // When a call was made is said by its worker, so a late call must not be excused by that alone.
+    name: 'a call that reaches its model after the vote was under way while a worker was stopped',
+    broken: (history) =>
+      inTransit(history)
+        .filter((call) => !wasStopped(call, history.faults))
+        .map((call) => `${seatKey(call)} came ${call.at - call.madeAt} ms after it was made`),
   },
   {
     name: 'most votes are seen to arrive, and most ends are held against a worker',
@@ -83,13 +93,21 @@ export function callsMadeAgain(history: CampaignHistory): { seat: string; lateMs
  * First calls that a model received after the vote of their seat had arrived: the worker was stopped between its
  * decision and the socket. No fence can prevent them; the operator pays for them, not the caller.
  */
-export function callsInTransit(history: CampaignHistory): number {
+export const callsInTransit = (history: CampaignHistory): number =>
+  inTransit(history).filter(({ attempt }) => attempt === 1).length;
+
+function inTransit(history: CampaignHistory): ModelExchange[] {
   const arrived = arrivalTimes(history);
   return history.calls.filter((call) => {
     const voteAt = arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY;
-    return call.attempt === 1 && call.madeAt <= voteAt && call.at > voteAt;
-  }).length;
+    return call.madeAt <= voteAt && call.at > voteAt;
+  });
 }
+
+const wasStopped = ({ madeAt, at }: ModelExchange, faults: CampaignHistory['faults']): boolean =>
+  faults.some(
+    ({ kind, at: from, until }) => kind === 'stop worker' && from <= at + CLOCK_MS && until >= madeAt - CLOCK_MS,
+  );
 
 function arrivalTimes({ arrivals, polls }: CampaignHistory): Map<string, number> {
   const seats = new Map(polls.map(({ id, modelIds }) => [id, modelIds]));
