@@ -83,6 +83,8 @@ const CUT = 'no stream ends without its last event while nothing is struck that 
 const STREAM = 'a stream ends with its last event, and numbers only rise';
 const OWN_POLL = 'each row of a batch is answered by its own poll';
 const BATCH_ENDS = 'every batch ends with all of its rows, costs what its polls did, and reserves nothing then';
+const PRICED =
+  'a vote is billed at most what the call cost that gave it, times the price factor of its poll, and nothing else is';
 const PAID = 'an account has what was paid in, less what its polls were charged';
 const CAPTURED = 'captured is the sum of billed votes, at most the hold, at most the most it may cost';
 const BILLED = 'a model is billed at most once per poll, for a vote or what the free pool pays for a failure';
@@ -135,6 +137,23 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     'a poll that was emptied and that nobody had deleted',
     ['only what its caller deletes is emptied'],
     pollsWith({ isEmptied: true }),
+  ],
+  [
+    'a vote that is billed for two calls',
+    [PRICED],
+    {
+      ...pollsWith({ postedU: 200n }),
+      votes: HONEST.votes.map((vote) => (vote.option === null ? vote : { ...vote, billedU: 200n })),
+      balances: HONEST.balances.with(-1, { ...HONEST.balances.at(-1)!, availableU: 999_800n }),
+    },
+  ],
+  [
+    'an account that is charged for calls without a vote',
+    [PRICED],
+    {
+      ...pollsWith({ postedU: 150n, unvotedU: 50n }),
+      balances: HONEST.balances.with(-1, { ...HONEST.balances.at(-1)!, availableU: 999_850n }),
+    },
   ],
   [
     'a charge that was taken from the balance twice',

@@ -71,6 +71,8 @@ export const pollOf = (id: string, more: Partial<StoredPoll> = {}): StoredPoll =
   payerId: 'acc',
   status: 'completed',
   entryPoint: 'poll',
+  panel: 'broad',
+  lane: 'standard',
   claims: 1,
   buried: false,
   createdAt: 100,

@@ -25,6 +25,9 @@ export interface StoredPoll {
   payerId: string | null;
   status: string;
   entryPoint: string;
+  /** The preset, and the service tier: they decide its price. */
+  panel: string;
+  lane: string;
   claims: number;
   buried: boolean;
   /** By our clock. */
@@ -119,7 +122,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
   const { query } = stores;
   const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
   const polls = await query<Record<string, string | number | boolean | null>>(`
-    select p.id, p.result_id, p.account_id, not p.spec ? 'question' as emptied, p.status, p.entry_point, p.claims, p.spec ->> 'max_cost_u' as max_cost_u,
+    select p.id, p.result_id, p.account_id, not p.spec ? 'question' as emptied, p.status, p.entry_point, p.spec ->> 'panel_name' as panel, p.lane, p.claims, p.spec ->> 'max_cost_u' as max_cost_u,
            jsonb_path_query_array(p.spec, '$.seats[*].model_id')::text as model_ids,
            ${ms('p.created_at')} as created_ms, ${ms('coalesce(p.spend_at, p.created_at)')} as spend_ms, ${ms('p.deadline_at')} as deadline_ms,
            ${ms('p.finished_at')} as finished_ms, r.status as result_status, r.detail::text as detail,
@@ -172,6 +175,8 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       payerId: row.payer === null ? null : String(row.payer),
       status: String(row.status),
       entryPoint: String(row.entry_point),
+      panel: String(row.panel),
+      lane: String(row.lane),
       claims: Number(row.claims),
       buried: row.buried === true,
       createdAt: observer.ours(Number(row.created_ms)),
