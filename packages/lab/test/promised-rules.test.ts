@@ -236,7 +236,7 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   [
     'a key that refuses a poll though it has room',
     [ROOM],
-    but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, limitU: 600n }] }),
+    but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, limitU: 300_100n }] }),
   ],
   ['a charge that is not counted', [COUNTED], but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, spentU: 29n }] })],
   ['money that is held for ever', [COUNTED], but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, heldU: 1n }] })],

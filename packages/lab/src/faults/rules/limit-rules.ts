@@ -4,6 +4,8 @@ import type { CampaignRule } from './rule.ts';
 
 /** After so many polls with limited keys, some of them must have come to a limit that others had partly used. */
 const MANY = 60;
+/** A little more than the dearest poll of these callers sets aside, so that a short campaign need not have seen it. */
+const POLL_U = 300_000n;
 
 export const limitRules: readonly CampaignRule[] = [
   {
@@ -21,8 +23,8 @@ export const limitRules: readonly CampaignRule[] = [
     broken({ promised, operations, polls }) {
       const limits = limitsOf(promised);
       const uses = Map.groupBy(usesOf(promised), ({ keyId }) => keyId);
-      // What a refused poll would have set aside is not stored: it is at most what any other did.
-      const mostU = polls.reduce((most, { holdU, row }) => (row === null && holdU > most ? holdU : most), 0n);
+      // What a refused poll would have set aside is not stored.
+      const mostU = polls.reduce((most, { holdU, row }) => (row === null && holdU > most ? holdU : most), POLL_U);
       return operations.flatMap(({ n, limitedKey, attempts }) => {
         if (!limitedKey) return [];
         const refusals = attempts.filter(({ code }) => code === 'key_budget_reached');
