@@ -9,5 +9,10 @@ t.test('workers that are killed under load lose nothing and bill nothing twice',
   const settings = ['--kills', '3', '--stops', '0', '--polls', '30', '--in-flight', '24', '--seed', 'short'];
   const { counts } = await shortCampaign(t, 'workers', ...settings);
   t.match(counts, { 'process kills': 3, 'given up': 0 });
-  t.ok((counts['polls taken over from killed workers'] ?? 0) > 0, 'they were at work');
+  for (const seen of [
+    'polls taken over from killed workers',
+    'votes seen to arrive',
+    'ends held against the worker that wrote them',
+  ])
+    t.ok((counts[seen] ?? 0) > 0, seen);
 });

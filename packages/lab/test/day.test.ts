@@ -387,6 +387,12 @@ t.test('two seconds of a day: everything is answered, right, and paid for', asyn
       { ...day, audit: { ...day.audit, openHolds: 1 } },
       { rules: 1, fired: ['X'], pending: [], failing: [] },
     );
+    const ruleless = boundsOfDay(day, { rules: 0, fired: [], pending: [], failing: [] });
+    t.match(
+      ruleless.find(({ says }) => /alarms/.test(says)),
+      { holds: false },
+      'without rules there are no alarms to fire',
+    );
     t.same(
       broken.filter(({ says }) => /ledger|alarms/.test(says)).map(({ holds }) => holds),
       [false, false],

@@ -79,6 +79,20 @@ t.test('a stream that ends early is kept as one that had begun', async (t) => {
   t.match(refusal, { status: 503, opened: null });
 });
 
+t.test('what comes after the last event is kept, too', async (t) => {
+  const twice = streamed(
+    STARTED,
+    event('complete', 'end', { winner: 'a' }),
+    event('error', 'end', { code: 'poll_failed' }),
+  );
+  const operation = await streamOf(t, twice);
+  t.same(answersOf(operation)[0], [200, null], 'the first last event is the answer');
+  t.same(
+    operation.events.filter(({ attempt }) => attempt === 1).map(({ last }) => last),
+    [false, true, true],
+  );
+});
+
 t.test('what is refused is kept with the time to wait', async (t) => {
   const [later] = (await streamOf(t, refused(429, 'rate_limited', { 'retry-after': '7' }), COMPLETE)).attempts;
   t.match(later, { status: 429, code: 'rate_limited', retryAfterS: 7 });

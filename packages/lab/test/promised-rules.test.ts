@@ -7,6 +7,7 @@ import type { CampaignHistory } from '../src/faults/history.ts';
 import type { Erasure, RecordedOperation } from '../src/faults/operations.ts';
 import type { PromisedHistory, PublishedKey, ReadReceipt } from '../src/faults/promised.ts';
 import { broughtBack } from '../src/faults/rules/deletion-rules.ts';
+import { limitRules } from '../src/faults/rules/limit-rules.ts';
 import { promisedRules } from '../src/faults/rules/promised-rules.ts';
 import { spendRules } from '../src/faults/rules/spend-rules.ts';
 import type { ReceivedMessage } from '../src/faults/webhook-receiver.ts';
@@ -71,10 +72,10 @@ const PROMISED: PromisedHistory = {
   ],
   limitedKeys: [{ id: 'k1', limitU: 100n, spentU: 30n, heldU: 0n }],
   keyMoves: [
-    { keyId: 'k1', pollId: 'p1', kind: 'hold', amountU: 60n },
-    { keyId: 'k1', pollId: 'p1', kind: 'post', amountU: 30n },
-    { keyId: 'k1', pollId: 'p2', kind: 'hold', amountU: 70n },
-    { keyId: 'k1', pollId: 'p2', kind: 'void', amountU: 70n },
+    { keyId: 'k1', pollId: 'p1', kind: 'hold', amountU: 60n, at: 100 },
+    { keyId: 'k1', pollId: 'p1', kind: 'post', amountU: 30n, at: 200 },
+    { keyId: 'k1', pollId: 'p2', kind: 'hold', amountU: 70n, at: 300 },
+    { keyId: 'k1', pollId: 'p2', kind: 'void', amountU: 70n, at: 900 },
   ],
   receipts: [receiptOf(STATEMENT)],
   publishedKeys: [published],
@@ -86,7 +87,10 @@ const SEEN = { before: [{ ...PUBLIC_READ, at: 1_900, status: 200 }], after: [PUB
 const OPERATIONS: RecordedOperation[] = [
   operationOf(0, 'async', { named: new Set(['p1']), hook: '/url/0' }),
   operationOf(1, 'batch', { named: new Set(['pb1']) }),
-  operationOf(2, 'limited', { named: new Set(), outcome: 'refused', limitedKey: { id: 'k1', refused: true } }),
+  operationOf(2, 'limited', {
+    ...{ named: new Set(), outcome: 'refused', limitedKey: { id: 'k1', refused: true } },
+    attempts: [attemptOf({ status: 402, code: 'key_budget_reached' })],
+  }),
   operationOf(3, 'cancel', { named: new Set(['p3']), canceledAt: 600 }),
   operationOf(4, 'forget', {
     named: new Set(['p9']),
@@ -123,6 +127,9 @@ const HONEST: CampaignHistory = {
   promised: PROMISED,
 };
 
+const ROOM = 'a key refuses no poll that its limit has room for';
+/** Takes many polls: its lies are below. */
+const TRIED = 'keys took polls and refused others at their limit';
 const SIGNED = 'every webhook is signed with the secret of its address, lately, and the same message is the same';
 const SENT = 'every end of a poll or batch is sent to each address of its account under one id, and to no other';
 const SAYS = 'an event of a poll says what is stored of it';
@@ -225,6 +232,11 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
       keyMoves: PROMISED.keyMoves.map((move) => ({ ...move, amountU: move.amountU * 2n })),
       limitedKeys: [{ ...PROMISED.limitedKeys[0]!, spentU: 60n }],
     }),
+  ],
+  [
+    'a key that refuses a poll though it has room',
+    [ROOM],
+    but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, limitU: 300_100n }] }),
   ],
   ['a charge that is not counted', [COUNTED], but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, spentU: 29n }] })],
   ['money that is held for ever', [COUNTED], but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, heldU: 1n }] })],
@@ -357,18 +369,22 @@ t.test("a failover may bring a deleted account's key back for ten seconds, and n
 
 t.test('every rule has a lie that breaks it', async (t) => {
   const falsified = new Set(LIES.flatMap(([, rules]) => rules));
-  for (const { name } of promisedRules) t.ok(falsified.has(name), name);
+  for (const { name } of promisedRules) t.ok(falsified.has(name) || name === TRIED, name);
 });
 
 t.test(
   'what providers count is held against the ceiling of its hour, and nothing shows it where no caller was refused',
   async (t) => {
-    const [ceiling, counted, reached] = spendRules(150);
+    const [ceiling, inAll, counted, reached] = spendRules(150);
     t.same(ceiling!.broken(HONEST), []);
     const twice = { ...HONEST, calls: [...HONEST.calls, { ...HONEST.calls[0]!, pollId: 'p3' }] };
     t.match(ceiling!.broken(twice), [/^1970-01-01T00:00:00\.000Z: 200 of 150$/]);
     const later = HONEST.polls.map((poll) => (poll.id === 'p3' ? { ...poll, spendAt: 4_000_000 } : poll));
     t.same(ceiling!.broken({ ...twice, polls: later }), [], 'each hour has its own');
+    t.same(inAll!.broken(HONEST), []);
+    t.same(inAll!.broken({ ...twice, polls: later }), ['200 in 1 hours of 150'], 'an hour in which nobody asked');
+    const next = { ...twice, calls: twice.calls.map((call, i) => ({ ...call, at: call.at + i * 3_600_000 })) };
+    t.same(inAll!.broken(next), [], 'the campaign lasted into the next hour');
     t.same(counted!.broken({ ...HONEST, countedSpendU: 150n }), []);
     t.same(counted!.broken({ ...HONEST, countedSpendU: 151n }), ['151 of 150']);
     t.equal(reached!.broken(HONEST).length, 1);
@@ -376,6 +392,19 @@ t.test(
     t.same(reached!.broken({ ...HONEST, operations: [operationOf(0, 'async', { attempts })] }), []);
   },
 );
+
+t.test('limits that are never reached, or never leave room, show nothing', async (t) => {
+  const { broken: untried } = limitRules.find(({ name }) => name === TRIED)!;
+  const asked = (refused: boolean, id = 'k1') =>
+    Array.from({ length: 60 }, (_, n) => operationOf(n, 'limited', { limitedKey: { id, refused } }));
+  t.same(untried({ ...HONEST, operations: asked(true) }), []);
+  t.same(untried({ ...HONEST, operations: asked(true, 'k2') }), ['2 taken, 60 refused, by no key both']);
+  const holds = Array.from({ length: 60 }, () => PROMISED.keyMoves[0]!);
+  t.same(untried({ ...HONEST, operations: asked(false), promised: { ...PROMISED, keyMoves: holds } }), [
+    '60 taken, 0 refused, by no key both',
+  ]);
+  t.same(untried({ ...HONEST, operations: asked(false) }), [], 'too few to say');
+});
 
 t.test('a marker is found as it is and as bytes', async (t) => {
   const hex = Buffer.from(`before ${MARKER} after`).toString('hex');

@@ -175,6 +175,21 @@ t.test('what runs of before did not count is not called 0 of them', async (t) =>
   t.match(figureOf(row, [counting, broken]), { text: '0 of 200 polls; 2 violations', isReached: false });
 });
 
+t.test('what the rate leaves out is shown beside it, and does not decide', async (t) => {
+  const row = { ...ROW, beside: ['sent too late'], needs: [] };
+  const runs = [runOf({ counts: { polls: 100, lost: 0, 'sent too late': 3 } }), runOf()];
+  t.match(figureOf(row, runs), { text: '0 of 200 polls; 3 sent too late (1 of 2 runs count them)', isReached: true });
+});
+
+t.test('what one long run has to show is not shown by several short ones', async (t) => {
+  const row = { ...ROW, needs: [{ what: 'minutes', atLeast: 120, isOfOneRun: true }] };
+  const lasting = (minutes: number) => runOf({ counts: { polls: 100, lost: 0, minutes } });
+  const short = figureOf(row, [lasting(60), lasting(60), lasting(5)]);
+  t.match(short, { isReached: false, missing: ['60 of 120 minutes'] });
+  t.ok(figureOf(row, [lasting(60), lasting(120)]).isReached);
+  t.match(figureOf(row, []), { isReached: false, missing: ['0 of 120 minutes'] });
+});
+
 t.test('a file that holds something else is refused by its line', async (t) => {
   const folder = t.testdir({
     'a.jsonl': `${JSON.stringify(runOf())}\n{"experiment"`,

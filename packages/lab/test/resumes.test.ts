@@ -8,6 +8,7 @@ const claimed = (pollId: string, epoch: number, worker: string, at: number): Pol
   kind: 'claimed',
   epoch,
   worker,
+  connection: `of ${worker}`,
   at,
 });
 const fault = (kind: Fault['kind'], target: string, at: number, until: number, worker?: string): Fault => ({

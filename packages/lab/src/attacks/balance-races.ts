@@ -1,5 +1,15 @@
 import { newPollId, newResultId } from '@eloquentpoll/polls';
-import { acceptPoll, balanceOf, checkLedger, createAccount, creditAccount, openStorage } from '@eloquentpoll/storage';
+import {
+  type Acceptance,
+  type Accepted,
+  acceptPoll,
+  balanceOf,
+  checkLedger,
+  createAccount,
+  creditAccount,
+  openStorage,
+  pollAccepter,
+} from '@eloquentpoll/storage';
 import { fixtureSpec } from '../fixture/polls.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
@@ -7,7 +17,7 @@ import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 
 // Two hundred simultaneous polls on one balance, again and again: exactly as many as the balance covers must be
-// accepted.
+// accepted. In every second pair of races they come through two gateways, which accept several polls in one call.
 
 const AT_ONCE = 200;
 const USD = 1_000_000n;
@@ -20,6 +30,8 @@ const BUSY_MS = 60_000;
 
 export interface RaceFigures {
   readonly races: number;
+  /** Of these, races through gateways. */
+  readonly grouped: number;
   readonly accepted: number;
   /** Wrong outcomes of races, or wrong balances. */
   readonly wrong: readonly string[];
@@ -38,22 +50,30 @@ export async function raceForBalances(
   await using storage = openStorage({ databaseUrl, maxConnections: CONNECTIONS, ...timeouts });
   const spec = fixtureSpec(panels, { question: 'Which of these is it?', options: ['A', 'B'], panel: 'fast' });
   const wrong: string[] = [];
-  let [begun, accepted] = [0, 0];
+  const gateways = Array.from({ length: 2 }, () => pollAccepter(storage, (_payer, call) => call()));
+  let [begun, grouped, accepted] = [0, 0, 0];
 
   async function race(number: number): Promise<void> {
-    const affordable = 1 + (number % 20);
+    const isGrouped = number % 4 >= 2;
+    if (isGrouped) grouped += 1;
+    // A gateway accepts up to 16 polls in one call, and one after the other where the balance does not cover them all.
+    const affordable = (isGrouped ? 17 : 1) + (number % 20);
     // In every second race the balance is one micro-USD short of one more poll.
     const restU = number % 2 === 0 ? USD - 1n : 0n;
     const accountId = await createAccount(storage);
     const amountU = BigInt(affordable) * USD + restU;
     await creditAccount(storage, { accountId, amountU, source: 'operator', idem: `race:${accountId}` });
     const answers = await Promise.all(
-      Array.from({ length: AT_ONCE }, () => {
+      Array.from({ length: AT_ONCE }, (_, n): Promise<Accepted> => {
         const ids = { id: newPollId(), resultId: newResultId(), accountId };
-        return acceptPoll(storage, {
-          poll: { ...ids, spec, deadlineMs: DAY_MS, entryPoint: 'race' },
+        const poll = { ...ids, spec, deadlineMs: DAY_MS, entryPoint: 'race' };
+        if (!isGrouped) return acceptPoll(storage, { poll, holdU: USD });
+        const acceptance: Acceptance = {
+          poll: { ...poll, tenant: accountId },
           holdU: USD,
-        });
+          limits: { running: AT_ONCE },
+        };
+        return gateways[n % gateways.length]!(acceptance);
       }),
     );
     const count = (kind: string) => answers.filter((answer) => answer.kind === kind).length;
@@ -76,7 +96,7 @@ export async function raceForBalances(
     `select count(*)::int as stored from polls where entry_point = 'race'`,
   );
   return {
-    ...{ races, accepted, wrong },
+    ...{ races, grouped, accepted, wrong },
     unlikeStored: Math.abs(stored - accepted),
     violations: (await checkLedger(storage)).length,
   };
@@ -88,10 +108,13 @@ export async function balanceRaces(
   progress: ProgressLine,
 ): Promise<Attack> {
   const figures = await raceForBalances(stores, panels, races, progress);
-  const { accepted, wrong, unlikeStored, violations } = figures;
+  const { grouped, accepted, wrong, unlikeStored, violations } = figures;
   return {
     figures,
-    counts: { races, 'races that overspent': wrong.length, 'ledger violations': violations + unlikeStored },
+    counts: {
+      ...{ races, 'races through gateways': grouped, 'races that overspent': wrong.length },
+      'ledger violations': violations + unlikeStored,
+    },
     holds: wrong.length + unlikeStored + violations === 0,
     lines: [
       `${races} races of ${AT_ONCE} polls for one balance: ${accepted} polls accepted, ${wrong.length} races wrong`,

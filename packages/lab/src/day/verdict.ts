@@ -223,7 +223,7 @@ function alarmsOf(alarms: AlarmsOfDay | null): BoundOfDay[] {
     {
       says: `none of ${rules} alarms fires, and each can be evaluated`,
       found: `${fired.length} fired${fired.length > 0 ? ` (${fired.join(', ')})` : ''}, ${pending.length} were pending${pending.length > 0 ? ` (${pending.join(', ')})` : ''}, ${failing.length} failed`,
-      holds: fired.length === 0 && failing.length === 0,
+      holds: rules > 0 && fired.length === 0 && failing.length === 0,
     },
   ];
 }

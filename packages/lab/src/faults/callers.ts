@@ -18,10 +18,15 @@ export interface CallerAccount {
   cookie: string;
 }
 
+interface LimitedKeyOfCaller {
+  id: string;
+  key: string;
+}
+
 /** What callers need in campaigns with webhooks, key limits and deletions. */
 export interface PromisedMeans {
   /** Keys with a limit, by account. */
-  readonly limitedKeys: ReadonlyMap<string, readonly { id: string; key: string }[]>;
+  readonly limitedKeys: ReadonlyMap<string, readonly LimitedKeyOfCaller[]>;
   /** A webhook address of the account. */
   hookOf(accountId: string): { path: string; url: string };
   /** Opens an account that nothing else uses. */
@@ -52,6 +57,8 @@ const [FLEX, CANCELED] = [0.25, 0.25];
 /** The share of polls with a webhook_url. */
 const HOOKED = 0.3;
 const MAX_BATCH_ROWS = 40;
+/** Polls at once with one limited key: they compete for what is left of its limit. */
+const COMPETING = 3;
 /** The share of deletions that delete a batch. */
 const FORGOTTEN_BATCHES = 0.25;
 /** The share of batches uploaded line by line as a file, and the duration of such an upload. */
@@ -91,10 +98,13 @@ export function callers(options: CallersOptions): StartCall {
     if (answer?.status === 200 && chance.happens(REPLAYED)) await persist(operation, sent, note);
   }
 
-  async function session(kind: 'async' | 'cancel' | 'limited', account: CallerAccount): Promise<void> {
+  async function session(
+    kind: 'async' | 'cancel' | 'limited',
+    account: CallerAccount,
+    limitedKey: LimitedKeyOfCaller | null = null,
+  ): Promise<void> {
     const key = randomUUID();
     const operation = recorder.begin(kind, account.id, key);
-    const limitedKey = kind === 'limited' ? chance.pick(promised!.limitedKeys.get(account.id)!) : null;
     if (limitedKey) operation.limitedKey = { id: limitedKey.id, refused: false };
     const hook = promised && chance.happens(HOOKED) ? promised.hookOf(account.id) : null;
     if (hook) operation.hook = hook.path;
@@ -132,6 +142,11 @@ export function callers(options: CallersOptions): StartCall {
       await persist(operation, begin, ({ json }) => operation.named.add(String(json.session_id)));
       if (operation.outcome === 'ok') await readResult();
     }
+  }
+
+  async function limited(account: CallerAccount): Promise<void> {
+    const limitedKey = chance.pick(promised!.limitedKeys.get(account.id)!);
+    await Promise.all(Array.from({ length: COMPETING }, () => session('limited', account, limitedKey)));
   }
 
   /** A batch in one upload; some are canceled. Its results must contain every row once. */
@@ -249,8 +264,9 @@ export function callers(options: CallersOptions): StartCall {
         });
       case 'async':
       case 'cancel':
-      case 'limited':
         return session(kind, account);
+      case 'limited':
+        return limited(account);
       case 'forget':
         return chance.happens(FORGOTTEN_BATCHES) ? erase.batch(account) : erase.poll(account);
       case 'leave':

@@ -17,6 +17,8 @@ export interface StreamEnding {
 const CUT: StreamEnding = { kind: null, data: {}, refusal: null };
 /** Longer than the keep-alive interval of 15 s. */
 const SILENCE_MS = 22_000;
+/** A gateway ends the stream with its last event: so long is waited for the end, and for events that must not come. */
+const AFTER_LAST_MS = 1_000;
 
 export async function followStream(
   recorder: Recorder,
@@ -29,6 +31,7 @@ export async function followStream(
   const number = operation.attempts.length;
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), sent.withinMs);
+  let ending: StreamEnding | null = null;
   try {
     const response = await send(gateway, sent, silence.signal);
     if (response.status !== 200 || !response.body) {
@@ -40,7 +43,7 @@ export async function followStream(
     let text = '';
     for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
       clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      timer = setTimeout(() => silence.abort(), ending ? AFTER_LAST_MS : SILENCE_MS);
       text += piece;
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
         const event = eventOf(text.slice(0, end));
@@ -50,16 +53,22 @@ export async function followStream(
         operation.events.push({ attempt: number, seq: event.seq, last });
         operation.named.add(event.pollId);
         onId(event.id);
-        if (!last) continue;
+        if (!last || ending) continue;
         const answer = event.kind === 'complete' ? COMPLETE : answerIn(event.data);
         recorder.answered(operation, attempt, answer);
-        if (answer === COMPLETE) return { kind: 'complete', data: event.data, refusal: null };
-        return { kind: 'error', data: event.data, refusal: answer };
+        ending =
+          answer === COMPLETE
+            ? { kind: 'complete', data: event.data, refusal: null }
+            : { kind: 'error', data: event.data, refusal: answer };
+        clearTimeout(timer);
+        timer = setTimeout(() => silence.abort(), AFTER_LAST_MS);
       }
     }
+    if (ending) return ending;
     recorder.lost(operation, attempt, 'cut');
     return CUT;
   } catch (error) {
+    if (ending) return ending;
     recorder.lost(operation, attempt, lossOf(error));
     return CUT;
   } finally {

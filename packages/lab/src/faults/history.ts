@@ -21,8 +21,13 @@ export interface StoredPoll {
   accountId: string | null;
   /** The poll was deleted: only ids and numbers are left. */
   isEmptied: boolean;
+  /** Whose money was held for it: also known after it was emptied. */
+  payerId: string | null;
   status: string;
   entryPoint: string;
+  /** The preset, and the service tier: they decide its price. */
+  panel: string;
+  lane: string;
   claims: number;
   buried: boolean;
   /** By our clock. */
@@ -117,16 +122,17 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
   const { query } = stores;
   const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
   const polls = await query<Record<string, string | number | boolean | null>>(`
-    select p.id, p.result_id, p.account_id, not p.spec ? 'question' as emptied, p.status, p.entry_point, p.claims, p.spec ->> 'max_cost_u' as max_cost_u,
+    select p.id, p.result_id, p.account_id, not p.spec ? 'question' as emptied, p.status, p.entry_point, p.spec ->> 'panel_name' as panel, p.lane, p.claims, p.spec ->> 'max_cost_u' as max_cost_u,
            jsonb_path_query_array(p.spec, '$.seats[*].model_id')::text as model_ids,
            ${ms('p.created_at')} as created_ms, ${ms('coalesce(p.spend_at, p.created_at)')} as spend_ms, ${ms('p.deadline_at')} as deadline_ms,
            ${ms('p.finished_at')} as finished_ms, r.status as result_status, r.detail::text as detail,
            p.spec ->> 'options' as options, r.winning_option, r.is_tie,
            p.batch_id || ' ' || p.batch_line as row,
            exists (select from dead_letters d where d.poll_id = p.id) as buried,
-           p.unvoted_u::text as unvoted_u, t.hold_u, t.holds, t.posts, t.voids, t.posted_u
+           p.unvoted_u::text as unvoted_u, t.payer, t.hold_u, t.holds, t.posts, t.voids, t.posted_u
       from polls p left join results r on r.poll_id = p.id left join lateral (
-        select coalesce(sum(amount_u) filter (where kind = 'hold'), 0)::text as hold_u,
+        select min(debit::text) filter (where kind = 'hold') as payer,
+               coalesce(sum(amount_u) filter (where kind = 'hold'), 0)::text as hold_u,
                (count(*) filter (where kind = 'hold'))::integer as holds,
                (count(*) filter (where kind = 'post'))::integer as posts,
                (count(*) filter (where kind = 'void'))::integer as voids,
@@ -166,8 +172,11 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       resultId: String(row.result_id),
       accountId: row.account_id === null ? null : String(row.account_id),
       isEmptied: row.emptied === true,
+      payerId: row.payer === null ? null : String(row.payer),
       status: String(row.status),
       entryPoint: String(row.entry_point),
+      panel: String(row.panel),
+      lane: String(row.lane),
       claims: Number(row.claims),
       buried: row.buried === true,
       createdAt: observer.ours(Number(row.created_ms)),

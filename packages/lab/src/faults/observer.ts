@@ -15,6 +15,8 @@ export interface PollEvent {
   epoch: number;
   /** Null for an end. */
   worker: string | null;
+  /** The connection to Postgres that wrote it: who ends a poll is told by the claims that came over the same one. */
+  connection: string;
   /** For a repeated claim: when the previous lease ended. */
   freeAt?: number | null;
   /** By our clock, in milliseconds, like all times here. */
@@ -51,14 +53,22 @@ export interface Observer extends AsyncDisposable {
 const TRIGGERS = `
   create table lab_journal (
     n bigint generated always as identity, poll_id text not null, kind text not null, epoch integer not null,
-    worker text, free_at timestamptz, at timestamptz not null default clock_timestamp());
+    worker text, free_at timestamptz, connection text not null, at timestamptz not null default clock_timestamp());
+  create function lab_connection() returns text language plpgsql as $$
+  begin
+    if coalesce(current_setting('lab.connection', true), '') = '' then
+      perform set_config('lab.connection', gen_random_uuid()::text, false);
+    end if;
+    return current_setting('lab.connection');
+  end $$;
   create function lab_note() returns trigger language plpgsql security definer as $$
   begin
     if new.status <> old.status then
-      insert into lab_journal (poll_id, kind, epoch) values (new.id, 'ended', new.lease_epoch);
+      insert into lab_journal (poll_id, kind, epoch, connection)
+      values (new.id, 'ended', new.lease_epoch, lab_connection());
     elsif new.lease_epoch <> old.lease_epoch then
-      insert into lab_journal (poll_id, kind, epoch, worker, free_at)
-      values (new.id, 'claimed', new.lease_epoch, new.lease_owner, old.lease_until);
+      insert into lab_journal (poll_id, kind, epoch, worker, free_at, connection)
+      values (new.id, 'claimed', new.lease_epoch, new.lease_owner, old.lease_until, lab_connection());
     end if;
     return null;
   end $$;
@@ -117,10 +127,11 @@ export async function observe({ query, redisUrl, bus }: Stores): Promise<Observe
         kind: PollEvent['kind'];
         epoch: number;
         worker: string | null;
+        connection: string;
         free_ms: string | null;
         ms: string;
       }>(
-        `select poll_id, kind, epoch, worker, extract(epoch from free_at) * 1000 as free_ms, ${at}
+        `select poll_id, kind, epoch, worker, connection, extract(epoch from free_at) * 1000 as free_ms, ${at}
            from lab_journal order by n`,
       );
       const balances = await query<{ account_id: string; available_u: string; ms: string }>(

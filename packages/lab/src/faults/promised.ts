@@ -28,6 +28,8 @@ interface KeyMove {
   readonly pollId: string;
   readonly kind: 'hold' | 'post' | 'void';
   readonly amountU: bigint;
+  /** When its transaction began, in milliseconds by the clock of Postgres. */
+  readonly at: number;
 }
 
 export interface ReadReceipt {
@@ -66,6 +68,8 @@ interface Promised extends PromisedMeans, AsyncDisposable {
 }
 
 const KEYS_EACH = 12;
+/** In thousandths of a US dollar. A poll of a caller sets aside 6, 90 or 286 of them. */
+const LIMIT = [100, 900] as const;
 const SENT_WITHIN_MS = 180_000;
 const ANSWERED_WITHIN_MS = 60_000;
 const READ_AT_ONCE = 8;
@@ -100,7 +104,7 @@ export async function openPromised(
     hooks.push({ path: `/url/${i}`, accountId: account.id, secret: own.secret, isEndpoint: false });
     const keys: { id: string; key: string }[] = [];
     while (keys.length < KEYS_EACH) {
-      const limit_usd = chance.whole(1, 60) / 1_000;
+      const limit_usd = chance.whole(...LIMIT) / 1_000;
       keys.push(readJson(Made, await ask('POST', '/api/keys', { label: 'limited', limit_usd })));
     }
     limitedKeys.set(account.id, keys);
@@ -179,8 +183,8 @@ async function readLimits({ query }: Stores, keys: readonly { id: string }[]) {
     'select key_id, limit_u::text, spent_u::text, held_u::text from key_limits where key_id = any($1)',
     [ids],
   );
-  const moves = await query<{ key_id: string; poll_id: string; kind: KeyMove['kind']; amount_u: string }>(
-    `select p.key_id, t.poll_id, t.kind, t.amount_u::text from transfers t join polls p on p.id = t.poll_id
+  const moves = await query<{ key_id: string; poll_id: string; kind: KeyMove['kind']; amount_u: string; ms: string }>(
+    `select p.key_id, t.poll_id, t.kind, t.amount_u::text, extract(epoch from t.created_at) * 1000 as ms from transfers t join polls p on p.id = t.poll_id
       where p.key_id = any($1) and t.kind in ('hold', 'post', 'void') order by t.id`,
     [ids],
   );
@@ -188,8 +192,8 @@ async function readLimits({ query }: Stores, keys: readonly { id: string }[]) {
     limitedKeys: rows.map(({ key_id, limit_u, spent_u, held_u }) => ({
       ...{ id: key_id, limitU: BigInt(limit_u), spentU: BigInt(spent_u), heldU: BigInt(held_u) },
     })),
-    keyMoves: moves.map(({ key_id, poll_id, kind, amount_u }) => ({
-      ...{ keyId: key_id, pollId: poll_id, kind, amountU: BigInt(amount_u) },
+    keyMoves: moves.map(({ key_id, poll_id, kind, amount_u, ms }) => ({
+      ...{ keyId: key_id, pollId: poll_id, kind, amountU: BigInt(amount_u), at: Number(ms) },
     })),
   };
 }

@@ -3,16 +3,25 @@ import { asSeconds, percentile, tableLines } from '../terminal/table.ts';
 import type { Campaign, CampaignSettings } from './campaign.ts';
 import { PROCESS_KILLS } from './fault-kinds.ts';
 import type { CampaignHistory } from './history.ts';
-import { type JudgedWait, resumesOf, slowestLines, unclaimedMs, tookMs as waitOf, withStoresMs } from './resumes.ts';
+import {
+  type JudgedWait,
+  type Resume,
+  resumesOf,
+  slowestLines,
+  unclaimedMs,
+  tookMs as waitOf,
+  withStoresMs,
+} from './resumes.ts';
 import { rowsOfBatches } from './rules/batch-rules.ts';
 import { judgedWaits } from './rules/cluster-rules.ts';
 import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
 import { acceptedAgainMs } from './rules/failover-rules.ts';
+import { limitCounts } from './rules/limit-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
-import { lostPolls, STORED } from './rules/poll-rules.ts';
+import { endsByWorkers, lostPolls, STORED } from './rules/poll-rules.ts';
 import { sum } from './rules/rule.ts';
 import { wasCut } from './rules/stream-rules.ts';
-import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS } from './rules/worker-rules.ts';
+import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS, votesSeen, votesTakenOver } from './rules/worker-rules.ts';
 import { RULES_OF_ALL } from './rules.ts';
 
 // The result of a campaign: figures, and a verdict for each rule.
@@ -71,6 +80,7 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     keys: operations.filter(({ kind }) => kind === 'herd').length,
     requests: attempts.length,
     'requests without an answer': attempts.filter(({ status }) => status === null).length,
+    'of these by timeout': attempts.filter(({ status, code }) => status === null && code === 'timeout').length,
     'answers 503': answered(503),
     'answers 429': answered(429),
     streams: streams.length,
@@ -94,8 +104,12 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     'calls of models': calls.length,
     'calls in transit when their worker was stopped': callsInTransit(history),
     'calls made again': callsMadeAgain(history).length,
+    'votes seen to arrive': votesSeen(history),
+    'votes that had arrived when their poll was claimed again': votesTakenOver(history),
+    'ends held against the worker that wrote them': endsByWorkers(history).length,
     'polls taken over from killed workers': resumes.length,
     'claimed again after more than 15 s': resumes.filter((resume) => waitOf(resume) > RESUME_WITHIN_MS).length,
+    ...killsOfResumes(resumes),
     ...judgedOf(history),
     ...upgradeOf(history),
     'double captures': polls.filter(({ posts }) => posts > 1).length,
@@ -104,8 +118,34 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
       'receipts verified with their result': history.promised.receipts.length,
       'deleted texts that a failover brought back': broughtBack(history),
       ...publicReadCounts(history),
+      ...triedOf(history),
     }),
     'journal entries': journal.length,
+  };
+}
+
+/** How often what is promised beyond polls was put to the test. */
+function triedOf(history: CampaignHistory): CampaignReport['counts'] {
+  const { taken, refused, keysOfBoth } = limitCounts(history);
+  return {
+    'webhooks received': history.promised?.messages.length ?? 0,
+    'cancellations that callers heard to be over': history.operations.filter(
+      ({ canceledAt }) => canceledAt !== undefined,
+    ).length,
+    'polls with a limited key': taken,
+    'polls refused at the limit of a key': refused,
+    'keys that took polls and refused others': keysOfBoth,
+  };
+}
+
+/** All polls of a killed worker wait together, so that kills are the trials that chance draws one by one. */
+function killsOfResumes(resumes: readonly Resume[]): CampaignReport['counts'] {
+  const kills = [...Map.groupBy(resumes, ({ killedAt }) => killedAt).values()];
+  return {
+    'kills of workers that had polls': kills.length,
+    'kills after which a poll was claimed later than after 15 s': kills.filter((each) =>
+      each.some((resume) => waitOf(resume) > RESUME_WITHIN_MS),
+    ).length,
   };
 }
 

@@ -5,6 +5,7 @@ import { callerRules } from './rules/caller-rules.ts';
 import { electionRules } from './rules/election-rules.ts';
 import { moneyRules } from './rules/money-rules.ts';
 import { pollRules } from './rules/poll-rules.ts';
+import { priceRules } from './rules/price-rules.ts';
 import type { CampaignRule } from './rules/rule.ts';
 import { streamRules } from './rules/stream-rules.ts';
 
@@ -16,6 +17,7 @@ export const RULES_OF_ALL: readonly CampaignRule[] = [
   ...streamRules,
   ...batchRules,
   ...moneyRules,
+  ...priceRules,
   ...callRules,
   ...electionRules,
 ];

@@ -26,8 +26,8 @@ export function figureOf(row: ProofRow, all: readonly Run[]): Figure {
   const standing = standingRuns(row, own);
   const counted = standing.filter((run) => isRated(row, run));
   const runs = counted.length > 0 ? counted : standing;
-  const missing = (row.needs ?? []).flatMap(({ what, atLeast, of = [what] }) => {
-    const found = sumOf(runs, of);
+  const missing = (row.needs ?? []).flatMap(({ what, atLeast, of = [what], isOfOneRun = false }) => {
+    const found = isOfOneRun ? Math.max(0, ...runs.map((run) => sumOf([run], of))) : sumOf(runs, of);
     return found < atLeast ? [`${withCommas(found)} of ${withCommas(atLeast)} ${what}`] : [];
   });
   const before = own.filter((run) => !standing.includes(run));
@@ -83,13 +83,13 @@ const saysBoth = ({ failures, of }: Rate, counts: Run['counts']): boolean =>
   (counts[of] ?? 0) > 0 && failures.some((name) => name in counts);
 
 function rateText(row: ProofRow, all: readonly Run[]): string {
-  const { rate, none = [] } = row;
+  const { rate, none = [], beside = [] } = row;
   const runs = all.filter((run) => isRated(row, run));
   const unheld = unheldOf(row, all).length;
   const { failures, trials } = rateOf(rate!, runs);
   return [
     ...(runs.length > 0 ? [`${withCommas(failures)} of ${withCommas(trials)} ${rate!.of}`] : []),
-    ...(runs.length > 0 ? none.map((name) => noneText(name, runs)) : []),
+    ...(runs.length > 0 ? [...none, ...beside].map((name) => noneText(name, runs)) : []),
     ...(unheld > 0 ? [`${unheld} of ${all.length} ${all.length === 1 ? 'run' : 'runs'} did not hold`] : []),
   ].join('; ');
 }

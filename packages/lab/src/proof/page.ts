@@ -12,7 +12,9 @@ To add a promise, add a row there. To add a run, use \`npm run chaos|attack|fuzz
 \`npm run proof -- --record ID --figure TEXT --command TEXT\`; then run \`npm run proof\`.
 
 Runs of all revisions are added up. If runs found a fault that was then fixed, the runs before the fix are listed separately. The same seed at the same revision counts once. *At most*: the upper end of the
-95 % confidence interval of the failure rate (Clopper and Pearson; without a failure in N trials about 3/N). If a run broke a rule, its row is **short** of its target, whatever the figure is. **Stale**: code that the row covers has changed since its newest run. All
+95 % confidence interval of the failure rate (Clopper and Pearson; without a failure in N trials about 3/N). It takes trials
+to be independent. Those of one run share its faults, and polls of one killed worker wait together: where a fault strikes rarely and then hits
+many, the number of runs and of faults says more than the bound. If a run broke a rule, its row is **short** of its target, whatever the figure is. **Stale**: code that the row covers has changed since its newest run. All
 machines had two cores unless a run says otherwise. \`full\` means \`ATTACKS=full npm test -- --timeout=3400\`, with files in
 \`apps/gateway/test\` unless a path is given. [ATTACKS.md](../packages/lab/ATTACKS.md) lists what protects against each attack.
 `;

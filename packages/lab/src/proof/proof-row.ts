@@ -20,6 +20,8 @@ export interface ProofRow {
   readonly rate?: Rate;
   /** Counts that must be 0 and are no share of the trials: each is a figure of its own beside the rate. */
   readonly none?: readonly string[];
+  /** Counts that say what the rate leaves out, or how many of its trials could fail. They are shown and not judged. */
+  readonly beside?: readonly string[];
   /** What all runs together must come to. */
   readonly needs?: readonly RowNeed[];
   /** Runs before this broke the promise, and their cause was mended: those since say whether it holds, and need its size again. */
@@ -49,6 +51,8 @@ export interface RowNeed {
   readonly atLeast: number;
   /** Counts or kinds of faults that are added for it; `what` without it. */
   readonly of?: readonly string[];
+  /** Several short runs do not show what one long run does. */
+  readonly isOfOneRun?: boolean;
 }
 
 /** What it takes where each run adds to those before. */

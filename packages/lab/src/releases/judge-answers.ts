@@ -32,9 +32,9 @@ export async function judgeAnswers({ from, to }: Upgrade): Promise<JudgedAnswers
       return [...wrong];
     },
     judge({ release: by }, { method, path, headers }, { status, headers: given }, text) {
-      count += 1;
       // Answers of 500 and above are judged by another rule; JSON lines have no declared shape.
       if (!by || status >= 500 || given.get('content-type')?.startsWith('application/jsonl')) return;
+      count += 1;
       const answer = { status, headers: Object.fromEntries(given), text, tookMs: 0 };
       for (const release of new Set([by, from])) {
         const fault = judges.get(release)!({ method, target: path, headers, body: null }, answer);

@@ -114,7 +114,8 @@ export const askByForm: Activity = async (world) => {
   const [, resultId] = /\/result\/(EP-[^?#]+)/.exec(sent.headers.get('location') ?? '') ?? [];
   if (!resultId) return world.diary.note(`${way}: it leads to ${sent.headers.get('location')}`);
   const page = await world.call({ way: 'result page', path: `/result/${resultId}` });
-  if (page.isExpected) world.diary.judge(way, page.text.includes(`case #`) ? [] : ['the page has another question']);
+  if (page.isExpected)
+    world.diary.judge(way, page.text.includes(asked.question) ? [] : ['the page has another question']);
 };
 
 /** Free polls have at most five options. */

@@ -13,11 +13,11 @@ export const callRules: readonly CampaignRule[] = [
         journal.filter(({ kind }) => kind === 'claimed'),
         ({ pollId }) => pollId,
       );
-      const first = calls.filter(({ attempt }) => attempt === 1);
+      // Each of the three calls once: the number of a call is said by its worker, who could say the same one again.
       return [
-        ...[...countBy(first, seatKey)]
-          .filter(([seat, times]) => times > (claims.get(seat.split(' ')[0]!) ?? 0))
-          .map(([seat, times]) => `${seat} asked ${times} times, ${claims.get(seat.split(' ')[0]!) ?? 0} claims`),
+        ...[...countBy(calls, (call) => `${seatKey(call)} call ${call.attempt}`)]
+          .filter(([call, times]) => times > (claims.get(call.split(' ')[0]!) ?? 0))
+          .map(([call, times]) => `${call} made ${times} times, ${claims.get(call.split(' ')[0]!) ?? 0} claims`),
         ...calls.filter(({ attempt }) => attempt > MAX_ATTEMPTS).map((call) => `${seatKey(call)}: ${call.attempt}`),
       ];
     },

@@ -49,6 +49,24 @@ export const moneyRules: readonly CampaignRule[] = [
     broken: ({ ledger }) => ledger.map(({ rule, subject, found }) => `${rule} ${subject}: ${found}`),
   },
   {
+    name: 'an account has what was paid in, less what its polls were charged',
+    broken({ operations, polls, balances }) {
+      const states = Map.groupBy(balances, ({ account }) => account);
+      const deleted = new Set(
+        operations.flatMap(({ erasure, account }) => (erasure?.what === 'account' ? account : [])),
+      );
+      return [...new Set(operations.map(({ account }) => account))].flatMap((account) => {
+        const own = states.get(account ?? '');
+        if (!own || deleted.has(account)) return [];
+        // It is paid in once, before the first poll.
+        const paidU = own.find(({ availableU }) => availableU > 0n)?.availableU ?? 0n;
+        const chargedU = polls.reduce((sum, { payerId, postedU }) => sum + (payerId === account ? postedU : 0n), 0n);
+        const { availableU } = own.at(-1)!;
+        return availableU === paidU - chargedU ? [] : [`${account} has ${availableU} of ${paidU}, charged ${chargedU}`];
+      });
+    },
+  },
+  {
     name: 'a balance in an answer was true between request and answer',
     broken(history) {
       const states = Map.groupBy(history.balances, ({ account }) => account);

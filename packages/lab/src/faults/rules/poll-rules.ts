@@ -24,6 +24,31 @@ const endsOf = ({ journal }: Pick<CampaignHistory, 'journal'>): Map<string, numb
     ({ pollId }) => pollId,
   );
 
+interface EndByWorker {
+  readonly pollId: string;
+  readonly by: string;
+  /** Whose claim was the newest. */
+  readonly claimant: string;
+}
+
+/**
+ * The ends that can be held against a worker. The row of a poll cannot say who ended it: its epoch is that of the newest
+ * claim, whoever writes. So an end is that of the worker that claims over the same connection; of a connection that
+ * never claimed, nothing is known, and behind a pooler workers share connections.
+ */
+export function endsByWorkers({ journal, pooled }: Pick<CampaignHistory, 'journal' | 'pooled'>): EndByWorker[] {
+  if (pooled) return [];
+  const workerOf = new Map(
+    journal.flatMap(({ connection, worker }) => (worker === null ? [] : [[connection, worker] as const])),
+  );
+  const claimants = new Map<string, string>();
+  return journal.flatMap(({ pollId, kind, worker, connection }) => {
+    if (kind === 'claimed' && worker !== null) claimants.set(pollId, worker);
+    const [by, claimant] = [workerOf.get(connection), claimants.get(pollId)];
+    return kind === 'ended' && by !== undefined && claimant !== undefined ? [{ pollId, by, claimant }] : [];
+  });
+}
+
 /** Accepted polls that did not end, and polls named to a caller that no longer exist. */
 export function lostPolls(history: CampaignHistory): number {
   const ends = endsOf(history);
@@ -69,10 +94,28 @@ export const pollRules: readonly CampaignRule[] = [
     },
   },
   {
+    name: 'a poll is ended by the worker that has claimed it',
+    broken: (history) =>
+      endsByWorkers(history)
+        .filter(({ by, claimant }) => by !== claimant)
+        .map(({ pollId, by, claimant }) => `${pollId} was ended by ${by}, and is ${claimant}'s`),
+  },
+  {
     name: 'nothing that was stored at an end changes afterwards, unless it is deleted',
     broken({ rewrites, polls }) {
       const emptied = new Set(polls.filter(({ isEmptied }) => isEmptied).map(({ id }) => id));
       return rewrites.filter(({ pollId }) => !emptied.has(pollId)).map(({ pollId, what }) => `${pollId}: ${what}`);
+    },
+  },
+  {
+    // Other rules leave out what is empty.
+    name: 'only what its caller deletes is emptied',
+    broken({ operations, polls }) {
+      const deleted = new Set(operations.flatMap(({ erasure, named }) => (erasure ? [...named] : [])));
+      return polls
+        .filter(({ isEmptied }) => isEmptied)
+        .filter(({ id, resultId, row }) => ![id, resultId, row?.split(' ')[0] ?? ''].some((name) => deleted.has(name)))
+        .map(({ id }) => `${id} is empty, and nobody deleted it`);
     },
   },
   {

@@ -1,4 +1,6 @@
-import type { CampaignRule } from './rule.ts';
+import type { Fault } from '../fault-kinds.ts';
+import type { Attempt } from '../operations.ts';
+import { type CampaignRule, label } from './rule.ts';
 
 const UNNOTICED: CampaignRule = {
   name: 'no answer from 500 on',
@@ -9,6 +11,33 @@ const UNNOTICED: CampaignRule = {
         .map(({ status, code }) => `operation ${n} (${kind}): ${status} ${code}`),
     ),
 };
+
+/** A connection that is not accepted yet when its gateway stops to listen is lost. */
+const UNACCEPTED_MS = 1_000;
+
+/** A caller has no load balancer that sends its requests past a gateway that restarts: only those may be lost. */
+const ANSWERED: CampaignRule = {
+  name: 'no request is lost but one that was sent to a gateway while it was away',
+  broken: ({ operations, faults }) =>
+    operations.flatMap((operation) =>
+      operation.attempts
+        .filter((attempt) => wasLost(attempt) && !wasAway(attempt, faults))
+        .map(({ gateway, path, code }) => `${label(operation)}: ${code} from ${gateway} ${path}`),
+    ),
+};
+
+/** A stream that has begun ends with its gateway, and continues at another one. */
+const wasLost = ({ status, opened, answered }: Attempt): boolean =>
+  status === null && opened === null && answered !== null;
+
+/** One process restarts after the other: the next is asked to end when the one before it is back. */
+const wasAway = ({ gateway, asked }: Attempt, faults: readonly Fault[]): boolean =>
+  faults.some(
+    ({ target, at }, i) =>
+      target === gateway &&
+      asked > at - UNACCEPTED_MS &&
+      asked < (faults[i + 1]?.at ?? Number.POSITIVE_INFINITY) + UNACCEPTED_MS,
+  );
 
 export const ORDERLY_EXIT: CampaignRule = {
   name: 'every process that is asked to end exits with code 0',
@@ -24,4 +53,5 @@ export const rollingRules: readonly CampaignRule[] = [
     broken: ({ polls }) => polls.filter(({ status }) => status === 'failed').map(({ id }) => id),
   },
   ORDERLY_EXIT,
+  ANSWERED,
 ];

@@ -15,6 +15,17 @@ export const spendRules = (ceilingU: number): readonly CampaignRule[] => [
         .map(([hour, chargedU]) => `${new Date(hour * HOUR_MS).toISOString()}: ${Math.round(chargedU)} of ${ceilingU}`),
   },
   {
+    // The rule above takes the hour of a poll from the service.
+    name: 'what providers charge in all is never above the ceilings of the hours from the first request to the last call',
+    broken({ operations, calls }) {
+      const asked = operations.flatMap(({ attempts }) => attempts.map((attempt) => attempt.asked));
+      const times = [...asked, ...calls.map(({ at }) => at)].toSorted((a, b) => a - b);
+      const hours = Math.floor(times.at(-1)! / HOUR_MS) - Math.floor(times[0]! / HOUR_MS) + 1;
+      const chargedU = calls.reduce((sum, { costU }) => sum + costU, 0);
+      return chargedU > hours * ceilingU ? [`${Math.round(chargedU)} in ${hours} hours of ${ceilingU}`] : [];
+    },
+  },
+  {
     name: 'what the service counts as spent or possibly spent is never above the ceiling',
     broken: ({ countedSpendU }) => (countedSpendU > ceilingU ? [`${countedSpendU} of ${ceilingU}`] : []),
   },

@@ -13,7 +13,7 @@ export const DAY: readonly ProofRow[] = [
     covers: [...SERVICE, 'packages/webhooks/src', 'infra/monitoring'],
     rate: { failures: ['answers wrong'], of: 'answers judged' },
     none: ['webhooks missing', 'ledger violations', 'alarms fired', 'bounds broken'],
-    needs: [{ what: 'minutes', atLeast: 120 }],
+    needs: [{ what: 'minutes', atLeast: 120, isOfOneRun: true }],
     mended: {
       at: '2026-11-28T11:20:00.000Z',
       what: 'ended runs that stayed in memory, a result that a second gateway did not have yet, webhooks that came before the day knew their secret, stopped calls that cost more than prices assumed, and compressed pages that each kept a block of 16 kB or more. Of the 1,560 wrong answers of the longest run 33 are refusals within two seconds in which the disk of the machine wrote nothing, some 400 fell in forty seconds in which a build ran beside it, and 1,100 are webhooks to an endpoint whose creation was answered 503 in one of these. Since 2026-11-28 work without a connection to Postgres waits up to two seconds for one, users of MCP, A2A and chat repeat what is refused for a moment, forecasts of outdated records leave the memory of gateways, and compiled code is compared separately: it made the heap of gateways grow by 7 % from ten minutes on',

@@ -28,6 +28,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       { what: 'polls', atLeast: 20_000 },
       { what: 'faults', atLeast: 1_000 },
       { what: 'losses of Redis', atLeast: 100, of: ['losses of Redis', 'flushall', 'kill redis, lose all'] },
+      { what: 'full disks', atLeast: 10, of: ['disk full'] },
     ],
     mended: {
       at: '2026-11-22',
@@ -38,11 +39,13 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   {
     id: 'T1/T4',
     says: 'No vote is billed twice, and no worker writes without its lease',
-    target: '0 over 1,000 kills and 500 stops of workers',
+    target:
+      '0 over 1,000 kills and 500 stops of workers. Only a poll that is claimed more than once can be billed twice',
     command: WORKERS,
     covers: RUNNING,
     experiments: ['chaos workers'],
     ...NOTHING_LOST,
+    beside: ['claimed more than once'],
     needs: [
       { what: 'kills', atLeast: 1_000, of: ['kill worker'] },
       { what: 'stops', atLeast: 500, of: ['stop worker'] },
@@ -51,11 +54,13 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   {
     id: 'calls-twice',
     says: 'No model is asked again for a vote that has arrived',
-    target: '0 over 1,000 kills and 500 stops of workers',
+    target:
+      '0 over 1,000 kills and 500 stops of workers, by the moment at which a worker makes a call. A call that was made before the vote and reached its model after it, because its worker was stopped in between, cannot be prevented and is counted beside it. Only calls for polls that are claimed more than once can be repeated',
     command: WORKERS,
     covers: RUNNING,
     experiments: ['chaos workers'],
     rate: { failures: ['calls made again'], of: 'calls of models' },
+    beside: ['calls in transit when their worker was stopped', 'claimed more than once'],
     rules: ['a vote that has arrived is never asked for again'],
     needs: [
       { what: 'kills', atLeast: 1_000, of: ['kill worker'] },
@@ -137,6 +142,8 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     needs: [
       { what: 'polls', atLeast: 1_000 },
       { what: 'faults', atLeast: 200 },
+      { what: 'receipts verified with their result', atLeast: 1_000 },
+      { what: 'reads of deleted results by strangers, answered as gone', atLeast: 1_000 },
     ],
     mended: {
       at: '2026-11-28T12:37:00.000Z',
@@ -154,6 +161,8 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     needs: [
       { what: 'polls', atLeast: 1_000 },
       { what: 'faults', atLeast: 100 },
+      { what: 'receipts verified with their result', atLeast: 1_000 },
+      { what: 'reads of deleted results by strangers, answered as gone', atLeast: 1_000 },
     ],
     mended: {
       at: '2026-11-23T12:00:00.000Z',
@@ -170,7 +179,10 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     covers: RUNNING,
     experiments: ['chaos spend'],
     rate: { failures: ['violations'], of: 'calls of models' },
-    needs: [{ what: 'calls of models', atLeast: 1_000 }],
+    needs: [
+      { what: 'calls of models', atLeast: 1_000 },
+      { what: 'faults', atLeast: 200 },
+    ],
     short: { tried: 'short runs on a busy machine', takes: LONGER },
   },
   {
@@ -234,6 +246,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     covers: SERVICE,
     experiments: ['chaos pooler'],
     ...NOTHING_LOST,
+    needs: [{ what: 'kills of the pooler', atLeast: 30, of: ['kill pooler'] }],
   },
   {
     id: 'cells',
@@ -259,7 +272,10 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     covers: LEDGER,
     experiments: Object.keys(PLANS).map((name) => `chaos ${name}`),
     rate: { failures: ['open holds'], of: 'polls' },
-    rules: ['every poll has one hold, and one post or void'],
+    rules: [
+      'every poll has one hold, and one post or void',
+      'every batch ends with all of its rows, costs what its polls did, and reserves nothing then',
+    ],
     mended: {
       at: '2026-11-23T12:00:00.000Z',
       of: ['chaos promises-cluster', 'chaos batches'],
@@ -274,7 +290,11 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       '`npm run chaos -- --only keys --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`; full, `packages/storage/test/accept-poll.test.ts`',
     covers: [...ASKING, ...LEDGER],
     experiments: ['chaos keys'],
-    ...noneOf('violations', 1_000, 'keys'),
+    rate: { failures: ['violations'], of: 'keys' },
+    needs: [
+      { what: 'keys', atLeast: 1_000 },
+      { what: 'kills', atLeast: 100, of: ['kill worker', 'kill gateway'] },
+    ],
     short: {
       tried:
         'about 270 keys in five minutes on two shared cores; in the database alone, without kills, 1,000 keys hold',
@@ -288,17 +308,24 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     command: '`npm run chaos -- --only streams --minutes 6 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: STREAMS,
     experiments: ['chaos streams'],
-    ...noneOf('violations', 10_000, 'streams'),
+    rate: { failures: ['violations'], of: 'streams' },
+    needs: [
+      { what: 'streams', atLeast: 10_000 },
+      { what: 'faults of Redis', atLeast: 30, of: ['flushall', 'kill redis', 'kill redis, lose all'] },
+    ],
     short: { tried: '4,200 streams in six minutes on two shared cores', takes: LONGER },
   },
   {
     id: 'T38',
     says: 'Rolling restarts go unnoticed',
-    target: '0 failed polls and no 5xx answer, over 10 restarts of everything',
+    target:
+      '0 failed polls and no 5xx answer, over 10 restarts of everything (five processes). Callers have no load balancer: what they send to a gateway while it is away is lost and sent to the other one, and streams continue there. Nothing else is lost',
     command: '`npm run chaos -- --only rolling --continue docs/proofs/runs.jsonl`',
     covers: SERVICE,
     experiments: ['chaos rolling'],
     rate: { failures: ['violations'], of: 'polls' },
+    beside: ['requests without an answer', 'streams that were cut'],
+    needs: [{ what: 'restarts of processes', atLeast: 50, of: ['term gateway', 'term worker'] }],
   },
   {
     id: 'batch',

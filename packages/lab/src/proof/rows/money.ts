@@ -27,6 +27,7 @@ export const MONEY: readonly ProofRow[] = [
     covers: LEDGER,
     experiments: ['attack races'],
     ...noneOf('races that overspent', 10_000, 'races'),
+    beside: ['races through gateways'],
     short: { tried: 'a thousand races in five minutes on two shared cores', takes: LONGER },
   },
   {
