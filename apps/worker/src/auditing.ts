@@ -3,7 +3,7 @@ import { askUnheard } from './audit-poll.ts';
 import type { Context } from './context.ts';
 import type { AuditStore } from './ports.ts';
 
-// Audits polls after their answer was delivered, only while this worker is mostly idle and no poll waits. Audits never
+// Audits polls after their answer was delivered, only while this worker is mostly idle and no standard poll waits. Audits never
 // delay callers' polls: they use no slots of the queue.
 
 const TICK_MS = 2_000;

@@ -9,7 +9,7 @@ export interface PollOrder
   models?: readonly string[];
   /** The caller's own labels. Not part of the spec, so neither workers nor models receive them. */
   metadata?: Metadata;
-  /** Seconds after acceptance. Default: the retention of the service. */
+  /** Seconds after the deadline. Default: the retention of the service. */
   expires_in?: number;
   /** The address that is notified of the poll's end. Not part of the spec either. */
   webhook_url?: string;

@@ -7,7 +7,7 @@ export type Decision =
   /** Seats to ask now. If empty, the poll waits for a running call, of which there is at least one. */
   | { readonly kind: 'go'; readonly launch: readonly number[] };
 
-/** Decides what to do next. Called at the start, after every vote, and when the oldest running call has become slow. */
+/** Decides what to do next. Called at the start, after every vote, and when a running call has become slow. */
 export function decide(poll: PollState, { slow }: { readonly slow: boolean }): Decision {
   const reason = stopReason(poll);
   return reason === null ? { kind: 'go', launch: nextLaunch(poll, slow) } : { kind: 'stop', reason };

@@ -102,7 +102,7 @@ export const GATEWAY_SETTINGS = {
   CARD_HOLD_BACK_DAYS: withDefault(
     integer(0, 90),
     7,
-    'Days until a card payment counts as settled. Until an account has a settled payment, part of its card payments cannot be spent. 0 holds nothing back.',
+    'Days until a card payment counts as settled. Part of a payment made before the account has a settled one cannot be spent until it has settled itself. 0 holds nothing back.',
   ),
   CARD_HOLD_BACK_SHARE: withDefault(share, 0.5, 'The share of unsettled card payments that cannot be spent.'),
   CARD_HOLD_BACK_ABOVE_USD: withDefault(microUsd, '20', 'This amount of unsettled card payments can always be spent.'),

@@ -28,7 +28,7 @@ export const openapi = plugin(async (app: FastifyInstance, { context }: { contex
       info: {
         title: 'EloquentPoll',
         version: packageJson.version,
-        description: `Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough. Polls and their results are deleted ${config.retentionS / 86_400} days after their end, or earlier with \`expires_in\`; \`expires_at\` of a result is the time of deletion.`,
+        description: `Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough. Polls and their results are deleted ${config.retentionS / 86_400} days after their deadline, or earlier with \`expires_in\`; \`expires_at\` of a result is the time of deletion.`,
         license: { name: 'MIT', identifier: 'MIT' },
         contact: { email: config.contactEmail, url: config.baseUrl },
       },

@@ -4,7 +4,7 @@ import type { BudgetName } from '../config/rate-limit-policies.ts';
 import { ApiError } from './api-error.ts';
 import type { HttpContext } from './context.ts';
 
-/** Scopes that the identity provider can grant to an access token. Keys and logins may do everything. */
+/** Scopes that the identity provider can grant to an access token. Keys and logins have no scopes. */
 export const SCOPES = ['polls:run', 'results:read', 'account'] as const;
 export type Scope = (typeof SCOPES)[number];
 

@@ -5,4 +5,4 @@ import { percent, usd } from './figures.ts';
 export const holdBackSentence = ({ days, share, freeU }: HoldBackRules): string =>
   days === 0 || share === 0
     ? 'The full amount is credited.'
-    : `The full amount is credited. Until your first card payment has settled, after ${days} days, ${percent(share)} of it cannot be spent; ${usd(Number(freeU) / 1e6)} always can.`;
+    : `The full amount is credited. A payment settles after ${days} days; until then ${percent(share)} of it cannot be spent, but ${usd(Number(freeU) / 1e6)} of all such payments always can. Once one payment has settled, later ones can be spent in full at once.`;

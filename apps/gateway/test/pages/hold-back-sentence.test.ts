@@ -16,7 +16,7 @@ t.test('what is said before a card payment is what is held back of it', async (t
   const rules = { ...config.cardHoldBack, days: 7, share: 0.5, freeU: 20_000_000n };
   t.equal(
     holdBackSentence(rules),
-    'The full amount is credited. Until your first card payment has settled, after 7 days, 50% of it cannot be spent; $20.00 always can.',
+    'The full amount is credited. A payment settles after 7 days; until then 50% of it cannot be spent, but $20.00 of all such payments always can. Once one payment has settled, later ones can be spent in full at once.',
   );
   const accountId = await createAccount(storage);
   const id = await openCheckout(storage, { accountId, amountCents: 10_000 });

@@ -50,4 +50,5 @@ export async function awaitPoll(
   return { pollId, result, joined: joined !== null };
 }
 
+/** A caller who has left does not read it. */
 const RESTARTING = 'The service is restarting; the poll goes on, and the same Idempotency-Key finds its result.';
