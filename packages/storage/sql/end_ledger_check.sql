@@ -9,17 +9,16 @@ declare
   v_behind constant boolean :=
     (select case when is_called then last_value else 0 end from transfers_id_seq) - closed_to() > p_max_open;
   v_violations integer;
+  v_found jsonb;
 begin
   if p_failure is not null then
     update ledger_checks set failure = left(p_failure, 200);
     return;
   end if;
   if not v_behind then
-    v_violations := 0;
-    for rule, subject, found in select * from check_ledger() loop
-      v_violations := v_violations + (rule <> 'poll_overdue')::integer;
-      return next;
-    end loop;
+    v_found := (select coalesce(jsonb_agg(c), '[]') from check_ledger() c);
+    v_violations := (select count(*) from jsonb_to_recordset(v_found) c (rule text) where c.rule <> 'poll_overdue');
+    return query select * from jsonb_to_recordset(v_found) c (rule text, subject text, found text);
   end if;
   update ledger_checks
      set failures = 0, failure = null, behind = v_behind,
