@@ -3,7 +3,7 @@ import { openAsker } from '@eloquentpoll/models/ask';
 import { loadPanels, promptStyle, seatsFor } from '@eloquentpoll/models/panels';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import t from 'tap';
-import { usualModels } from '../src/day/usual-models.ts';
+import { usualModels } from '../src/fixture/usual-models.ts';
 
 // A call that is stopped is entered at its estimate, one that answers at what it cost. Where the simulator's answers are
 // shorter than estimated, stopped calls look dearer than whole ones.

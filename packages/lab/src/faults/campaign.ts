@@ -8,6 +8,7 @@ import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accoun
 import type { Experiment } from '../fixture/experiment.ts';
 import { startSimulator } from '../fixture/simulators.ts';
 import type { Servers, Stores } from '../fixture/stores.ts';
+import { usualModels } from '../fixture/usual-models.ts';
 import { CALM } from '../proxy/weather.ts';
 import { startClientCalls } from '../releases/client-calls.ts';
 import { judgeAnswers } from '../releases/judge-answers.ts';
@@ -93,7 +94,10 @@ export async function runFaultCampaign(
   const began = performance.now();
   const { upgrade } = servers;
   await using observer = await observe(stores);
-  const simulator = await startSimulator(group, { seed, latency_scale: 1, call_log_size: 1_000_000 });
+  const simulator = await startSimulator(group, {
+    ...{ seed, latency_scale: 1, call_log_size: 1_000_000 },
+    models: usualModels(),
+  });
   const more = plan.promises ? PROMISED_ENV : null;
   const common = { REDIS_PREFIX: stores.redisPrefix, LOG_LEVEL: 'info', ...more?.both };
   const pooler = plan.pooled === undefined ? null : await servers.pooler();
