@@ -1,6 +1,7 @@
 import { EloquentPollError, type QuickResult, type ResultDetail } from '../eloquentpoll.ts';
 import { type Exit, exitOfOutcome } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
 import { print } from './terminal.ts';
@@ -14,7 +15,7 @@ export async function freeCommand(
   const answer = await polls.free(request, { signal: terminal.signal });
   const exit = exitOfOutcome({ status: answer.status ?? 'success', winning_option: answer.answer });
   if (json) {
-    print(terminal.out, JSON.stringify(answer));
+    print(terminal.out, jsonText(answer));
     return exit;
   }
   const detail = await publicResult(invocation, answer);

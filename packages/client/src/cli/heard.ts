@@ -1,7 +1,10 @@
-// Records whether the service was reached by any call of a command. If so, what was sent may have been done.
+// Records what a command has done at the service, for the case that it fails.
 
 export interface Heard {
+  /** Whether the service was reached by any call. If so, what was sent may have been done. */
   isAny: boolean;
+  /** The batch that the command follows. Its answers are charged even if the command fails. */
+  batchId?: string;
 }
 
 export function notingFetch(heard: Heard): typeof fetch {

@@ -1,6 +1,8 @@
+import { LIMITS } from '@eloquentpoll/contracts/limits';
 import type { ListedPoll, PollListQuery } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { pad, plain } from './plain-text.ts';
 import { print, programOf } from './terminal.ts';
 
@@ -9,14 +11,29 @@ export async function pollsCommand({ polls, terminal, json }: Invocation, query:
   const { out, err, signal } = terminal;
   const page = await polls.polls(query, { signal });
   if (json) {
-    print(out, JSON.stringify(page));
+    print(out, jsonText(page));
     return EXIT.winner;
   }
   if (page.polls.length === 0 && !page.has_more) print(out, 'No polls.');
   print(out, ...page.polls.map(lineOf));
-  if (page.after !== null) print(err, `Older polls: ${programOf(terminal)} polls --after ${page.after}`);
+  if (page.after !== null)
+    print(err, `Older polls: ${[programOf(terminal), 'polls', ...filtersOf(query), '--after', page.after].join(' ')}`);
   return EXIT.winner;
 }
+
+/** The options that chose these polls, so that the next page shows the same kind. */
+function filtersOf({ limit, status, close, preset, metadata = {} }: PollListQuery): string[] {
+  return [
+    ...(limit === undefined || limit === LIMITS.poll_list.default ? [] : ['--limit', String(limit)]),
+    ...(status === undefined ? [] : ['--status', status]),
+    ...(close ? ['--close'] : []),
+    ...(preset === undefined ? [] : ['--preset', preset]),
+    ...Object.entries(metadata).flatMap(([key, value]) => ['--metadata', quoted(`${key}=${value}`)]),
+  ];
+}
+
+const quoted = (text: string): string =>
+  /^[\w=.,:@/-]+$/.test(text) ? text : `'${plain(text).replaceAll("'", "'\\''")}'`;
 
 const lineOf = (poll: ListedPoll): string =>
   [

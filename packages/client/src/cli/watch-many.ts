@@ -2,6 +2,7 @@ import { EloquentPollError, type SessionStatus } from '../eloquentpoll.ts';
 import { EXIT, type Exit, exitOfError, exitOfOutcome } from './exit-codes.ts';
 import { howFar, plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { pause } from './pause.ts';
 import { fit, pad, plain } from './plain-text.ts';
 import { facts, type ShownOutcome, verdictLines } from './summary.ts';
@@ -71,11 +72,11 @@ async function readEnded({ polls, terminal, json }: Invocation, id: string): Pro
       ? await polls.session(id).wait({ signal })
       : await polls.result(id, { signal });
     const text = `${outcome.poll_id}  ${verdictLines(outcome).headline}  (${facts(outcome)})`;
-    return { line: json ? JSON.stringify(outcome) : text, exit: exitOfOutcome(outcome) };
+    return { line: json ? jsonText(outcome) : text, exit: exitOfOutcome(outcome) };
   } catch (error) {
     if (!(error instanceof EloquentPollError) || !ENDED_WITHOUT_VOTES.has(error.code)) throw error;
     const { code, message } = error;
-    const line = json ? JSON.stringify({ session_id: id, code, error: message }) : `${id}  ${plain(message)}`;
+    const line = json ? jsonText({ session_id: id, code, error: message }) : `${id}  ${plain(message)}`;
     return { line, exit: exitOfError(error) };
   }
 }
