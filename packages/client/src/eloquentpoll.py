@@ -1252,7 +1252,8 @@ class AsyncEloquentPoll:
         timeout: float | None = None,
         **terms: Unpack[PollTerms],
     ) -> PollResponse:
-        """Runs a poll and waits for its result."""
+        """Runs a poll and waits for its result. A call that is cancelled leaves its poll running: the same call with
+        the same `idempotency_key` joins it."""
         body = {"question": question, "options": _texts("options", options), **terms}
         return cast(PollResponse, await self._service.body(_paid("/api/poll", body, idempotency_key, timeout)))
 
@@ -2907,7 +2908,7 @@ async def _lines(
                 if len(rest) > MAX_BODY_BYTES:
                     raise _bad_response("A line is too long.", response)
                 for line in lines:
-                    if not line:
+                    if not line.strip():
                         continue
                     value = _json_object(line.decode("utf-8", "replace"))
                     if not value:

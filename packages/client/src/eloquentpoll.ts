@@ -1142,7 +1142,10 @@ export class EloquentPoll {
     this.#service = createService(options);
   }
 
-  /** Runs a poll and waits for its result. */
+  /**
+   * Runs a poll and waits for its result. A call that is aborted leaves its poll running: the same call with the same
+   * `idempotencyKey` joins it.
+   */
   async ask(request: PollRequest, options: PollOptions = {}): Promise<PollResponse> {
     return this.#service.body<PollResponse>(paid('/api/poll', request, options));
   }
@@ -2344,7 +2347,7 @@ async function* streamLines<T>(
           rest = lines.pop() ?? '';
           if (rest.length > MAX_BODY_CHARACTERS) throw badResponse('A line is too long.', response);
           for (const line of lines) {
-            if (line === '') continue;
+            if (line.trim() === '') continue;
             const value = objectIn(line) as T | null;
             if (value === null) throw badResponse('A line is not JSON.', response);
             if (isNew(value)) attempt = 0;

@@ -9,7 +9,7 @@ import { EXIT } from '../src/cli/exit-codes.ts';
 import { run } from '../src/cli/run.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { pipes, terminal } from './screen.ts';
-import { batch, batchResult, jsonLines, RESULT, withoutWaiting } from './service.ts';
+import { batch, batchResult, isBackoff, jsonLines, RESULT, withoutWaiting } from './service.ts';
 
 // Commands at a service that fails or says strange things, without a connection.
 
@@ -112,6 +112,33 @@ t.test('an address with a password is refused and not shown', async (t) => {
   t.equal(exit, EXIT.usage);
   t.match(err, 'without a password');
   t.notMatch(err, 'secret');
+});
+
+t.test('several polls are followed through a restart of the service', async (t) => {
+  withoutWaiting(t, (ms) => ms === 800 || (isBackoff(ms) && ms < 31_000));
+  const looks = (status: string) =>
+    json({ polls: ['ps_1', 'ps_2'].map((session_id) => ({ session_id, status, result_id: null })), not_found: [] });
+  let nthLook = 0;
+  const { exit, out, err } = await used(t, ['watch', 'ps_1', 'ps_2'], (path) => {
+    if (path.endsWith('/result')) return json(RESULT);
+    if (path.endsWith('/status')) return json({ session_id: 'ps_1', status: 'completed', result_id: RESULT.poll_id });
+    nthLook++;
+    if (nthLook > 1 && nthLook < 12) return refused(503, 'service_unavailable', { retryable: true });
+    return looks(nthLook === 1 ? 'running' : 'completed');
+  });
+  t.equal(exit, EXIT.winner, err);
+  t.match(out, /^(EP-.*\n){2}$/);
+  const gone = await used(t, ['watch', 'ps_1', 'ps_2'], () => refused(503, 'service_unavailable', { retryable: true }));
+  t.equal(gone.exit, EXIT.unavailable, 'but not for a service that was never there');
+});
+
+t.test('a partial winner does not look like another where the service sends no verdict', async (t) => {
+  const { verdict: _none, ...rest } = RESULT;
+  const partial = await used(t, ['result', 'EP-1'], () => json({ ...rest, status: 'partial' }));
+  t.match(partial, { exit: EXIT.partial, out: /^The Sun leads, but missing votes could have changed it\n/ });
+  const quick = { question: 'Q', options: [], answer: 'The Sun', reasoning: 'r', cost: 0, status: 'partial' };
+  const free = await used(t, ['ask', 'Which is larger? [The Sun, The Moon]', '--free'], () => json(quick));
+  t.match(free, { exit: EXIT.partial, out: /^The Sun leads, but missing votes could have changed it\.\n/ });
 });
 
 t.test('the next page of a list shows the same kind', async (t) => {

@@ -123,6 +123,25 @@ t.test('settings that cannot be right are an answer in words, without their secr
   t.match(batch, { id: null, error: { message: 'The line is not one message.' } });
 });
 
+t.test('a lost poll is said to go on, so that a model does not pay for another one', async (t) => {
+  const { url } = await serve(t, (_asked, response) => void response.socket?.destroy());
+  const call = (id: number, name: string, given: object) =>
+    JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: given } });
+  const lines = [
+    call(1, 'poll_question', {}),
+    call(2, 'poll_question', { idempotency_key: 'k' }),
+    call(3, 'get_balance', {}),
+  ];
+  const answers = await answersOf(t, { EP_KEY: 'ep_k_x', EP_URL: url }, lines, 3);
+  t.match(answers, [
+    { error: { message: /cannot be reached: .* be charged; another call makes another poll\.$/ } },
+    { error: { message: /with the same idempotency_key joins it\.$/ } },
+    { error: { message: /cannot be reached: [^.]*$/ } },
+  ]);
+  const [unsent] = await answersOf(t, { EP_KEY: 'ep_k_x', EP_URL: 'http://127.0.0.1:9' }, [lines[0]!], 1);
+  t.notMatch(unsent?.error?.message, 'charged', 'nothing was sent');
+});
+
 t.test('a service below a path is found, and its errors keep their code and their way out', async (t) => {
   const refusal = { error: 'Wrong', code: 'invalid_api_key', recovery: [{ action: 're_authenticate' }] };
   const { url, asked } = await serve(t, (_asked, response, nth) => {

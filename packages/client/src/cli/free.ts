@@ -4,6 +4,7 @@ import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
 import { plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
+import { winnerText } from './summary.ts';
 import { print } from './terminal.ts';
 
 /** Runs a free poll. Its answer is short, so the details are read from the public result. */
@@ -20,7 +21,8 @@ export async function freeCommand(
   }
   const detail = await publicResult(invocation, answer);
   if (detail) return showOutcome(detail, invocation);
-  print(terminal.out, answer.answer === null ? 'No winner.' : `${plain(answer.answer)} wins.`, plain(answer.reasoning));
+  const headline = answer.answer === null ? 'No winner' : winnerText(answer.answer, answer.status);
+  print(terminal.out, `${headline}.`, plain(answer.reasoning));
   return exit;
 }
 

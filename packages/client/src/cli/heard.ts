@@ -1,3 +1,5 @@
+import { isUnconnected } from '../fetch-failure.ts';
+
 // Records what a command has done at the service, for the case that it fails.
 
 export interface Heard {
@@ -18,19 +20,4 @@ export function notingFetch(heard: Heard): typeof fetch {
       throw error;
     }
   };
-}
-
-const UNCONNECTED = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused', 'FailedToOpenSocket']);
-
-/** Whether certainly nothing was sent: unknown host, no route, no listener, or a port that `fetch` refuses. */
-function isUnconnected(error: unknown): boolean {
-  const { code, syscall, message } = (causeOf(error) ?? {}) as { code?: unknown; syscall?: unknown; message?: unknown };
-  if (typeof code === 'string' && UNCONNECTED.has(code)) return true;
-  return syscall === 'connect' || syscall === 'getaddrinfo' || message === 'bad port';
-}
-
-/** The root cause of a failed `fetch`. */
-export function causeOf(error: unknown): Error | null {
-  if (!(error instanceof Error)) return null;
-  return causeOf(error.cause) ?? error;
 }

@@ -1,8 +1,9 @@
 import { EloquentPollError } from '../eloquentpoll.ts';
+import { causeOf } from '../fetch-failure.ts';
 import { rowLine } from './batch.ts';
 import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
 import { durationText } from './figures.ts';
-import { causeOf, type Heard } from './heard.ts';
+import type { Heard } from './heard.ts';
 import { jsonText } from './json-text.ts';
 import { plain } from './plain-text.ts';
 import { limitText } from './summary.ts';

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { causeOf, isUnconnected } from '../fetch-failure.ts';
 import { splitLines } from '../split-lines.ts';
 
 // The MCP server of a bundle. A host starts it as a process and exchanges JSON-RPC messages, one per line, over stdin
@@ -46,7 +47,8 @@ async function take(line: string | null): Promise<void> {
   try {
     await carry(message, line, call.signal);
   } catch (error) {
-    if (!call.signal.aborted) fail(message, `The service at ${address?.origin} cannot be reached: ${reasonOf(error)}`);
+    const why = `The service at ${address?.origin} cannot be reached: ${reasonOf(error)}`;
+    if (!call.signal.aborted) fail(message, isUnconnected(error) ? why : `${why}${leftBehind(message)}`);
   } finally {
     if (id !== undefined) running.delete(id);
   }
@@ -75,7 +77,7 @@ async function carry(message: Message, body: string, signal: AbortSignal): Promi
   const response = await fetch(address, init);
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     const isAnswered = await carryEvents(response, message);
-    if (!isAnswered && isRequest(message)) fail(message, 'The answer of the service broke off.');
+    if (!isAnswered && isRequest(message)) fail(message, `The answer of the service broke off.${leftBehind(message)}`);
     return;
   }
   const text = await response.text();
@@ -161,10 +163,21 @@ const write = (message: object): void => void process.stdout.write(`${JSON.strin
 
 const refuse = (message: string): void => write({ jsonrpc: '2.0', id: null, error: { code: -32_700, message } });
 
-const reasonOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
-};
+function reasonOf(error: unknown): string {
+  const cause = causeOf(error);
+  // A failure to connect to several addresses has only a code.
+  const { code } = Object(cause) as { code?: unknown };
+  return cause?.message || (typeof code === 'string' ? code : String(error));
+}
+
+/** A model that reads the error would ask again, and pay for two polls. */
+function leftBehind({ method, params }: Message): string {
+  if (method !== 'tools/call' || params?.name !== 'poll_question') return '';
+  const given = params.arguments as Record<string, unknown> | undefined;
+  return typeof given?.idempotency_key === 'string'
+    ? ' The poll may go on: the same call with the same idempotency_key joins it.'
+    : ' The poll may go on and be charged; another call makes another poll.';
+}
 
 try {
   for await (const { text } of splitLines(process.stdin)) void take(text);
