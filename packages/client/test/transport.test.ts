@@ -34,6 +34,9 @@ t.test('a key that no header can hold is refused before anything is sent, and is
   const { fetch, sent } = network([() => json({})]);
   await new EloquentPoll({ baseUrl: 'https://polls.example', fetch, apiKey: ' ep_k_x\r\n' }).profiles();
   t.match(sent[0]?.init.headers, { Authorization: 'Bearer ep_k_x' }, 'the end of its line is no part of it');
+  // Under `exactOptionalPropertyTypes` this compiles only if an option may be undefined.
+  await new EloquentPoll({ baseUrl: 'https://polls.example', fetch, apiKey: process.env.EP_NOT_SET }).profiles();
+  t.notHas(sent[1]?.init.headers, 'Authorization');
   const withPassword = () => new EloquentPoll({ baseUrl: 'https://me:secret@polls.example' });
   t.throws(withPassword, { message: 'baseUrl must not contain a user name or a password.' });
 });
