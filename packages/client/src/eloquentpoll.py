@@ -2696,12 +2696,25 @@ class _BlockingNet:
         time.sleep(seconds)
 
 
-async def _in_time(start: Callable[[], Awaitable[R]], deadline: float) -> R:
+async def _in_time(
+    start: Callable[[], Awaitable[R]], deadline: float, drop: Callable[[R], object] = lambda _: None
+) -> R:
+    """`drop` gets what came together with a cancellation."""
     left = _left(deadline)  # Checked first, because a started call must be awaited.
+    # Not by asyncio.wait_for: before Python 3.12 it ignores a cancellation that comes together with the answer.
+    work = asyncio.ensure_future(start())
     try:
-        return await asyncio.wait_for(start(), left)
-    except asyncio.TimeoutError as late:  # Not the same class as TimeoutError in Python 3.10.
-        raise TimeoutError from late
+        await asyncio.wait((work,), timeout=left)
+    except BaseException:
+        work.add_done_callback(lambda done: done.cancelled() or done.exception() or drop(done.result()))
+        work.cancel()
+        raise
+    if not work.done():
+        work.cancel()
+        await asyncio.wait((work,))
+    if work.cancelled():
+        raise TimeoutError
+    return work.result()
 
 
 class _AsyncioWire:
@@ -2720,6 +2733,10 @@ class _AsyncioWire:
         self._writer.transport.abort()
 
 
+def _abandon(connection: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
+    connection[1].transport.abort()
+
+
 class _AsyncioNet:
     async def open(self, host: str, port: int, tls: ssl.SSLContext | None, deadline: float) -> _Wire:
         loop = asyncio.get_running_loop()
@@ -2732,7 +2749,7 @@ class _AsyncioNet:
                 return asyncio.open_connection(to, port, ssl=tls, server_hostname=name)
 
             try:
-                return _AsyncioWire(*await _in_time(connect, _share(deadline, len(found))))
+                return _AsyncioWire(*await _in_time(connect, _share(deadline, len(found)), _abandon))
             except OSError:
                 if not found:
                     raise
