@@ -1271,7 +1271,7 @@ class AsyncEloquentPoll:
         call = replace(_paid("/api/polls", body, idempotency_key, timeout), usual=TIMEOUT_S)
         answer = await self._service.body(call)
         usual = SESSION_TIMEOUT_S if terms.get("service_tier") == "flex" else POLL_TIMEOUT_S
-        return AsyncSession(self._service, cast(SessionStatus, answer)["session_id"], usual)
+        return AsyncSession(self._service, _id_in(answer, "session_id", call), usual)
 
     def session(self, session_id: str) -> AsyncSession:
         """A poll that was started earlier, here or elsewhere."""
@@ -1448,7 +1448,7 @@ class AsyncEloquentPoll:
             answer = await self._service.body(replace(call, usual=UPLOAD_TIMEOUT_S))
         finally:
             upload.close()
-        return AsyncBatchRun(self._service, cast(Batch, answer)["batch_id"])
+        return AsyncBatchRun(self._service, _id_in(answer, "batch_id", call))
 
     def batch_run(self, batch_id: str) -> AsyncBatchRun:
         """A batch that was started earlier, here or elsewhere."""
@@ -2508,6 +2508,14 @@ def _with_poll(error: EloquentPollError, call: _Call, session_id: str | None = N
     error.session_id = error.session_id or session_id
     error.idempotency_key = error.idempotency_key or (call.headers or {}).get("Idempotency-Key")
     return error
+
+
+def _id_in(answer: object, name: str, call: _Call) -> str:
+    """Of what was made. Another program, such as a proxy, may have answered instead."""
+    found = _object(answer).get(name)
+    if not isinstance(found, str):
+        raise _with_poll(EloquentPollError(f"The answer has no {name}.", code="bad_response"), call)
+    return found
 
 
 def _unreachable(cause: OSError) -> EloquentPollError:

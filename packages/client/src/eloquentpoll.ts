@@ -1153,10 +1153,9 @@ export class EloquentPoll {
   /** Starts a poll that runs in the background. */
   async begin(request: PollRequest, options: PollOptions = {}): Promise<Session> {
     const call = { ...paid('/api/polls', request, options), usualMs: TIMEOUT_MS };
-    const { session_id } = await this.#service.body<SessionStatus>(call);
     return new Session(
       this.#service,
-      session_id,
+      idIn(await this.#service.body<unknown>(call), 'session_id', call),
       request.service_tier === 'flex' ? SESSION_TIMEOUT_MS : POLL_TIMEOUT_MS,
     );
   }
@@ -1285,7 +1284,8 @@ export class EloquentPoll {
     };
     const query = search({ ...fields, ...metadataQuery(metadata) });
     const call: Call = { method: 'POST', path: '/api/batches', query, upload, headers, usualMs: UPLOAD_TIMEOUT_MS };
-    return new BatchRun(this.#service, (await this.#service.body<Batch>({ ...call, ...rest })).batch_id);
+    const made = await this.#service.body<unknown>({ ...call, ...rest });
+    return new BatchRun(this.#service, idIn(made, 'batch_id', call));
   }
 
   /** A batch that was started earlier, here or elsewhere. */
@@ -1996,6 +1996,13 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const { message, cause, code } = error as Error & { code?: unknown };
   return reasonOf(cause) || message || (typeof code === 'string' ? code : '');
+}
+
+/** Of what was made. Another program, such as a proxy, may have answered instead. */
+function idIn(body: unknown, name: 'session_id' | 'batch_id', call: Call): string {
+  const { [name]: id } = Object(body) as Partial<Record<typeof name, unknown>>;
+  if (typeof id === 'string') return id;
+  throw withPoll(new EloquentPollError(`The answer has no ${name}.`, { code: 'bad_response' }), call);
 }
 
 /**

@@ -156,6 +156,13 @@ t.test('errors of other shapes keep what they say', async (t) => {
     const polls = new EloquentPoll({ baseUrl: 'https://polls.example', apiKey: 'ep_k_x', fetch });
     t.match(await errorOf(polls.balance()), { code: 'bad_response', message });
   }
+  for (const body of [null, {}, { session_id: 1 }]) {
+    const { fetch } = network([() => json(body)]);
+    const polls = new EloquentPoll({ baseUrl: 'https://polls.example', fetch });
+    const found = { code: 'bad_response', idempotencyKey: 'k' };
+    t.match(await errorOf(polls.begin(QUESTION, { idempotencyKey: 'k' })), found);
+    t.match(await errorOf(polls.batch([QUESTION], {}, { idempotencyKey: 'k' })), found);
+  }
   const odd = { error: 'Wrong', code: 'validation_error', errors: [null, 'x', { pointer: '#/a', detail: 'b' }] };
   const { fetch } = network([() => json(odd, { status: 400 })]);
   const error = await errorOf(new EloquentPoll({ baseUrl: 'https://polls.example', fetch }).profiles());

@@ -32,6 +32,7 @@ for (const KIND of ['blocking', 'asyncio']) {
         options: ['TypeError', null, 'options must be a list of texts, not a text'],
         moved: ['EloquentPollError', 'http_308', moved],
         tool: ['EloquentPollError', 'bad_response', 'No such tool'],
+        none: ['EloquentPollError', 'bad_response', 'The answer has no session_id.'],
         sent: 0,
       },
       'what cannot be sent is refused before a connection is opened, without its secret',
