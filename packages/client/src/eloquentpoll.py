@@ -2440,8 +2440,8 @@ async def _call_tool(service: _Service, name: str, timeout: float | None) -> obj
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     accept = "application/json, text/event-stream"
     answer = await service.call(_Call("POST", "/api/mcp", body=body, accept=accept, timeout=timeout))
-    told = _object(answer.body)
-    result, refusal = _object(told.get("result")), _object(told.get("error"))
+    message = _object(answer.body)
+    result, refusal = _object(message.get("result")), _object(message.get("error"))
     if "structuredContent" in result:
         return result["structuredContent"]
     content = cast("list[Any]", result.get("content") or [{}])

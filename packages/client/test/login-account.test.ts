@@ -83,7 +83,7 @@ t.test('a key that cannot be kept is revoked', async (t) => {
   t.notOk(existsSync(file));
 });
 
-t.test('where no key could be kept, nobody is asked for one', async (t) => {
+t.test('where no key could be kept, no page is opened', async (t) => {
   const { exit, opened, texts } = await login(t, refusing, [], { XDG_CONFIG_HOME: '' });
   t.equal(await exit(), EXIT.usage);
   t.match(texts.err, 'set HOME or XDG_CONFIG_HOME');

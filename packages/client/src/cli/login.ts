@@ -28,7 +28,7 @@ export async function loginCommand(invocation: Invocation, { browser }: { browse
   try {
     storeKey(file, siteUrl, { id, key });
   } catch (error) {
-    // Nobody has it, so nobody would revoke it.
+    // It is stored nowhere, so no later command could revoke it.
     await revoke(siteUrl, { id, key }, signal);
     throw error;
   }
