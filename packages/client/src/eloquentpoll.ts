@@ -1810,7 +1810,7 @@ function createService(options: ClientOptions): Service {
       headers,
       ...(call.body !== undefined && { body: jsonOf(call.body) }),
       ...(call.upload && { body: call.upload }),
-      // Followed to another origin, a request has no key, and a poll without a key is a free poll.
+      // Followed to another origin, a request has no key, and a quick poll without a key is a free one.
       redirect: 'manual',
       signal,
     };

@@ -55,7 +55,7 @@ t.test('what cannot be written as a request is no failure of the network', async
   t.equal(sent.length, 1, 'they are not counted as calls on their way');
 });
 
-t.test('a redirect is not followed, because the key would be lost and the poll be a free one', async (t) => {
+t.test('a redirect is not followed, because the key would be lost and a quick poll be a free one', async (t) => {
   const { fetch, sent } = network([
     () => new Response(null, { status: 308, headers: { location: 'https://polls.example/api/poll' } }),
   ]);
@@ -67,7 +67,8 @@ t.test('a redirect is not followed, because the key would be lost and the poll b
     retryable: false,
   });
   t.equal(sent.length, 1);
-  t.equal(sent[0]?.init.redirect, 'manual');
+  t.match(await errorOf(polls.quick('Which is larger? [The Sun, The Moon]')), { code: 'http_308' });
+  t.ok(sent.every(({ init }) => init.redirect === 'manual'));
   const opaque = { type: { value: 'opaqueredirect' }, status: { value: 0 }, ok: { value: false } };
   const inBrowser = network([() => Object.defineProperties(new Response(), opaque)]);
   const error = await errorOf(new EloquentPoll({ baseUrl: 'http://polls.example', fetch: inBrowser.fetch }).profiles());
