@@ -114,6 +114,32 @@ t.test('an address with a password is refused and not shown', async (t) => {
   t.notMatch(err, 'secret');
 });
 
+t.test('a poll whose answer a proxy replaced may have been made', async (t) => {
+  withoutWaiting(t);
+  const ask = ['ask', 'Which is larger? [The Sun, The Moon]'];
+  for (const answer of [
+    () => new Response('<h1>Gateway timeout</h1>', { status: 504 }),
+    () => new Response('<h1>Log in to the network</h1>'),
+  ]) {
+    const { exit, err } = await used(t, ask, answer);
+    t.equal(exit, EXIT.unavailable);
+    t.match(err, /^The poll may have been created and charged\. .*\n {2}eloquentpoll polls\n/);
+  }
+  const none = await used(t, ask, () => refused(503, 'service_unavailable', { error: 'No poll was made' }));
+  t.equal(none.err, 'eloquentpoll: No poll was made\n', 'the service itself knows');
+});
+
+t.test('a list cuts its texts between characters', async (t) => {
+  const listed = {
+    ...{ session_id: 'ps_1', status: 'completed', result_id: 'EP-1', question: `${'a'.repeat(59)}\u{1f600}b` },
+    ...{ preset: 'broad', service_tier: 'standard', metadata: {}, key_id: null, winning_option: 'A', is_tie: false },
+    ...{ is_close: false, cost_usd: null, created_at: '2026-11-20T10:00:00Z', ended_at: null, expires_at: null },
+  };
+  const { out } = await used(t, ['polls'], () => json({ polls: [listed], has_more: false, after: null, before: null }));
+  t.match(out, /a…\n$/);
+  t.ok(out.isWellFormed());
+});
+
 t.test('several polls are followed through a restart of the service', async (t) => {
   withoutWaiting(t, (ms) => ms === 800 || (isBackoff(ms) && ms < 31_000));
   const looks = (status: string) =>

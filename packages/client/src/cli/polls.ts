@@ -3,7 +3,7 @@ import type { ListedPoll, PollListQuery } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
-import { pad, plain } from './plain-text.ts';
+import { fit, pad, plain } from './plain-text.ts';
 import { print, programOf } from './terminal.ts';
 
 /** Lists the account's polls, including running ones. */
@@ -42,11 +42,11 @@ const lineOf = (poll: ListedPoll): string =>
     pad(poll.status, 9),
     pad(poll.cost_usd === null ? '' : `$${poll.cost_usd.toFixed(4)}`, 9),
     outcomeOf(poll),
-    plain(poll.question).slice(0, 60),
+    fit(plain(poll.question), 60),
   ].join('  ');
 
 function outcomeOf({ status, winning_option, is_tie, is_close }: ListedPoll): string {
   if (status === 'running') return '(running)';
   if (winning_option === null) return is_tie ? '(tie)' : '(no votes)';
-  return `${plain(winning_option).slice(0, 30)}${is_close ? ' (close)' : ''}`;
+  return `${fit(plain(winning_option), 30)}${is_close ? ' (close)' : ''}`;
 }
