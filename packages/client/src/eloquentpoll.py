@@ -1210,6 +1210,7 @@ FIRST_CALLS = 8
 """Number of concurrent calls before the first answer shows the rate limit."""
 SAME_WINDOW_S = 1.5
 """The service counts windows in whole seconds."""
+MAX_SOCKET_S = 86_400.0
 MAX_BODY_BYTES = 16 * 2**20
 MAX_HEAD_BYTES = 64 * 2**10
 
@@ -1739,7 +1740,7 @@ class AsyncSession:
         left = deadline - time.monotonic()
         headers: dict[str, str] = {}
         if known is not None or not following:
-            headers["Prefer"] = f"wait={max(1, min(MAX_WAIT_S, int(left)))}"
+            headers["Prefer"] = f"wait={int(max(1, min(MAX_WAIT_S, left)))}"
         if known is not None and following:
             headers["If-None-Match"] = known
         return await self._service.call(self._call("status", max(0.001, min(left, TIMEOUT_S + MAX_WAIT_S)), headers))
@@ -1775,7 +1776,7 @@ class AsyncBatchRun:
             nonlocal asked
             asked = time.monotonic()
             left = deadline - asked
-            headers = {} if on_progress else {"Prefer": f"wait={max(1, min(MAX_WAIT_S, int(left)))}"}
+            headers = {} if on_progress else {"Prefer": f"wait={int(max(1, min(MAX_WAIT_S, left)))}"}
             call = self._call("GET", timeout=max(0.001, min(left, TIMEOUT_S + MAX_WAIT_S)))
             return self._service.body(replace(call, headers=headers))
 
@@ -2651,7 +2652,8 @@ def _left(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
-    return left
+    # Sockets refuse a longer time, such as infinity.
+    return min(left, MAX_SOCKET_S)
 
 
 def _is_past(deadline: float) -> bool:

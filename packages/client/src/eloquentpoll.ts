@@ -2194,14 +2194,12 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer);
       stopped(signal?.reason);
     };
-    const timer = setTimeout(
-      () => {
-        signal?.removeEventListener('abort', stop);
-        done();
-        // A longer timer would fire at once.
-      },
-      Math.min(ms, MAX_TIMER_MS),
-    );
+    // A longer timer would fire at once.
+    const waitMs = Math.min(ms, MAX_TIMER_MS);
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      done();
+    }, waitMs);
     if (signal?.aborted) stop();
     else signal?.addEventListener('abort', stop, { once: true });
   });
