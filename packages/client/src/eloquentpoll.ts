@@ -1889,11 +1889,13 @@ function createService(options: ClientOptions): Service {
   return { maxRetries, usesKey, call, body: async <T>(one: Call) => (await call(one)).body as T, begin, send };
 }
 
-/** `fetch` refuses an address with a password, and its error shows it. */
+/** `fetch` refuses an address with a password, and its error shows it. Paths are appended, so a query is dropped. */
 function addressOf(text: string): string {
-  const url = new URL(text);
-  if (url.username || url.password) throw new TypeError('baseUrl must not contain a user name or a password.');
-  return url.href.replace(/\/+$/, '');
+  const { protocol, username, password, origin, pathname } = new URL(text);
+  // `localhost:8080` would be of the protocol `localhost:`.
+  if (!/^https?:$/.test(protocol)) throw new TypeError('baseUrl must begin with http:// or https://.');
+  if (username || password) throw new TypeError('baseUrl must not contain a user name or a password.');
+  return (origin + pathname).replace(/\/+$/, '');
 }
 
 /** Checked before the first call, because the error of `fetch` for such a header shows the whole key. */

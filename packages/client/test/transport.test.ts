@@ -41,6 +41,14 @@ t.test('a key that no header can hold is refused before anything is sent, and is
   t.throws(withPassword, { message: 'baseUrl must not contain a user name or a password.' });
 });
 
+t.test('an address without its protocol is refused, and a query is no part of it', async (t) => {
+  const without = () => new EloquentPoll({ baseUrl: 'localhost:8080' });
+  t.throws(without, { name: 'TypeError', message: 'baseUrl must begin with http:// or https://.' });
+  const { fetch, sent } = network([() => json({})]);
+  await new EloquentPoll({ baseUrl: 'https://polls.example/eu/?view=human#x', fetch }).profiles();
+  t.equal(sent[0]?.url, 'https://polls.example/eu/api/profiles');
+});
+
 t.test('what cannot be written as a request is no failure of the network', async (t) => {
   const { fetch, sent } = network([() => json({})]);
   const polls = new EloquentPoll({ baseUrl: 'https://polls.example', fetch });
