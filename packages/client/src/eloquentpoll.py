@@ -2317,7 +2317,7 @@ class _Service:
         try:
             for piece in call.upload.pieces() if call.upload else ():
                 await wire.write(piece, deadline)
-        except ConnectionError:
+        except (ConnectionError, ssl.SSLError):
             # A service that refuses an upload may answer before it has read the rest.
             pass
 

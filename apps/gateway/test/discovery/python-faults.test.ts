@@ -17,7 +17,7 @@ for (const KIND of ['blocking', 'asyncio']) {
     const search = { ...env, KIND, PYTHONPATH: dirname(CLIENT), PYTHONDONTWRITEBYTECODE: '1' };
     const { stdout, stderr } = await run(file, ['-W', 'error', '-c', pythonFaults], { env: search });
     t.equal(stderr, '');
-    const { waits, lines, refusals, copies, resumes, cancellations, connects } = JSON.parse(stdout);
+    const { waits, lines, refusals, uploads, copies, resumes, cancellations, connects } = JSON.parse(stdout);
     t.same(waits, ['The Sun', 4, 'timeout', 'There was no answer within 0.5 s.'], 'the result is waited for too');
     t.same(lines, [1, 2], 'empty lines are no rows');
     const key = 'Idempotency-Key must be printable ASCII.';
@@ -37,6 +37,7 @@ for (const KIND of ['blocking', 'asyncio']) {
       },
       'what cannot be sent is refused before a connection is opened, without its secret',
     );
+    t.same(uploads, ['EloquentPollError', 'invalid_api_key', 'Wrong key'], 'the answer to an upload that was not read');
     t.same(copies, ['No money', 'insufficient_balance', 402, true], 'an error reaches another process');
     t.same(resumes, [['started', 'complete'], true], 'a stream is resumed although no further poll is allowed yet');
     t.same(cancellations, [true, true], 'a cancellation is never lost');
