@@ -1148,7 +1148,7 @@ class EloquentPollError(Exception):
         super().__init__(message)
         self.code = code
         """A code of the service's catalogue (/api/errors/catalog), or `network_error`, `timeout`, `bad_response`,
-        `bad_webhook`."""
+        `bad_request` (the call cannot be written as a request, so nothing was sent), `bad_webhook`."""
         self.status = status
         """The status of the HTTP response. None if there was none."""
         self.retryable = retryable
@@ -1173,6 +1173,10 @@ class EloquentPollError(Exception):
         """The idempotency key of a poll or batch, given or generated. The same call with this key joins the first one
         if it was created."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python would build it again from its message alone, and a pool of processes breaks if that fails.
+        return functools.partial(type(self), code=self.code), (str(self),), self.__dict__.copy()
+
 
 # ------------------------------------------------------------------------------------------------------------ client
 
@@ -1191,6 +1195,8 @@ EXPORT_TIMEOUT_S = 24 * 3_600.0
 UPLOAD_MEMORY_BYTES = 8 * 2**20
 """From this size on, rows given as values are kept in a temporary file."""
 MAX_WAIT_S = 25
+CONNECT_S = 10.0
+"""If the service has several addresses, the next one is tried after this time."""
 SILENCE_S = 45.0
 """The service sends a keep-alive every 15 s."""
 FIRST_BACKOFF_S = 0.5
@@ -1204,6 +1210,7 @@ FIRST_CALLS = 8
 """Number of concurrent calls before the first answer shows the rate limit."""
 SAME_WINDOW_S = 1.5
 """The service counts windows in whole seconds."""
+MAX_SOCKET_S = 86_400.0
 MAX_BODY_BYTES = 16 * 2**20
 MAX_HEAD_BYTES = 64 * 2**10
 
@@ -1230,9 +1237,9 @@ class AsyncEloquentPoll:
     ) -> None:
         credentials: dict[str, str] = {}
         if api_key is not None:
-            credentials["Authorization"] = f"Bearer {api_key}"
+            credentials["Authorization"] = f"Bearer {_secret_text('api_key', api_key)}"
         if session is not None:
-            credentials["Cookie"] = f"ep_session={session}"
+            credentials["Cookie"] = f"ep_session={_secret_text('session', session)}"
         self._uses_key = api_key is not None and session is None
         url = BASE_URL if base_url is None else base_url
         self._service = _Service(url, credentials, max_retries, pace, tls, _net or _AsyncioNet())
@@ -1246,8 +1253,9 @@ class AsyncEloquentPoll:
         timeout: float | None = None,
         **terms: Unpack[PollTerms],
     ) -> PollResponse:
-        """Runs a poll and waits for its result."""
-        body = {"question": question, "options": list(options), **terms}
+        """Runs a poll and waits for its result. A call that is cancelled leaves its poll running: the same call with
+        the same `idempotency_key` joins it."""
+        body = {"question": question, "options": _texts("options", options), **terms}
         return cast(PollResponse, await self._service.body(_paid("/api/poll", body, idempotency_key, timeout)))
 
     async def begin(
@@ -1260,11 +1268,11 @@ class AsyncEloquentPoll:
         **terms: Unpack[PollTerms],
     ) -> AsyncSession:
         """Starts a poll that runs in the background."""
-        body = {"question": question, "options": list(options), **terms}
+        body = {"question": question, "options": _texts("options", options), **terms}
         call = replace(_paid("/api/polls", body, idempotency_key, timeout), usual=TIMEOUT_S)
         answer = await self._service.body(call)
         usual = SESSION_TIMEOUT_S if terms.get("service_tier") == "flex" else POLL_TIMEOUT_S
-        return AsyncSession(self._service, cast(SessionStatus, answer)["session_id"], usual)
+        return AsyncSession(self._service, _id_in(answer, "session_id", call), usual)
 
     def session(self, session_id: str) -> AsyncSession:
         """A poll that was started earlier, here or elsewhere."""
@@ -1281,7 +1289,7 @@ class AsyncEloquentPoll:
     ) -> AsyncGenerator[StreamEvent, None]:
         """Runs a poll and yields its events: `Started` at once and after each vote, then one `Complete`. A broken
         connection is resumed. Leaving the loop closes the connection, but the poll continues."""
-        body = {"question": question, "options": list(options), **terms}
+        body = {"question": question, "options": _texts("options", options), **terms}
         return _stream(self._service, _paid("/api/poll/stream", body, idempotency_key, timeout))
 
     async def quick(
@@ -1296,7 +1304,7 @@ class AsyncEloquentPoll:
     ) -> QuickResult:
         """Runs a poll in a short form: `Which is larger? [The Sun, The Moon]`, or only a question. Free without a
         key."""
-        body = _given(poll=poll, question=question, options=options, **terms)
+        body = _given(poll=poll, question=question, options=options and _texts("options", options), **terms)
         return await self._quick(body, idempotency_key, timeout)
 
     async def free(
@@ -1310,7 +1318,8 @@ class AsyncEloquentPoll:
         timeout: float | None = None,
     ) -> QuickResult:
         """Always free, with or without a key: open-weight models, at most 5 options of 50 characters."""
-        body = _given(poll=poll, question=question, options=options, theme=theme or "free")
+        texts = options and _texts("options", options)
+        body = _given(poll=poll, question=question, options=texts, theme=theme or "free")
         return await self._quick(body, idempotency_key, timeout)
 
     async def _quick(
@@ -1332,7 +1341,7 @@ class AsyncEloquentPoll:
         timeout: float | None = None,
     ) -> Estimate:
         """Estimates the cost and duration of a poll."""
-        named = None if models is None else ",".join(models)
+        named = None if models is None else ",".join(_texts("models", models))
         query = _query(
             preset=preset,
             models=named,
@@ -1351,7 +1360,7 @@ class AsyncEloquentPoll:
         **terms: Unpack[PollTerms],
     ) -> DryRun:
         """Checks whether a poll would be accepted and what it would cost. Nothing is run."""
-        body = {"question": question, "options": list(options), **terms}
+        body = {"question": question, "options": _texts("options", options), **terms}
         return cast(DryRun, await self._service.body(_Call("POST", "/api/poll/dry-run", body=body, timeout=timeout)))
 
     async def profiles(self, *, timeout: float | None = None) -> Profiles:
@@ -1410,7 +1419,7 @@ class AsyncEloquentPoll:
 
     async def statuses(self, session_ids: Sequence[str], *, timeout: float | None = None) -> SessionStatuses:
         """The status of several polls, at most 100 per call."""
-        query = _query(ids=",".join(session_ids))
+        query = _query(ids=",".join(_texts("session_ids", session_ids)))
         return cast(SessionStatuses, await self._service.body(_Call("GET", "/api/polls/status", query=query, timeout=timeout)))
 
     async def delete_poll(self, poll_id: str, *, timeout: float | None = None) -> Deleted:
@@ -1440,7 +1449,7 @@ class AsyncEloquentPoll:
             answer = await self._service.body(replace(call, usual=UPLOAD_TIMEOUT_S))
         finally:
             upload.close()
-        return AsyncBatchRun(self._service, cast(Batch, answer)["batch_id"])
+        return AsyncBatchRun(self._service, _id_in(answer, "batch_id", call))
 
     def batch_run(self, batch_id: str) -> AsyncBatchRun:
         """A batch that was started earlier, here or elsewhere."""
@@ -1691,19 +1700,15 @@ class AsyncSession:
         timeout = self._usual if timeout is None else timeout
         deadline = time.monotonic() + timeout
         known: str | None = None
-        missed = 0
-        while True:
+        asked = 0.0
+
+        async def news() -> _Answer:
+            nonlocal asked
             asked = time.monotonic()
-            try:
-                answer = await self._news(deadline, known, on_progress is not None)
-            except EloquentPollError as error:
-                pause = _pause_without_news(missed, error)
-                if pause is None or time.monotonic() + pause >= deadline:
-                    raise
-                await self._service.net.sleep(pause)
-                missed += 1
-                continue
-            missed = 0
+            return await self._news(deadline, known, on_progress is not None)
+
+        while True:
+            answer = await _until_heard(self._service, deadline, timeout, news)
             tag = answer.headers.get("etag")
             if answer.status != 304:
                 status = cast(SessionStatus, answer.body)
@@ -1719,9 +1724,13 @@ class AsyncSession:
                 continue
             pause = min(_retry_after(answer.headers) or 1, MAX_BACKOFF_S)
             if time.monotonic() + pause >= deadline:
-                raise _late(self._call("status", timeout))
+                raise _timed_out(timeout)
             await self._service.net.sleep(pause)
-        result = await self.result(timeout=max(1.0, min(deadline - time.monotonic(), POLL_TIMEOUT_S)))
+
+        def read() -> Awaitable[PollResponse | None]:
+            return self.result(timeout=max(1.0, min(deadline - time.monotonic(), TIMEOUT_S)))
+
+        result = await _until_heard(self._service, deadline, timeout, read)
         if result is None:
             raise EloquentPollError("The poll has ended without a result.", code="bad_response")
         return result
@@ -1731,7 +1740,7 @@ class AsyncSession:
         left = deadline - time.monotonic()
         headers: dict[str, str] = {}
         if known is not None or not following:
-            headers["Prefer"] = f"wait={max(1, min(MAX_WAIT_S, int(left)))}"
+            headers["Prefer"] = f"wait={int(max(1, min(MAX_WAIT_S, left)))}"
         if known is not None and following:
             headers["If-None-Match"] = known
         return await self._service.call(self._call("status", max(0.001, min(left, TIMEOUT_S + MAX_WAIT_S)), headers))
@@ -1761,29 +1770,25 @@ class AsyncBatchRun:
         """Waits for the end. `on_progress` is called every few seconds. A temporary failure, such as a restart of the
         service, only causes a delay."""
         deadline = time.monotonic() + timeout
-        missed = 0
-        while True:
+        asked = 0.0
+
+        def news() -> Awaitable[object]:
+            nonlocal asked
             asked = time.monotonic()
             left = deadline - asked
-            headers = {} if on_progress else {"Prefer": f"wait={max(1, min(MAX_WAIT_S, int(left)))}"}
-            call = replace(self._call("GET", timeout=max(0.001, min(left, TIMEOUT_S + MAX_WAIT_S))), headers=headers)
-            try:
-                batch = cast(Batch, await self._service.body(call))
-            except EloquentPollError as error:
-                pause = _pause_without_news(missed, error)
-                if pause is None or time.monotonic() + pause >= deadline:
-                    raise
-                await self._service.net.sleep(pause)
-                missed += 1
-                continue
-            missed = 0
+            headers = {} if on_progress else {"Prefer": f"wait={int(max(1, min(MAX_WAIT_S, left)))}"}
+            call = self._call("GET", timeout=max(0.001, min(left, TIMEOUT_S + MAX_WAIT_S)))
+            return self._service.body(replace(call, headers=headers))
+
+        while True:
+            batch = cast(Batch, await _until_heard(self._service, deadline, timeout, news))
             if on_progress:
                 on_progress(batch)
             if batch["ended_at"] is not None:
                 return batch
             pause = BATCH_NEWS_S - (time.monotonic() - asked)
             if time.monotonic() + max(pause, 0) >= deadline:
-                raise _late(self._call("GET", timeout=timeout))
+                raise _timed_out(timeout)
             if pause > 0:
                 await self._service.net.sleep(pause)
 
@@ -2159,6 +2164,21 @@ class _Answer:
     body: object
 
 
+def _secret_text(name: str, value: str) -> str:
+    # A key that is read from a file ends with a line ending.
+    text = value.strip()
+    if not re.fullmatch(r"[\x21-\x7e]*", text):
+        raise ValueError(f"{name} contains characters that it cannot have")
+    return text
+
+
+def _texts(name: str, values: Sequence[str]) -> list[str]:
+    # A text is a sequence of texts too: each of its characters would be one.
+    if isinstance(values, str):
+        raise TypeError(f"{name} must be a list of texts, not a text")
+    return list(values)
+
+
 def _given(**fields: object) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -2197,10 +2217,12 @@ class _Service:
         url = urlsplit(base_url)
         if url.scheme not in ("http", "https") or not url.hostname:
             raise ValueError("base_url must begin with http:// or https://")
+        if url.username or url.password:
+            raise ValueError("base_url must not contain a user name or a password")
         self.max_retries = max_retries
         self.net = net
         self._host = url.hostname
-        self._named = url.netloc.rpartition("@")[2]
+        self._named = url.netloc
         self._port = url.port or (443 if url.scheme == "https" else 80)
         self._prefix = url.path.rstrip("/")
         self._tls = None if url.scheme == "http" else tls or ssl.create_default_context()
@@ -2269,9 +2291,10 @@ class _Service:
         sent_at = time.monotonic()
         response: _Response | None = None
         try:
+            request = self._request(call)
             wire = await self.net.open(self._host, self._port, self._tls, deadline)
             response = _Response(wire)
-            await wire.write(self._request(call), deadline)
+            await wire.write(request, deadline)
             await self._send_upload(call, wire, deadline)
             await response.read_head(deadline)
         except BaseException:
@@ -2294,12 +2317,15 @@ class _Service:
         try:
             for piece in call.upload.pieces() if call.upload else ():
                 await wire.write(piece, deadline)
-        except ConnectionError:
+        except (ConnectionError, ssl.SSLError):
             # A service that refuses an upload may answer before it has read the rest.
             pass
 
     def _request(self, call: _Call) -> bytes:
-        body = b"" if call.body is None else json.dumps(call.body, allow_nan=False).encode()
+        try:
+            body = b"" if call.body is None else json.dumps(call.body, allow_nan=False).encode()
+        except (TypeError, ValueError) as cause:
+            raise EloquentPollError(f"The body cannot be written as JSON: {cause}", code="bad_request") from cause
         length = call.upload.length if call.upload else len(body)
         headers = {
             "Host": self._named,
@@ -2315,7 +2341,7 @@ class _Service:
         lines = [f"{call.method} {self._prefix}{call.target} HTTP/1.1"]
         for name, value in headers.items():
             if not re.fullmatch(r"[\x20-\x7e]*", value):
-                raise ValueError(f"{name} must be printable ASCII")
+                raise EloquentPollError(f"{name} must be printable ASCII.", code="bad_request")
             lines.append(f"{name}: {value}")
         return "\r\n".join([*lines, "", ""]).encode("ascii") + body
 
@@ -2415,12 +2441,13 @@ async def _call_tool(service: _Service, name: str, timeout: float | None) -> obj
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     accept = "application/json, text/event-stream"
     answer = await service.call(_Call("POST", "/api/mcp", body=body, accept=accept, timeout=timeout))
-    result = _object(_object(answer.body).get("result"))
+    message = _object(answer.body)
+    result, refusal = _object(message.get("result")), _object(message.get("error"))
     if "structuredContent" in result:
         return result["structuredContent"]
     content = cast("list[Any]", result.get("content") or [{}])
-    said = _json_object(str(_object(content[0]).get("text", "")))
-    raise _error_from(said, "bad_response", answer.status, answer.headers)
+    said = _json_object(str(_object(content[0]).get("text", ""))) or _object(refusal.get("data"))
+    raise _error_from(said or {"error": refusal.get("message")}, "bad_response", answer.status, answer.headers)
 
 
 PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
@@ -2452,8 +2479,28 @@ def _pause_without_news(missed: int, error: EloquentPollError) -> float | None:
     return max(error.retry_after or 0, half) + random.random() * half
 
 
+async def _until_heard(service: _Service, deadline: float, timeout: float, call: Callable[[], Awaitable[R]]) -> R:
+    """Repeats a call after each temporary failure, until its first answer."""
+    missed = 0
+    while True:
+        try:
+            return await call()
+        except EloquentPollError as error:
+            pause = _pause_without_news(missed, error)
+            if pause is None:
+                raise
+            if time.monotonic() + pause >= deadline:
+                # The call had only the rest of the time.
+                raise _timed_out(timeout) if error.code == "timeout" else error
+        await service.net.sleep(pause)
+        missed += 1
+
+
 def _late(call: _Call) -> EloquentPollError:
-    timeout = call.usual if call.timeout is None else call.timeout
+    return _timed_out(call.usual if call.timeout is None else call.timeout)
+
+
+def _timed_out(timeout: float) -> EloquentPollError:
     return EloquentPollError(f"There was no answer within {timeout:g} s.", code="timeout", retryable=True)
 
 
@@ -2462,6 +2509,14 @@ def _with_poll(error: EloquentPollError, call: _Call, session_id: str | None = N
     error.session_id = error.session_id or session_id
     error.idempotency_key = error.idempotency_key or (call.headers or {}).get("Idempotency-Key")
     return error
+
+
+def _id_in(answer: object, name: str, call: _Call) -> str:
+    """Of what was made. Another program, such as a proxy, may have answered instead."""
+    found = _object(answer).get(name)
+    if not isinstance(found, str):
+        raise _with_poll(EloquentPollError(f"The answer has no {name}.", code="bad_response"), call)
+    return found
 
 
 def _unreachable(cause: OSError) -> EloquentPollError:
@@ -2500,6 +2555,10 @@ async def _text_of(response: _Response, deadline: float) -> str:
 
 
 async def _error_of(response: _Response, deadline: float) -> EloquentPollError:
+    if 300 <= response.status < 400:
+        to = response.headers.get("location", "another address")[:200]
+        said = f"The service redirects to {to}. Redirects are not followed: if the service has moved, change base_url."
+        return EloquentPollError(said, code=f"http_{response.status}", status=response.status)
     try:
         text = await _text_of(response, deadline)
     except TimeoutError:
@@ -2593,7 +2652,8 @@ def _left(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
-    return left
+    # Sockets refuse a longer time, such as infinity.
+    return min(left, MAX_SOCKET_S)
 
 
 def _is_past(deadline: float) -> bool:
@@ -2617,27 +2677,54 @@ class _BlockingWire:
         self._connection.close()
 
 
+def _share(deadline: float, more: int) -> float:
+    """Until when one address of the service is tried, if there are more."""
+    return min(deadline, time.monotonic() + CONNECT_S) if more else deadline
+
+
 class _BlockingNet:
     async def open(self, host: str, port: int, tls: ssl.SSLContext | None, deadline: float) -> _Wire:
-        connection = socket.create_connection((host, port), _left(deadline))
-        try:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection.settimeout(_left(deadline))
-            return _BlockingWire(tls.wrap_socket(connection, server_hostname=host) if tls else connection)
-        except BaseException:
-            connection.close()
-            raise
+        # Not by socket.create_connection, which gives the whole time to each address.
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        while True:
+            (family, kind, proto, _, address), *found = found
+            connection: socket.socket | None = None
+            try:
+                connection = socket.socket(family, kind, proto)
+                connection.settimeout(_left(_share(deadline, len(found))))
+                connection.connect(address)
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection.settimeout(_left(deadline))
+                return _BlockingWire(tls.wrap_socket(connection, server_hostname=host) if tls else connection)
+            except BaseException as cause:
+                if connection:
+                    connection.close()
+                if not found or not isinstance(cause, OSError):
+                    raise
 
     async def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
 
 
-async def _in_time(start: Callable[[], Awaitable[R]], deadline: float) -> R:
+async def _in_time(
+    start: Callable[[], Awaitable[R]], deadline: float, drop: Callable[[R], object] = lambda _: None
+) -> R:
+    """`drop` gets what came together with a cancellation."""
     left = _left(deadline)  # Checked first, because a started call must be awaited.
+    # Not by asyncio.wait_for: before Python 3.12 it ignores a cancellation that comes together with the answer.
+    work = asyncio.ensure_future(start())
     try:
-        return await asyncio.wait_for(start(), left)
-    except asyncio.TimeoutError as late:  # Not the same class as TimeoutError in Python 3.10.
-        raise TimeoutError from late
+        await asyncio.wait((work,), timeout=left)
+    except BaseException:
+        work.add_done_callback(lambda done: done.cancelled() or done.exception() or drop(done.result()))
+        work.cancel()
+        raise
+    if not work.done():
+        work.cancel()
+        await asyncio.wait((work,))
+    if work.cancelled():
+        raise TimeoutError
+    return work.result()
 
 
 class _AsyncioWire:
@@ -2656,12 +2743,26 @@ class _AsyncioWire:
         self._writer.transport.abort()
 
 
+def _abandon(connection: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
+    connection[1].transport.abort()
+
+
 class _AsyncioNet:
     async def open(self, host: str, port: int, tls: ssl.SSLContext | None, deadline: float) -> _Wire:
-        def connect() -> Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-            return asyncio.open_connection(host, port, ssl=tls)
+        loop = asyncio.get_running_loop()
+        found = await _in_time(lambda: loop.getaddrinfo(host, port, type=socket.SOCK_STREAM), deadline)
+        name = host if tls else None
+        while True:
+            (_, _, _, _, address), *found = found
 
-        return _AsyncioWire(*await _in_time(connect, deadline))
+            def connect(to: str = str(address[0])) -> Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+                return asyncio.open_connection(to, port, ssl=tls, server_hostname=name)
+
+            try:
+                return _AsyncioWire(*await _in_time(connect, _share(deadline, len(found)), _abandon))
+            except OSError:
+                if not found:
+                    raise
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -2768,7 +2869,9 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
     while True:
         headers = {**(call.headers or {}), **({"Last-Event-ID": last_id} if last_id else {})}
         accept = "text/event-stream, application/problem+json"
-        asked = replace(call, headers=headers, accept=accept)
+        # Resuming counts as reading, not as another poll, and must not wait for a turn to make one.
+        budget = call.budget if session_id is None else ""
+        asked = replace(call, headers=headers, accept=accept, budget=budget)
         response: _Response | None = None
         try:
             response = await service.send(asked, attempt, deadline)
@@ -2832,6 +2935,8 @@ async def _lines(
                 if len(rest) > MAX_BODY_BYTES:
                     raise _bad_response("A line is too long.", response)
                 for line in lines:
+                    if not line.strip():
+                        continue
                     value = _json_object(line.decode("utf-8", "replace"))
                     if not value:
                         raise _bad_response("A line is not a JSON object.", response)

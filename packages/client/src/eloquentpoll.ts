@@ -974,8 +974,11 @@ export interface Recovery {
   after_seconds?: number;
 }
 
-/** Codes of this client. All others come from the service and are listed at /api/errors/catalog. */
-export type ClientErrorCode = 'network_error' | 'timeout' | 'bad_response' | 'bad_webhook';
+/**
+ * Codes of this client. All others come from the service and are listed at /api/errors/catalog. `bad_request`, which the
+ * service has too: the call cannot be written as a request, so nothing was sent.
+ */
+export type ClientErrorCode = 'network_error' | 'timeout' | 'bad_response' | 'bad_request' | 'bad_webhook';
 
 interface ErrorFacts {
   code: string;
@@ -1050,16 +1053,17 @@ export class EloquentPollError extends Error {
 
 export interface ClientOptions {
   /** The address of the service. Default: the service that this file was downloaded from. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** `ep_k_…`. Without a key, only free polls and public data are available. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** Value of the cookie `ep_session`, for operations that keys cannot use. Browsers send it automatically. */
-  session?: string;
+  session?: string | undefined;
   /** How often a call is retried after a temporary failure. Default: 2. */
-  maxRetries?: number;
+  maxRetries?: number | undefined;
   /** Whether calls wait when a rate limit of the service is used up. Default: true. */
-  pace?: boolean;
-  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  pace?: boolean | undefined;
+  /** Must observe the `signal`, and `redirect: 'manual'`: a redirect that is followed loses the key. */
+  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
 export interface CallOptions {
@@ -1138,7 +1142,10 @@ export class EloquentPoll {
     this.#service = createService(options);
   }
 
-  /** Runs a poll and waits for its result. */
+  /**
+   * Runs a poll and waits for its result. A call that is aborted leaves its poll running: the same call with the same
+   * `idempotencyKey` joins it.
+   */
   async ask(request: PollRequest, options: PollOptions = {}): Promise<PollResponse> {
     return this.#service.body<PollResponse>(paid('/api/poll', request, options));
   }
@@ -1146,10 +1153,9 @@ export class EloquentPoll {
   /** Starts a poll that runs in the background. */
   async begin(request: PollRequest, options: PollOptions = {}): Promise<Session> {
     const call = { ...paid('/api/polls', request, options), usualMs: TIMEOUT_MS };
-    const { session_id } = await this.#service.body<SessionStatus>(call);
     return new Session(
       this.#service,
-      session_id,
+      idIn(await this.#service.body<unknown>(call), 'session_id', call),
       request.service_tier === 'flex' ? SESSION_TIMEOUT_MS : POLL_TIMEOUT_MS,
     );
   }
@@ -1278,7 +1284,8 @@ export class EloquentPoll {
     };
     const query = search({ ...fields, ...metadataQuery(metadata) });
     const call: Call = { method: 'POST', path: '/api/batches', query, upload, headers, usualMs: UPLOAD_TIMEOUT_MS };
-    return new BatchRun(this.#service, (await this.#service.body<Batch>({ ...call, ...rest })).batch_id);
+    const made = await this.#service.body<unknown>({ ...call, ...rest });
+    return new BatchRun(this.#service, idIn(made, 'batch_id', call));
   }
 
   /** A batch that was started earlier, here or elsewhere. */
@@ -1498,7 +1505,7 @@ export class Session {
     const deadline = startDeadline(options.signal, options.timeoutMs ?? this.#usualMs);
     try {
       await this.#untilEnded(deadline, options.onProgress);
-      const result = await this.result({ signal: deadline.signal });
+      const result = await untilHeard(deadline, () => this.result({ signal: deadline.signal }));
       if (!result) throw new EloquentPollError('The poll has ended without a result.', { code: 'bad_response' });
       return result;
     } finally {
@@ -1776,14 +1783,38 @@ const targetOf = ({ path, ids = [], query = '' }: Call): string => {
 const budgetOf = ({ budget, method = 'GET', path }: Call): string => budget ?? `${method} ${path}`;
 
 function createService(options: ClientOptions): Service {
-  const baseUrl = new URL(options.baseUrl ?? BASE_URL).href.replace(/\/+$/, '');
+  const baseUrl = addressOf(options.baseUrl ?? BASE_URL);
   const maxRetries = options.maxRetries ?? 2;
   const fetching = options.fetch ?? ((url, init) => fetch(url, init));
   const pace = options.pace === false ? null : createPace();
+  const apiKey = secretText('apiKey', options.apiKey);
+  const session = secretText('session', options.session);
   const credentials: Record<string, string> = {
-    ...(options.apiKey !== undefined && { Authorization: `Bearer ${options.apiKey}` }),
-    ...(options.session !== undefined && { Cookie: `ep_session=${options.session}` }),
+    ...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
+    ...(session !== undefined && { Cookie: `ep_session=${session}` }),
   };
+
+  function requestOf(call: Call, accept: string, signal: AbortSignal): RequestInit {
+    const headers = {
+      Accept: accept,
+      ...(call.body !== undefined && { 'Content-Type': 'application/json' }),
+      ...credentials,
+      ...call.headers,
+    };
+    for (const [name, value] of Object.entries(headers)) {
+      if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+        throw badRequest(`${name} has characters that HTTP does not allow.`);
+    }
+    return {
+      method: call.method ?? 'GET',
+      headers,
+      ...(call.body !== undefined && { body: jsonOf(call.body) }),
+      ...(call.upload && { body: call.upload }),
+      // Followed to another origin, a request has no key, and a quick poll without a key is a free one.
+      redirect: 'manual',
+      signal,
+    };
+  }
 
   async function send(
     call: Call,
@@ -1796,18 +1827,7 @@ function createService(options: ClientOptions): Service {
     const noteAnswer = pace?.sent(budgetOf(call));
     let response: Response;
     try {
-      response = await fetching(`${baseUrl}${targetOf(call)}`, {
-        method: call.method ?? 'GET',
-        headers: {
-          Accept: accept,
-          ...(call.body !== undefined && { 'Content-Type': 'application/json' }),
-          ...credentials,
-          ...call.headers,
-        },
-        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-        ...(call.upload && { body: call.upload }),
-        signal,
-      });
+      response = await fetching(`${baseUrl}${targetOf(call)}`, requestOf(call, accept, signal));
     } catch (cause) {
       noteAnswer?.(null);
       throw networkError(cause, signal);
@@ -1819,43 +1839,83 @@ function createService(options: ClientOptions): Service {
 
   async function begin(call: Call): Promise<Deadline> {
     const { signal, timeoutMs, usualMs = TIMEOUT_MS } = call;
-    const began = performance.now();
-    await pace?.turn(budgetOf(call), signal, timeoutMs ?? MAX_PAUSES_MS);
-    return startDeadline(
-      signal,
-      timeoutMs === undefined ? usualMs : timeoutMs - (performance.now() - began),
-      timeoutMs,
-    );
+    if (timeoutMs === undefined) {
+      await pace?.turn(budgetOf(call), signal, MAX_PAUSES_MS);
+      return startDeadline(signal, usualMs);
+    }
+    // The calls ahead may wait for longer than this one's timeout.
+    const deadline = startDeadline(signal, timeoutMs);
+    try {
+      await pace?.turn(budgetOf(call), deadline.signal, timeoutMs);
+    } catch (error) {
+      deadline.end();
+      throw error;
+    }
+    return deadline;
   }
 
-  async function call(call: Call): Promise<Answer> {
-    const deadline = await begin(call);
+  async function attempts(call: Call, deadline: Deadline): Promise<Answer> {
     const accept = call.accept ?? 'application/json, application/problem+json';
     let mayBeDone = false;
-    try {
-      for (let attempt = 0; ; attempt++) {
-        try {
-          const response = await send(call, attempt, deadline, accept);
-          return { status: response.status, headers: response.headers, body: await bodyOf(response, deadline.signal) };
-        } catch (error) {
-          if (call.gone && mayBeDone && isNotThere(error))
-            return { status: 200, headers: new Headers(), body: call.gone };
-          mayBeDone ||= !isRefusal(error);
-          const delay = attempt < maxRetries ? delayBefore(attempt, error, call) : null;
-          // There is no time left for the wait, so throw the error.
-          if (delay === null || delay >= deadline.leftMs()) throw error;
-          await sleep(delay, deadline.signal);
-        }
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const response = await send(call, attempt, deadline, accept);
+        return { status: response.status, headers: response.headers, body: await bodyOf(response, deadline.signal) };
+      } catch (error) {
+        if (call.gone && mayBeDone && isNotThere(error))
+          return { status: 200, headers: new Headers(), body: call.gone };
+        mayBeDone ||= !isRefusal(error);
+        const delay = attempt < maxRetries ? delayBefore(attempt, error, call) : null;
+        // There is no time left for the wait, so throw the error.
+        if (delay === null || delay >= deadline.leftMs()) throw error;
+        await sleep(delay, deadline.signal);
       }
-    } catch (error) {
-      throw withPoll(error, call);
-    } finally {
-      deadline.end();
     }
   }
 
-  const usesKey = options.apiKey !== undefined && options.session === undefined;
+  async function call(call: Call): Promise<Answer> {
+    let deadline: Deadline | null = null;
+    try {
+      deadline = await begin(call);
+      return await attempts(call, deadline);
+    } catch (error) {
+      throw withPoll(error, call);
+    } finally {
+      deadline?.end();
+    }
+  }
+
+  const usesKey = apiKey !== undefined && session === undefined;
   return { maxRetries, usesKey, call, body: async <T>(one: Call) => (await call(one)).body as T, begin, send };
+}
+
+/** `fetch` refuses an address with a password, and its error shows it. Paths are appended, so a query is dropped. */
+function addressOf(text: string): string {
+  const { protocol, username, password, origin, pathname } = new URL(text);
+  // `localhost:8080` would be of the protocol `localhost:`.
+  if (!/^https?:$/.test(protocol)) throw new TypeError('baseUrl must begin with http:// or https://.');
+  if (username || password) throw new TypeError('baseUrl must not contain a user name or a password.');
+  return (origin + pathname).replace(/\/+$/, '');
+}
+
+/** Checked before the first call, because the error of `fetch` for such a header shows the whole key. */
+function secretText(name: 'apiKey' | 'session', value: string | undefined): string | undefined {
+  // A key that is read from a file ends with a line ending.
+  const text = value?.trim();
+  if (text !== undefined && !/^[\x21-\x7e]*$/.test(text))
+    throw new TypeError(`${name} contains characters that it cannot have.`);
+  return text;
+}
+
+const badRequest = (message: string, cause?: unknown): EloquentPollError =>
+  new EloquentPollError(message, { code: 'bad_request', cause });
+
+function jsonOf(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw badRequest(`The body cannot be written as JSON: ${reasonOf(cause)}`, cause);
+  }
 }
 
 /** Calls a read-only tool of the MCP server in one request. */
@@ -1863,10 +1923,13 @@ async function callTool(service: Service, name: string, options: CallOptions): P
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } };
   const accept = 'application/json, text/event-stream';
   const answer = await service.call({ method: 'POST', path: '/api/mcp', body, accept, ...options });
-  const { result } = answer.body as { result?: ToolAnswer };
+  const { result, error } = Object(answer.body) as {
+    result?: ToolAnswer;
+    error?: { message?: unknown; data?: unknown };
+  };
   if (result?.structuredContent) return result.structuredContent;
-  const problem = objectIn(result?.content?.[0]?.text ?? '');
-  throw errorFrom(problem ?? {}, { code: 'bad_response', status: answer.status, headers: answer.headers });
+  const problem = objectIn(result?.content?.[0]?.text ?? '') ?? error?.data ?? { error: error?.message };
+  throw errorFrom(problem, { code: 'bad_response', status: answer.status, headers: answer.headers });
 }
 
 interface ToolAnswer {
@@ -1925,7 +1988,23 @@ async function untilHeard<T>(deadline: Deadline, call: () => Promise<T>): Promis
 function networkError(cause: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (cause instanceof EloquentPollError) return cause;
-  return new EloquentPollError('The service cannot be reached.', { code: 'network_error', retryable: true, cause });
+  const why = reasonOf(cause);
+  const message = `The service cannot be reached${why && `: ${why}`}`;
+  return new EloquentPollError(message, { code: 'network_error', retryable: true, cause });
+}
+
+/** The platform's own words: `fetch` wraps them, and a failure to connect to several addresses has only a code. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const { message, cause, code } = error as Error & { code?: unknown };
+  return reasonOf(cause) || message || (typeof code === 'string' ? code : '');
+}
+
+/** Of what was made. Another program, such as a proxy, may have answered instead. */
+function idIn(body: unknown, name: 'session_id' | 'batch_id', call: Call): string {
+  const { [name]: id } = Object(body) as Partial<Record<typeof name, unknown>>;
+  if (typeof id === 'string') return id;
+  throw withPoll(new EloquentPollError(`The answer has no ${name}.`, { code: 'bad_response' }), call);
 }
 
 /**
@@ -1970,6 +2049,7 @@ const badResponse = (message: string, { status, headers }: Response, cause?: unk
 
 async function errorOf(response: Response, signal: AbortSignal): Promise<EloquentPollError> {
   const { status, headers } = response;
+  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) return redirected(response);
   const text = await textOf(response, signal).catch((error: unknown) => {
     if (signal.aborted) throw error;
     return '';
@@ -1981,13 +2061,24 @@ async function errorOf(response: Response, signal: AbortSignal): Promise<Eloquen
   return errorFrom(data ?? body, { code: `http_${status}`, status, headers });
 }
 
+/** In a browser, a redirect has neither a status nor an address. */
+function redirected({ status, headers, body }: Response): EloquentPollError {
+  void body?.cancel().catch(() => {});
+  const to = headers.get('location')?.slice(0, 200) ?? 'another address';
+  const message = `The service redirects to ${to}. Redirects are not followed: if the service has moved, change baseUrl.`;
+  return new EloquentPollError(message, {
+    code: status > 0 ? `http_${status}` : 'bad_response',
+    status: status || null,
+  });
+}
+
 /** Makes an error from either kind of error body of the service, or from an error event. */
 function errorFrom(
   { detail, error, code, retryable, recovery, errors, error_count, request_id, session_id, ...costs }: ErrorBody,
   known: { code: string; status: number | null; headers: Headers },
 ): EloquentPollError {
   const message = [detail, error].find((one): one is string => typeof one === 'string');
-  const listed = Array.isArray(errors) ? (errors as Partial<Issue & BatchRowError>[]) : [];
+  const listed = Array.isArray(errors) ? errors.map((one) => Object(one) as Partial<Issue & BatchRowError>) : [];
   return new EloquentPollError(message ?? `The service answered ${known.status}.`, {
     code: typeof code === 'string' ? code : known.code,
     status: known.status,
@@ -2069,21 +2160,19 @@ interface Deadline {
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/**
- * A signal that aborts when the caller's does or after the timeout. `named`: the timeout to mention in the error. `end`
- * releases both.
- */
-function startDeadline(outer: AbortSignal | undefined, ms: number, named = ms): Deadline {
+/** A signal that aborts when the caller's does or after the timeout. `end` releases both. */
+function startDeadline(outer: AbortSignal | undefined, ms: number): Deadline {
   const inner = new AbortController();
   const endsAt = performance.now() + ms;
   const pass = () => inner.abort(outer?.reason);
-  const late = new EloquentPollError(`There was no answer within ${named / 1_000} s.`, {
+  const late = new EloquentPollError(`There was no answer within ${ms / 1_000} s.`, {
     code: 'timeout',
     retryable: true,
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = (leftMs: number) => {
     if (leftMs === Number.POSITIVE_INFINITY) return;
+    if (leftMs <= 0) return inner.abort(late);
     // A longer timer would fire at once.
     if (leftMs > MAX_TIMER_MS) timer = setTimeout(() => wait(endsAt - performance.now()), MAX_TIMER_MS);
     else timer = setTimeout(() => inner.abort(late), leftMs);
@@ -2107,10 +2196,12 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer);
       stopped(signal?.reason);
     };
+    // A longer timer would fire at once.
+    const waitMs = Math.min(ms, MAX_TIMER_MS);
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', stop);
       done();
-    }, ms);
+    }, waitMs);
     if (signal?.aborted) stop();
     else signal?.addEventListener('abort', stop, { once: true });
   });
@@ -2263,7 +2354,7 @@ async function* streamLines<T>(
           rest = lines.pop() ?? '';
           if (rest.length > MAX_BODY_CHARACTERS) throw badResponse('A line is too long.', response);
           for (const line of lines) {
-            if (line === '') continue;
+            if (line.trim() === '') continue;
             const value = objectIn(line) as T | null;
             if (value === null) throw badResponse('A line is not JSON.', response);
             if (isNew(value)) attempt = 0;
@@ -2344,8 +2435,10 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
       const connection = connectionWithin(deadline);
       try {
         const resume: Record<string, string> = lastId === '' ? {} : { 'Last-Event-ID': lastId };
+        // Resuming counts as reading, not as another poll, and must not wait for a turn to make one.
+        const budget = sessionId === null ? budgetOf(call) : `POST ${call.path}`;
         const response = await service.send(
-          { ...call, headers: { ...call.headers, ...resume } },
+          { ...call, budget, headers: { ...call.headers, ...resume } },
           attempt,
           deadline,
           'text/event-stream, application/problem+json',

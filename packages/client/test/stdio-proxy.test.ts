@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { splitLines } from '../src/split-lines.ts';
 import { serve } from './service.ts';
 
@@ -87,4 +87,72 @@ t.test('a request whose answer is lost is answered with an error; what needs no 
       { id: 5, error: { code: -32_603, message: 'The service answered something else.' } },
     ],
   );
+});
+
+/** The answers to requests of a host, in the order of their ids. */
+async function answersOf(t: Test, env: NodeJS.ProcessEnv, lines: readonly string[], expected: number) {
+  const child = spawn(process.execPath, [PROXY], { env: { PATH: process.env.PATH, ...env } });
+  const ended = Promise.all([once(child, 'close'), text(child.stderr)]);
+  for (const line of lines) child.stdin.write(`${line}\n`);
+  const answers: { id: number | null; error?: { code: number; message: string; data?: object } }[] = [];
+  for await (const line of splitLines(child.stdout)) {
+    answers.push(JSON.parse(line.text ?? ''));
+    if (answers.length === expected) child.stdin.end();
+  }
+  const [[code], err] = await ended;
+  t.same([code, err], [0, '']);
+  return answers.sort((a, b) => Number(a.id) - Number(b.id));
+}
+
+const ping = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
+
+t.test('settings that cannot be right are an answer in words, without their secrets', async (t) => {
+  for (const [env, message] of [
+    [
+      { EP_KEY: 'ep_k_secret\u0001', EP_URL: 'http://127.0.0.1:9' },
+      'EP_KEY contains characters that API keys never have.',
+    ],
+    [{ EP_KEY: 'ep_k_x', EP_URL: 'https://me:secret@polls.example' }, /^EP_URL must be an address such as/],
+    [{ EP_KEY: 'ep_k_x', EP_URL: 'polls.example' }, /^EP_URL must be an address such as/],
+  ] as const) {
+    const [answer] = await answersOf(t, env, [ping(1)], 1);
+    t.match(answer, { id: 1, error: { code: -32_603, message } });
+    t.notMatch(answer?.error?.message, 'secret');
+  }
+  const [batch] = await answersOf(t, { EP_KEY: 'ep_k_x' }, [`[${ping(1)}]`], 1);
+  t.match(batch, { id: null, error: { message: 'The line is not one message.' } });
+});
+
+t.test('a lost poll is said to go on, so that a model does not pay for another one', async (t) => {
+  const { url } = await serve(t, (_asked, response) => void response.socket?.destroy());
+  const call = (id: number, name: string, given: object) =>
+    JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: given } });
+  const lines = [
+    call(1, 'poll_question', {}),
+    call(2, 'poll_question', { idempotency_key: 'k' }),
+    call(3, 'get_balance', {}),
+  ];
+  const answers = await answersOf(t, { EP_KEY: 'ep_k_x', EP_URL: url }, lines, 3);
+  t.match(answers, [
+    { error: { message: /cannot be reached: .* be charged; another call makes another poll\.$/ } },
+    { error: { message: /with the same idempotency_key joins it\.$/ } },
+    { error: { message: /cannot be reached: [^.]*$/ } },
+  ]);
+  const [unsent] = await answersOf(t, { EP_KEY: 'ep_k_x', EP_URL: 'http://127.0.0.1:9' }, [lines[0]!], 1);
+  t.notMatch(unsent?.error?.message, 'charged', 'nothing was sent');
+});
+
+t.test('a service below a path is found, and its errors keep their code and their way out', async (t) => {
+  const refusal = { error: 'Wrong', code: 'invalid_api_key', recovery: [{ action: 're_authenticate' }] };
+  const { url, asked } = await serve(t, (_asked, response, nth) => {
+    if (nth === 2) return void response.writeHead(308, { location: 'https://new.example/api/mcp' }).end();
+    response.statusCode = 401;
+    return refusal;
+  });
+  // With the end of a line, as it is read from a file.
+  const env = { EP_KEY: 'ep_k_x\n', EP_URL: `${url}/polls/` };
+  t.match(await answersOf(t, env, [ping(1)], 1), [{ error: { message: 'Wrong', data: refusal } }]);
+  const [moved] = await answersOf(t, env, [ping(2)], 1);
+  t.match(moved?.error?.message, /answered 308: EP_URL must be .* redirects, https:\/\/new\.example\/api\/mcp\.$/);
+  t.match(asked, [{ path: '/polls/api/mcp', headers: { authorization: 'Bearer ep_k_x' } }, {}]);
 });

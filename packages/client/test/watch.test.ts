@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { run } from '../src/cli/run.ts';
 import { pipes, screen, terminal } from './screen.ts';
-import { type Answering, RESULT, serve, withoutWaiting } from './service.ts';
+import { type Answering, isBackoff, RESULT, serve, withoutWaiting } from './service.ts';
 
 // `watch` with several polls, or with all that run.
 
@@ -88,15 +88,29 @@ t.test('an unknown poll is said by its id', async (t) => {
   t.equal(err, 'eloquentpoll: ps_none is not one of your polls.\n');
 });
 
-t.test('a service that fails while several polls are followed leaves the way to go on', async (t) => {
-  withoutWaiting(t);
+t.test('a service that is away while several polls are followed is waited for', async (t) => {
+  withoutWaiting(t, (ms) => ms === 800 || (isBackoff(ms) && ms < 31_000));
   const { url } = await serve(t, (asked, response, nth) => {
-    if (nth === 1) return polls(asked, response, 1);
-    return void response.socket?.destroy();
+    if (nth === 1 || nth > 10) return polls(asked, response, nth);
+    if (nth % 2 === 0) return void response.socket?.destroy();
+    response.statusCode = 503;
+    return { error: 'Away', code: 'service_unavailable', retryable: true };
   });
   const { texts, ...outputs } = pipes();
   const env = { EP_URL: url, EP_KEY: 'ep_k_x' };
-  t.equal(await run(['watch', 'ps_1', 'ps_2'], terminal({ ...outputs, env })), EXIT.unavailable);
+  t.equal(await run(['watch', 'ps_1', 'ps_2'], terminal({ ...outputs, env })), EXIT.partial, texts.err);
+  t.match(texts.out, /EP-ps_1 .*\nEP-ps_2 .*\n$/);
+});
+
+t.test('a key that ends while several polls are followed leaves the way to go on', async (t) => {
+  const { url } = await serve(t, (asked, response, nth) => {
+    if (nth === 1) return polls(asked, response, 1);
+    response.statusCode = 401;
+    return { error: 'Wrong key', code: 'invalid_api_key', retryable: false };
+  });
+  const { texts, ...outputs } = pipes();
+  const env = { EP_URL: url, EP_KEY: 'ep_k_x' };
+  t.equal(await run(['watch', 'ps_1', 'ps_2'], terminal({ ...outputs, env })), EXIT.refused);
   t.match(texts.err, '2 polls still running. To follow:\n  eloquentpoll watch ps_1 ps_2\n');
 });
 

@@ -23,9 +23,9 @@ export async function askCommand(invocation: Invocation, request: PollRequest): 
   }
 }
 
-/** Whether the poll may have been sent, but no answer says what its id is. */
+/** Whether the poll may have been sent, but no answer of the service says what its id is: none came, or one of a proxy. */
 const isUnknown = (error: unknown, { heard }: Invocation): boolean =>
   heard.isAny &&
   error instanceof EloquentPollError &&
   error.sessionId === null &&
-  (error.code === 'network_error' || error.code === 'timeout');
+  /^(network_error|timeout|bad_response|http_5\d\d)$/.test(error.code);

@@ -2,8 +2,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { BatchResult, BatchRun } from '../eloquentpoll.ts';
+import { type BatchResult, type BatchRun, EloquentPollError } from '../eloquentpoll.ts';
 import { splitLines } from '../split-lines.ts';
+import { jsonText } from './json-text.ts';
 import { cutToWholeLines } from './lines-file.ts';
 import { type Output, print } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -11,9 +12,16 @@ import { UsageError } from './usage-error.ts';
 // The results of a batch on disk. A file of JSON lines is completed if an earlier command was interrupted. A CSV file
 // is written anew and replaces the old one once it is complete.
 
+export interface ResultsFile {
+  /** `-`: standard output. */
+  out: string;
+  /** Number of rows of the batch, which has ended: there is a line for each. */
+  total: number;
+}
+
 /** Returns the number of lines in the complete file. */
-export async function writeResults(run: BatchRun, out: string, signal: AbortSignal): Promise<number> {
-  if (/\.csv$/i.test(out)) return writeCsv(run, out, signal);
+export async function writeResults(run: BatchRun, { out, total }: ResultsFile, signal: AbortSignal): Promise<number> {
+  if (/\.csv$/i.test(out)) return writeCsv(run, { out, total }, signal);
   const known = new Set<number>();
   let isRepeated = false;
   await cutToWholeLines(out, ({ line }) => {
@@ -29,11 +37,18 @@ export async function writeResults(run: BatchRun, out: string, signal: AbortSign
     for await (const row of run.results({ signal })) {
       if (known.has(row.line)) continue;
       added++;
-      yield `${JSON.stringify(row)}\n`;
+      yield `${jsonText(row)}\n`;
     }
   }
   await pipeline(Readable.from(missing()), createWriteStream(out, { flags: 'a' }), { signal });
-  return known.size + added;
+  return checked(known.size + added, total);
+}
+
+/** An answer that a proxy cut between two lines looks complete. */
+function checked(lines: number, total: number): number {
+  if (lines >= total) return lines;
+  const message = `The results broke off: ${lines} of ${total} lines have arrived. The same command reads them again.`;
+  throw new EloquentPollError(message, { code: 'bad_response', retryable: true });
 }
 
 /** If two commands wrote rows at once, the first result of each row is kept. */
@@ -51,18 +66,22 @@ async function dropRepeated(out: string, signal: AbortSignal): Promise<void> {
   await rename(draft, out);
 }
 
-export async function printResults(run: BatchRun, out: Output, signal: AbortSignal): Promise<number> {
+export async function printResults(
+  run: BatchRun,
+  out: Output,
+  { total, signal }: { total: number; signal: AbortSignal },
+): Promise<number> {
   let lines = 0;
   for await (const row of run.results({ signal })) {
-    print(out, JSON.stringify(row));
+    print(out, jsonText(row));
     lines++;
   }
-  return lines;
+  return checked(lines, total);
 }
 
 const COLUMNS = ['custom_id', 'line', 'status', 'answer', 'confidence', 'cost_usd', 'gold', 'is_right', 'error', 'id'];
 
-async function writeCsv(run: BatchRun, out: string, signal: AbortSignal): Promise<number> {
+async function writeCsv(run: BatchRun, { out, total }: ResultsFile, signal: AbortSignal): Promise<number> {
   const draft = `${out}.part`;
   let lines = 0;
   async function* table() {
@@ -73,6 +92,7 @@ async function writeCsv(run: BatchRun, out: string, signal: AbortSignal): Promis
     }
   }
   await pipeline(Readable.from(table()), createWriteStream(draft), { signal });
+  checked(lines, total);
   await rename(draft, out);
   return lines;
 }

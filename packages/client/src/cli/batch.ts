@@ -10,12 +10,13 @@ import {
 } from '../eloquentpoll.ts';
 import { type BatchInput, withInput } from './batch-input.ts';
 import { batchView } from './batch-progress.ts';
-import { printResults, writeResults } from './batch-results.ts';
+import { printResults, type ResultsFile, writeResults } from './batch-results.ts';
 import { type BatchState, readState, stateFile, writeState } from './batch-state.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, plural } from './figures.ts';
 import { writeAlone } from './file-lock.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { plain } from './plain-text.ts';
 import type { BatchCommand } from './read-batch-terms.ts';
 import { print, programOf } from './terminal.ts';
@@ -32,13 +33,14 @@ export async function batchCommand(invocation: Invocation, command: MakingComman
   const out = outOf(command);
   const run = await beginBatch(invocation, command, out, async () => true);
   if (!run) return EXIT.usage;
+  invocation.heard.batchId = run.id;
   if (command.detach) {
-    print(terminal.out, json ? JSON.stringify(await run.status({ signal: terminal.signal })) : run.id);
+    print(terminal.out, json ? jsonText(await run.status({ signal: terminal.signal })) : run.id);
     return EXIT.winner;
   }
   const batch = await followBatch(invocation, run, command.name);
-  const lines = await saveResults(invocation, run, out);
-  if (json) print(out === '-' ? terminal.err : terminal.out, JSON.stringify(batch));
+  const lines = await saveResults(invocation, run, { out, total: batch.counts.total });
+  if (json) print(out === '-' ? terminal.err : terminal.out, jsonText(batch));
   else print(out === '-' ? terminal.err : terminal.out, ...summaryOf(invocation, batch, out, lines));
   return exitOfBatch(batch);
 }
@@ -133,8 +135,9 @@ function goesOn(error: unknown, { terminal, json }: Invocation): boolean {
   return !json && !(error instanceof EloquentPollError && error.status === 404);
 }
 
-export const saveResults = (invocation: Invocation, run: BatchRun, out: string): Promise<number> =>
-  namingBatch(invocation, run.id, out, () => writeOut(invocation, run, out));
+/** Returns the number of lines. `total`: the rows of the batch, which has ended. */
+export const saveResults = (invocation: Invocation, run: BatchRun, to: ResultsFile): Promise<number> =>
+  namingBatch(invocation, run.id, to.out, () => writeOut(invocation, run, to));
 
 /**
  * If an accepted batch's files cannot be written, its answers are still charged, so the error explains how to read
@@ -158,10 +161,10 @@ async function namingBatch<T>(
   }
 }
 
-async function writeOut(invocation: Invocation, run: BatchRun, out: string): Promise<number> {
+async function writeOut(invocation: Invocation, run: BatchRun, to: ResultsFile): Promise<number> {
   const { out: screen, signal } = invocation.terminal;
-  if (out === '-') return printResults(run, screen, signal);
-  return writeAlone(invocation, out, () => writeResults(run, out, signal));
+  if (to.out === '-') return printResults(run, screen, { total: to.total, signal });
+  return writeAlone(invocation, to.out, () => writeResults(run, to, signal));
 }
 
 const WHY_NOT_RUN: Record<NotRunReason, string> = {

@@ -3,6 +3,7 @@ import { endedRows } from './batch-progress.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText } from './figures.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { pad, plain } from './plain-text.ts';
 import { print, programOf } from './terminal.ts';
 
@@ -11,12 +12,13 @@ export async function batchesCommand({ polls, terminal, json }: Invocation, quer
   const { out, err, signal } = terminal;
   const page = await polls.batches(query, { signal });
   if (json) {
-    print(out, JSON.stringify(page));
+    print(out, jsonText(page));
     return EXIT.winner;
   }
   if (page.batches.length === 0) print(out, 'No batches.');
   print(out, ...page.batches.map(lineOf));
-  if (page.after !== null) print(err, `Older batches: ${programOf(terminal)} batches --after ${page.after}`);
+  const chosen = query.status === undefined ? '' : ` --status ${query.status}`;
+  if (page.after !== null) print(err, `Older batches: ${programOf(terminal)} batches${chosen} --after ${page.after}`);
   return EXIT.winner;
 }
 

@@ -1,6 +1,7 @@
 import type { Batch } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { print } from './terminal.ts';
 
 /** Stops a running poll or batch and says how it ended. */
@@ -8,11 +9,11 @@ export async function cancelCommand({ polls, terminal, json }: Invocation, id: s
   const { out, signal } = terminal;
   if (id.startsWith('pb_')) {
     const batch = await polls.batchRun(id).cancel({ signal });
-    print(out, json ? JSON.stringify(batch) : batchSentence(batch));
+    print(out, json ? jsonText(batch) : batchSentence(batch));
     return EXIT.winner;
   }
   const ended = await polls.session(id).cancel({ signal });
-  if (json) print(out, JSON.stringify(ended));
+  if (json) print(out, jsonText(ended));
   else print(out, SENTENCES[ended.status]);
   return EXIT.winner;
 }

@@ -13,7 +13,7 @@ export interface StoredKey {
 type Services = Record<string, StoredKey>;
 
 /** Null if the environment defines no place for settings. */
-export function credentialsFile(env: NodeJS.ProcessEnv): string | null {
+function credentialsFile(env: NodeJS.ProcessEnv): string | null {
   const base = env.XDG_CONFIG_HOME || (env.APPDATA ?? (env.HOME && join(env.HOME, '.config')));
   return base ? join(base, 'eloquentpoll', 'credentials.json') : null;
 }
@@ -25,12 +25,15 @@ export function readStoredKey(env: NodeJS.ProcessEnv, siteUrl: string): StoredKe
   return Object.hasOwn(services, siteUrl) ? (services[siteUrl] ?? null) : null;
 }
 
-export function storeKey(env: NodeJS.ProcessEnv, siteUrl: string, stored: StoredKey): string {
+/** The file that a key can be stored in. */
+export function fileForKey(env: NodeJS.ProcessEnv): string {
   const file = credentialsFile(env);
   if (file === null) throw new UsageError('There is no folder for the key: set HOME or XDG_CONFIG_HOME.');
-  write(file, { ...readServices(file), [siteUrl]: stored });
   return file;
 }
+
+export const storeKey = (file: string, siteUrl: string, stored: StoredKey): void =>
+  write(file, { ...readServices(file), [siteUrl]: stored });
 
 export function forgetKey(env: NodeJS.ProcessEnv, siteUrl: string): void {
   const file = credentialsFile(env);

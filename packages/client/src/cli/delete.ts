@@ -1,5 +1,6 @@
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { print } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -17,6 +18,6 @@ export async function deleteCommand(
   }
   if (id.startsWith('pb_')) await polls.batchRun(id).delete({ signal });
   else await polls.deletePoll(id, { signal });
-  print(out, json ? JSON.stringify({ deleted: true, id }) : `Deleted ${id}.`);
+  print(out, json ? jsonText({ deleted: true, id }) : `Deleted ${id}.`);
   return EXIT.winner;
 }

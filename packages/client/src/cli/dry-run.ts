@@ -2,6 +2,7 @@ import type { PollRequest } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, elapsedText } from './figures.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { plain } from './plain-text.ts';
 import { print } from './terminal.ts';
 
@@ -10,7 +11,7 @@ export async function dryRunCommand({ polls, terminal, json }: Invocation, reque
   const { out, signal } = terminal;
   const result = await polls.dryRun(request, { signal });
   const { valid, errors, estimates } = result;
-  if (json) print(out, JSON.stringify(result));
+  if (json) print(out, jsonText(result));
   else {
     print(out, valid ? 'The poll would be accepted; nothing was run.' : 'The poll would be refused:');
     print(out, ...errors.map((error) => `  ${plain(error)}`));

@@ -5,6 +5,7 @@ import { reportLines } from './eval-report.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { pause } from './pause.ts';
 import { overviewOf, type RowsOverview } from './rows-overview.ts';
 import { columnsOf, print, styleOf } from './terminal.ts';
@@ -16,17 +17,18 @@ export async function evalCommand(invocation: Invocation, command: MakingCommand
   const out = outOf(command);
   const run = await beginBatch(invocation, command, out, (input) => isWanted(invocation, command, input));
   if (!run) return EXIT.usage;
+  invocation.heard.batchId = run.id;
   if (command.detach) {
-    print(terminal.out, json ? JSON.stringify(await run.status({ signal: terminal.signal })) : run.id);
+    print(terminal.out, json ? jsonText(await run.status({ signal: terminal.signal })) : run.id);
     return EXIT.winner;
   }
   const batch = await followBatch(invocation, run, command.name, ({ has_gold }) => {
     if (!has_gold) throw new UsageError(`${run.id} has no right answers: add the field gold to its rows.`);
   });
   // Standard output is for the report.
-  const lines = out === '-' ? 0 : await saveResults(invocation, run, out);
+  const lines = out === '-' ? 0 : await saveResults(invocation, run, { out, total: batch.counts.total });
   const report = await completeReport(run, terminal.signal);
-  if (json) print(terminal.out, JSON.stringify(report));
+  if (json) print(terminal.out, jsonText(report));
   else {
     const [summary = '', ...rest] = summaryOf(invocation, { ...batch, has_gold: false }, out, lines);
     print(terminal.out, summary, ...rest, '', ...reportLines(report, columnsOf(terminal), styleOf(terminal)));

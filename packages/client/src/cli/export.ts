@@ -5,6 +5,7 @@ import { EXIT, type Exit } from './exit-codes.ts';
 import { plural } from './figures.ts';
 import { writeAlone } from './file-lock.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { cutToWholeLines } from './lines-file.ts';
 import { print } from './terminal.ts';
 import { fileErrorOf } from './usage-error.ts';
@@ -14,7 +15,7 @@ export async function exportCommand(invocation: Invocation, out: string): Promis
   const { polls, terminal } = invocation;
   const { signal } = terminal;
   if (out === '-') {
-    for await (const line of polls.exportAccount({}, { signal })) print(terminal.out, JSON.stringify(line));
+    for await (const line of polls.exportAccount({}, { signal })) print(terminal.out, jsonText(line));
     return EXIT.winner;
   }
   return writeAlone(invocation, out, () => complete(invocation, out));
@@ -34,7 +35,7 @@ async function complete({ polls, terminal }: Invocation, out: string): Promise<E
   async function* texts() {
     for await (const line of polls.exportAccount({ cursor }, { signal })) {
       lines++;
-      yield `${JSON.stringify(line)}\n`;
+      yield `${jsonText(line)}\n`;
     }
   }
   if (!isComplete) {

@@ -1,8 +1,10 @@
 import { EloquentPollError, type QuickResult, type ResultDetail } from '../eloquentpoll.ts';
 import { type Exit, exitOfOutcome } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
+import { winnerText } from './summary.ts';
 import { print } from './terminal.ts';
 
 /** Runs a free poll. Its answer is short, so the details are read from the public result. */
@@ -14,12 +16,13 @@ export async function freeCommand(
   const answer = await polls.free(request, { signal: terminal.signal });
   const exit = exitOfOutcome({ status: answer.status ?? 'success', winning_option: answer.answer });
   if (json) {
-    print(terminal.out, JSON.stringify(answer));
+    print(terminal.out, jsonText(answer));
     return exit;
   }
   const detail = await publicResult(invocation, answer);
   if (detail) return showOutcome(detail, invocation);
-  print(terminal.out, answer.answer === null ? 'No winner.' : `${plain(answer.answer)} wins.`, plain(answer.reasoning));
+  const headline = answer.answer === null ? 'No winner' : winnerText(answer.answer, answer.status);
+  print(terminal.out, `${headline}.`, plain(answer.reasoning));
   return exit;
 }
 

@@ -1,5 +1,6 @@
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { pad, plain } from './plain-text.ts';
 import { print } from './terminal.ts';
 
@@ -10,7 +11,7 @@ export async function historyCommand(
 ): Promise<Exit> {
   const { out, signal } = terminal;
   const results = await polls.history(page, { signal });
-  if (json) print(out, JSON.stringify(results));
+  if (json) print(out, jsonText(results));
   else if (results.length === 0) print(out, page.offset === 0 ? 'No results yet.' : 'No results this far back.');
   else
     print(

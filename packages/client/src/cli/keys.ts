@@ -2,6 +2,7 @@ import type { ApiKey } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText } from './figures.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { pad, plain } from './plain-text.ts';
 import type { KeysCommand } from './read-key-terms.ts';
 import { print } from './terminal.ts';
@@ -13,25 +14,25 @@ export async function keysCommand(invocation: Invocation, command: KeysCommand):
   switch (command.action) {
     case 'list': {
       const keys = await polls.keys({ signal });
-      if (json) print(out, JSON.stringify(keys));
+      if (json) print(out, jsonText(keys));
       else print(out, ...(keys.length === 0 ? ['No keys yet.'] : keys.map(lineOf)));
       return EXIT.winner;
     }
     case 'create': {
       const made = await polls.createKey(command.terms, { signal });
-      print(out, json ? JSON.stringify(made) : made.key);
+      print(out, json ? jsonText(made) : made.key);
       if (!json) print(err, `Copy it now. It is not shown again. To revoke it: keys revoke ${made.id}`);
       return EXIT.winner;
     }
     case 'change': {
       const changed = await polls.changeKey(await idOf(invocation, command.id), command.change, { signal });
-      print(out, json ? JSON.stringify(changed) : lineOf(changed));
+      print(out, json ? jsonText(changed) : lineOf(changed));
       return EXIT.winner;
     }
     case 'revoke': {
       const id = await idOf(invocation, command.id);
       const answer = await polls.revokeKey(id, { signal });
-      print(out, json ? JSON.stringify(answer) : `Revoked ${id}.`);
+      print(out, json ? jsonText(answer) : `Revoked ${id}.`);
       return EXIT.winner;
     }
   }

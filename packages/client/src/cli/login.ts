@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { EloquentPoll, EloquentPollError } from '../eloquentpoll.ts';
-import { forgetKey, readStoredKey, type StoredKey, storeKey } from './credentials.ts';
+import { fileForKey, forgetKey, readStoredKey, type StoredKey, storeKey } from './credentials.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { type GrantAnswer, listenForGrant } from './loopback.ts';
+import { plain } from './plain-text.ts';
 import { linkOf, print } from './terminal.ts';
 
 const TIMEOUT_MS = 10 * 60_000;
@@ -15,20 +17,48 @@ const TIMEOUT_MS = 10 * 60_000;
  */
 export async function loginCommand(invocation: Invocation, { browser }: { browser: boolean }): Promise<Exit> {
   const { polls, terminal, json, siteUrl } = invocation;
-  const { env, out, signal } = terminal;
+  const { env, out, err, signal } = terminal;
+  const file = fileForKey(env);
   const earlier = readStoredKey(env, siteUrl);
   const verifier = randomBytes(32).toString('base64url');
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const answer = await askInBrowser(invocation, challenge, browser);
   if ('refused' in answer) throw refused('The login was refused in the browser.');
   const { id, key, key_prefix } = await polls.redeemGrant({ code: answer.code, verifier }, { signal });
-  const file = storeKey(env, siteUrl, { id, key });
+  try {
+    storeKey(file, siteUrl, { id, key });
+  } catch (error) {
+    // It is stored nowhere, so no later command could revoke it.
+    await revoke(siteUrl, { id, key }, signal);
+    throw error;
+  }
+  const account = await readAccount(siteUrl, key, signal);
   if (earlier) await revoke(siteUrl, earlier, signal);
-  print(
-    out,
-    json ? JSON.stringify({ id, key_prefix, file }) : `Logged in at ${siteUrl}. The key ${key_prefix}… is in ${file}`,
-  );
+  const name = account === null ? '' : ` as ${plain(account.email ?? `account ${account.user_id}`)}`;
+  const said = `Logged in at ${siteUrl}${name}. The key ${plain(key_prefix)}… is in ${file}`;
+  print(out, json ? jsonText({ id, key_prefix, file, account }) : said);
+  if (env.EP_KEY?.trim() && !json) print(err, 'EP_KEY is set: commands use that key instead of this one.');
   return EXIT.winner;
+}
+
+interface LoginAccount {
+  user_id: string;
+  /** Null if the account has no address, as one of a wallet. */
+  email: string | null;
+}
+
+/** The account that a key belongs to: the first line of its export. Null if it cannot be read; the key is good anyway. */
+async function readAccount(siteUrl: string, apiKey: string, signal: AbortSignal): Promise<LoginAccount | null> {
+  const polls = new EloquentPoll({ baseUrl: siteUrl, apiKey, maxRetries: 0 });
+  try {
+    for await (const { type, user_id, email } of polls.exportAccount({}, { signal, timeoutMs: 5_000 })) {
+      if (type !== 'account' || typeof user_id !== 'string') return null;
+      return { user_id, email: typeof email === 'string' ? email : null };
+    }
+  } catch (error) {
+    if (!(error instanceof EloquentPollError) && !signal.aborted) throw error;
+  }
+  return null;
 }
 
 async function askInBrowser(
@@ -71,7 +101,7 @@ export async function logoutCommand({ terminal, json, siteUrl }: Invocation): Pr
     : isRevoked
       ? `Logged out of ${siteUrl}: the key is revoked.`
       : `The key is removed from this computer, but could not be revoked: see ${siteUrl}/dashboard/keys`;
-  print(out, json ? JSON.stringify({ removed: stored !== null, revoked: isRevoked }) : said);
+  print(out, json ? jsonText({ removed: stored !== null, revoked: isRevoked }) : said);
   return EXIT.winner;
 }
 

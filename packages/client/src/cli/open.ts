@@ -1,5 +1,6 @@
 import { EXIT, type Exit } from './exit-codes.ts';
 import { type Invocation, resultPage } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { linkOf, print, programOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -13,7 +14,7 @@ export async function openCommand({ polls, terminal, json, siteUrl }: Invocation
   // Fails with an exit code if the id is unknown, which the page alone could not.
   if (resultId === id) await polls.result(resultId, { signal });
   const url = resultPage(siteUrl, resultId);
-  print(out, json ? JSON.stringify({ url }) : linkOf(terminal, url));
+  print(out, json ? jsonText({ url }) : linkOf(terminal, url));
   await terminal.openBrowser?.(url);
   return EXIT.winner;
 }

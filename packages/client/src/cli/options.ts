@@ -37,7 +37,7 @@ export function readSettings(values: Values, env: NodeJS.ProcessEnv): CliSetting
     json: values.json ?? false,
   };
   if (settings.url !== undefined && !isHttp(settings.url)) {
-    throw new UsageError('--url (or EP_URL) must be an address such as https://polls.example.com.');
+    throw new UsageError('--url (or EP_URL) must be an address such as https://polls.example.com, without a password.');
   }
   for (const secret of [settings.key, settings.session]) {
     if (secret && !/^[\x21-\x7e]+$/.test(secret))
@@ -46,7 +46,11 @@ export function readSettings(values: Values, env: NodeJS.ProcessEnv): CliSetting
   return settings;
 }
 
-const isHttp = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+function isHttp(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
 
 const ANYWHERE = ['json', 'url', 'key', 'session'] as const;
 

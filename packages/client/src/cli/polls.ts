@@ -1,7 +1,9 @@
+import { LIMITS } from '@eloquentpoll/contracts/limits';
 import type { ListedPoll, PollListQuery } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
-import { pad, plain } from './plain-text.ts';
+import { jsonText } from './json-text.ts';
+import { fit, pad, plain } from './plain-text.ts';
 import { print, programOf } from './terminal.ts';
 
 /** Lists the account's polls, including running ones. */
@@ -9,14 +11,29 @@ export async function pollsCommand({ polls, terminal, json }: Invocation, query:
   const { out, err, signal } = terminal;
   const page = await polls.polls(query, { signal });
   if (json) {
-    print(out, JSON.stringify(page));
+    print(out, jsonText(page));
     return EXIT.winner;
   }
   if (page.polls.length === 0 && !page.has_more) print(out, 'No polls.');
   print(out, ...page.polls.map(lineOf));
-  if (page.after !== null) print(err, `Older polls: ${programOf(terminal)} polls --after ${page.after}`);
+  if (page.after !== null)
+    print(err, `Older polls: ${[programOf(terminal), 'polls', ...filtersOf(query), '--after', page.after].join(' ')}`);
   return EXIT.winner;
 }
+
+/** The options that chose these polls, so that the next page shows the same kind. */
+function filtersOf({ limit, status, close, preset, metadata = {} }: PollListQuery): string[] {
+  return [
+    ...(limit === undefined || limit === LIMITS.poll_list.default ? [] : ['--limit', String(limit)]),
+    ...(status === undefined ? [] : ['--status', status]),
+    ...(close ? ['--close'] : []),
+    ...(preset === undefined ? [] : ['--preset', preset]),
+    ...Object.entries(metadata).flatMap(([key, value]) => ['--metadata', quoted(`${key}=${value}`)]),
+  ];
+}
+
+const quoted = (text: string): string =>
+  /^[\w=.,:@/-]+$/.test(text) ? text : `'${plain(text).replaceAll("'", "'\\''")}'`;
 
 const lineOf = (poll: ListedPoll): string =>
   [
@@ -25,11 +42,11 @@ const lineOf = (poll: ListedPoll): string =>
     pad(poll.status, 9),
     pad(poll.cost_usd === null ? '' : `$${poll.cost_usd.toFixed(4)}`, 9),
     outcomeOf(poll),
-    plain(poll.question).slice(0, 60),
+    fit(plain(poll.question), 60),
   ].join('  ');
 
 function outcomeOf({ status, winning_option, is_tie, is_close }: ListedPoll): string {
   if (status === 'running') return '(running)';
   if (winning_option === null) return is_tie ? '(tie)' : '(no votes)';
-  return `${plain(winning_option).slice(0, 30)}${is_close ? ' (close)' : ''}`;
+  return `${fit(plain(winning_option), 30)}${is_close ? ' (close)' : ''}`;
 }

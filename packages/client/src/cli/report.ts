@@ -1,7 +1,10 @@
 import { EloquentPollError } from '../eloquentpoll.ts';
+import { causeOf } from '../fetch-failure.ts';
 import { rowLine } from './batch.ts';
 import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
-import { causeOf, type Heard } from './heard.ts';
+import { durationText } from './figures.ts';
+import type { Heard } from './heard.ts';
+import { jsonText } from './json-text.ts';
 import { plain } from './plain-text.ts';
 import { limitText } from './summary.ts';
 import { print, programOf, type Terminal } from './terminal.ts';
@@ -16,28 +19,30 @@ export function report(
   const { err } = terminal;
   const wrong = error instanceof UsageError ? error : fileErrorOf(error);
   if (wrong) {
-    const { message, code, batchId } = wrong;
-    const body = { error: message, code, ...(batchId !== null && { batch_id: batchId }) };
-    print(err, json ? JSON.stringify(body) : `eloquentpoll: ${message}`);
+    const { message, code, batchId = heard.batchId } = wrong;
+    const body = { error: message, code, ...(batchId !== undefined && { batch_id: batchId }) };
+    print(err, json ? jsonText(body) : `eloquentpoll: ${message}`);
     return EXIT.usage;
   }
   if (!(error instanceof EloquentPollError)) {
     const stack = (error instanceof Error && error.stack) || String(error);
-    print(err, json ? JSON.stringify({ error: stack, code: 'defect' }) : stack);
+    print(err, json ? jsonText({ error: stack, code: 'defect' }) : stack);
     return EXIT.defect;
   }
-  const { code, status, retryable, recovery, issues, rows, rowCount, requestId } = error;
+  const { code, status, retryable, retryAfterSeconds, recovery, issues, rows, rowCount, requestId } = error;
   const { minCostUsd, requiredUsd, sessionId, idempotencyKey } = error;
   const message = code === 'network_error' ? withoutAnswer(error, siteUrl, heard, terminal) : error.message;
   if (json) {
     const body = { error: message, code, status, retryable, recovery, issues, request_id: requestId };
     const more = {
+      ...(retryAfterSeconds !== null && { retry_after_seconds: retryAfterSeconds }),
       ...(minCostUsd !== null && { min_cost_usd: minCostUsd }),
       ...(requiredUsd !== null && { required_usd: requiredUsd }),
       ...(sessionId !== null && { session_id: sessionId }),
       ...(idempotencyKey !== null && { idempotency_key: idempotencyKey }),
+      ...(heard.batchId !== undefined && { batch_id: heard.batchId }),
     };
-    print(err, JSON.stringify({ ...body, ...(rows.length > 0 && { rows, row_count: rowCount }), ...more }));
+    print(err, jsonText({ ...body, ...(rows.length > 0 && { rows, row_count: rowCount }), ...more }));
   } else {
     print(err, `eloquentpoll: ${plain(message)}`);
     if (code === 'invalid_api_key') print(err, `  Check EP_KEY, or get a new one: ${programOf(terminal)} login`);
@@ -52,6 +57,12 @@ export function report(
     for (const { action, description, url } of recovery) {
       if (action !== 'open_documentation') print(err, `  ${plain(description)}${url ? ` ${plain(url)}` : ''}`);
     }
+    if (retryAfterSeconds && !message.includes('again in')) {
+      print(err, `  Try again in ${durationText(1_000 * retryAfterSeconds)}.`);
+    }
+    // The operator finds the failure by it.
+    if (status !== null && status >= 500 && requestId !== null) print(err, `  Request id: ${plain(requestId)}`);
+    if (status !== null && status >= 300 && status < 400) print(err, '  The address is --url or EP_URL.');
   }
   return exitOfError(error);
 }

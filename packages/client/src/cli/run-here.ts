@@ -20,6 +20,8 @@ export async function runHereCommand(argv: readonly string[], given: Given = {})
     process.exitCode = EXIT.usage;
     process.stderr.write(`eloquentpoll: Standard output cannot be written: ${error.message}\n`);
   });
+  // As in `2>&1 | head`. There is no other place where it could be said.
+  process.stderr.on('error', () => {});
   // Node's default exit code for a defect would be the one that means a tie.
   process.on('uncaughtException', (error) => {
     process.stderr.write(`${error?.stack ?? error}\n`);

@@ -1,5 +1,6 @@
 import { type Exit, exitOfOutcome } from './exit-codes.ts';
 import { type Invocation, resultPage } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { picture, votesFor } from './picture.ts';
 import { plain, wrap } from './plain-text.ts';
 import { facts, reasons, remarks, type ShownOutcome, verdictLines } from './summary.ts';
@@ -8,7 +9,7 @@ import { canDraw, columnsOf, linkOf, print, programOf, styleOf, type Terminal } 
 /** Prints a finished poll: as JSON, with bars, or as lines, the first of which is the outcome. */
 export function showOutcome(outcome: ShownOutcome, invocation: Invocation): Exit {
   const { terminal, json } = invocation;
-  if (json) print(terminal.out, JSON.stringify(outcome));
+  if (json) print(terminal.out, jsonText(outcome));
   else print(terminal.out, ...(canDraw(terminal) ? withBars(outcome, invocation) : asLines(outcome, invocation)));
   return exitOfOutcome(outcome);
 }

@@ -13,16 +13,21 @@ const WHY = {
 } as const;
 
 /** The verdict: its headline, and the text below it. */
-export function verdictLines({ verdict, winning_option, is_tie }: ShownOutcome): { headline: string; under: string[] } {
+export function verdictLines(outcome: ShownOutcome): { headline: string; under: string[] } {
+  const { verdict, winning_option, is_tie, status } = outcome;
   if (!verdict) {
-    const headline = winning_option === null ? (is_tie ? 'A tie' : 'No answer') : `${plain(winning_option)} wins`;
-    return { headline, under: [] };
+    const noWinner = is_tie ? 'A tie' : 'No answer';
+    return { headline: winning_option === null ? noWinner : winnerText(winning_option, status), under: [] };
   }
   const { headline, text } = verdict;
   // Options in the headline may contain line breaks. The text after the headline is the service's own.
   const under = text.slice(headline.length).split('\n').map(plain);
   return { headline: plain(headline), under: under.filter((line) => line !== '') };
 }
+
+/** A winner that missing votes could have changed does not look like another. */
+export const winnerText = (option: string, status: ShownOutcome['status'] | undefined): string =>
+  status === 'partial' ? `${plain(option)} leads, but missing votes could have changed it` : `${plain(option)} wins`;
 
 /** Why the poll stopped, the models, the cost and the time. */
 export function facts(outcome: ShownOutcome): string {

@@ -1,15 +1,15 @@
 interface Facts {
   code?: string;
-  batchId?: string | null;
+  batchId?: string;
 }
 
 /** The command line is invalid, or a file that it names cannot be used; the message says what to write instead. */
 export class UsageError extends Error {
   readonly code: string;
   /** The id of an accepted batch, which continues despite this error. */
-  readonly batchId: string | null;
+  readonly batchId: string | undefined;
 
-  constructor(message: string, { code = 'usage', batchId = null }: Facts = {}) {
+  constructor(message: string, { code = 'usage', batchId }: Facts = {}) {
     super(message);
     this.code = code;
     this.batchId = batchId;

@@ -2,6 +2,7 @@ import type { UsageFigures, UsageGroup } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, elapsedText } from './figures.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { fit, plain } from './plain-text.ts';
 import type { UsageCommand } from './read-usage-terms.ts';
 import { table } from './table.ts';
@@ -13,7 +14,7 @@ export async function usageCommand(invocation: Invocation, { query }: UsageComma
   const { out, signal } = terminal;
   const usage = await polls.usage(query, { signal });
   if (json) {
-    print(out, JSON.stringify(usage));
+    print(out, jsonText(usage));
     return EXIT.winner;
   }
   const { from, to, group_by, groups, total, previous } = usage;

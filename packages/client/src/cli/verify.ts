@@ -4,6 +4,7 @@ import type { EloquentPoll, ReceiptDays, ReceiptKeys, ResultReceipt } from '../e
 import type { Command } from './arguments.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { pad, plain } from './plain-text.ts';
 import { print, styleOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -19,7 +20,7 @@ export async function verifyCommand(invocation: Invocation, command: VerifyComma
   const verified = await verifyReceipt(receipt, known);
   const { statement, parts, isGood } = verified;
   const result_id = statement?.result_id ?? null;
-  print(terminal.out, ...(json ? [JSON.stringify({ result_id, good: isGood, parts })] : lines(invocation, verified)));
+  print(terminal.out, ...(json ? [jsonText({ result_id, good: isGood, parts })] : lines(invocation, verified)));
   return isGood ? EXIT.winner : EXIT.unproved;
 }
 

@@ -2,6 +2,7 @@ import { EloquentPollError, type SessionStatus } from '../eloquentpoll.ts';
 import { EXIT, type Exit, exitOfError, exitOfOutcome } from './exit-codes.ts';
 import { howFar, plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { pause } from './pause.ts';
 import { fit, pad, plain } from './plain-text.ts';
 import { facts, type ShownOutcome, verdictLines } from './summary.ts';
@@ -12,6 +13,8 @@ import { canRedraw, canvas, columnsOf, print, programOf, styleOf } from './termi
 const EVERY_MS = 800;
 const MAX_IDS = 100;
 const MAX_ROWS = 12;
+const FIRST_AWAY_MS = 2_000;
+const MAX_AWAY_MS = 30_000;
 
 /** The exit code is the most severe one of the polls. */
 export async function watchMany(invocation: Invocation, ids: readonly string[]): Promise<Exit> {
@@ -28,8 +31,17 @@ export async function watchMany(invocation: Invocation, ids: readonly string[]):
   };
   try {
     for (const id of ids) if (!id.startsWith('ps_')) await end(id);
-    while (running.length > 0) {
-      const polls = await statusesOf(invocation, running);
+    for (let missed = -1; running.length > 0; ) {
+      let polls: SessionStatus[];
+      try {
+        polls = await statusesOf(invocation, running);
+      } catch (error) {
+        // After the first look, what may pass, such as a restart of the service, only causes a delay.
+        if (missed < 0 || !(error instanceof EloquentPollError && error.retryable)) throw error;
+        await pause(pauseWhileAway(missed++, error), signal);
+        continue;
+      }
+      missed = 0;
       for (const { session_id, status } of polls) if (status !== 'running') await end(session_id);
       const left = polls.filter(({ status }) => status === 'running');
       running = left.map(({ session_id }) => session_id);
@@ -49,6 +61,12 @@ export async function watchMany(invocation: Invocation, ids: readonly string[]):
   } finally {
     view.clear();
   }
+}
+
+/** Milliseconds, longer after each failed look, and not sooner than the service says. */
+function pauseWhileAway(missed: number, { retryAfterSeconds }: EloquentPollError): number {
+  const half = Math.min(MAX_AWAY_MS, FIRST_AWAY_MS * 2 ** missed) / 2;
+  return Math.max((retryAfterSeconds ?? 0) * 1_000, half) + Math.random() * half;
 }
 
 async function statusesOf({ polls, terminal }: Invocation, ids: readonly string[]): Promise<SessionStatus[]> {
@@ -71,11 +89,11 @@ async function readEnded({ polls, terminal, json }: Invocation, id: string): Pro
       ? await polls.session(id).wait({ signal })
       : await polls.result(id, { signal });
     const text = `${outcome.poll_id}  ${verdictLines(outcome).headline}  (${facts(outcome)})`;
-    return { line: json ? JSON.stringify(outcome) : text, exit: exitOfOutcome(outcome) };
+    return { line: json ? jsonText(outcome) : text, exit: exitOfOutcome(outcome) };
   } catch (error) {
     if (!(error instanceof EloquentPollError) || !ENDED_WITHOUT_VOTES.has(error.code)) throw error;
     const { code, message } = error;
-    const line = json ? JSON.stringify({ session_id: id, code, error: message }) : `${id}  ${plain(message)}`;
+    const line = json ? jsonText({ session_id: id, code, error: message }) : `${id}  ${plain(message)}`;
     return { line, exit: exitOfError(error) };
   }
 }

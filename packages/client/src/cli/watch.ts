@@ -3,6 +3,7 @@ import { exitOfBatch, followBatch, summaryOf } from './batch.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { followEvents } from './follow-events.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { showOutcome } from './show-outcome.ts';
 import { print } from './terminal.ts';
 import { watchMany } from './watch-many.ts';
@@ -31,7 +32,7 @@ export async function watchCommand(invocation: Invocation, ids: readonly string[
 async function watchBatch(invocation: Invocation, id: string): Promise<Exit> {
   const { polls, terminal, json } = invocation;
   const batch = await followBatch(invocation, polls.batchRun(id), 'watch');
-  print(terminal.out, ...(json ? [JSON.stringify(batch)] : summaryOf(invocation, batch, '-', 0)));
+  print(terminal.out, ...(json ? [jsonText(batch)] : summaryOf(invocation, batch, '-', 0)));
   return exitOfBatch(batch);
 }
 

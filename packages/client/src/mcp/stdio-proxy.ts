@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { causeOf, isUnconnected } from '../fetch-failure.ts';
 import { splitLines } from '../split-lines.ts';
 
 // The MCP server of a bundle. A host starts it as a process and exchanges JSON-RPC messages, one per line, over stdin
@@ -12,16 +13,33 @@ interface Message {
   error?: unknown;
 }
 
-const address = new URL('/api/mcp', process.env.EP_URL || 'http://localhost:8080');
-const key = process.env.EP_KEY ?? '';
+const address = addressOf(process.env.EP_URL || 'http://localhost:8080');
+const key = (process.env.EP_KEY ?? '').trim();
 const running = new Map<string | number, AbortController>();
 let negotiated: string | undefined;
+
+/** Of a service that may be below a path. Null if nothing can be sent there: `fetch` refuses passwords and shows them. */
+function addressOf(text: string): URL | null {
+  if (!URL.canParse(text)) return null;
+  const { protocol, username, password, href } = new URL(text);
+  const isUsable = /^https?:$/.test(protocol) && username === '' && password === '';
+  return isUsable ? new URL(`${href.replace(/\/+$/, '')}/api/mcp`) : null;
+}
+
+const NO_ADDRESS = 'EP_URL must be an address such as https://polls.example.com, without a password.';
+
+/** The error of `fetch` for a key that no header can hold shows the whole key. */
+function faultOfKey(): string | null {
+  if (key === '') return 'EP_KEY is not set; it holds an API key, which begins with ep_k_.';
+  return /^[\x21-\x7e]+$/.test(key) ? null : 'EP_KEY contains characters that API keys never have.';
+}
 
 async function take(line: string | null): Promise<void> {
   if (line === null) return refuse('The line is too long.');
   if (line.trim() === '') return;
   const message = parsed(line);
-  if (!message) return refuse('The line is not JSON.');
+  if (!message)
+    return refuse(line.trimStart().startsWith('[') ? 'The line is not one message.' : 'The line is not JSON.');
   if (message.method === 'notifications/cancelled') return cancel(message.params?.requestId);
   const { id } = message;
   const call = new AbortController();
@@ -29,7 +47,8 @@ async function take(line: string | null): Promise<void> {
   try {
     await carry(message, line, call.signal);
   } catch (error) {
-    if (!call.signal.aborted) fail(message, `The service at ${address.origin} cannot be reached: ${reasonOf(error)}`);
+    const why = `The service at ${address?.origin} cannot be reached: ${reasonOf(error)}`;
+    if (!call.signal.aborted) fail(message, isUnconnected(error) ? why : `${why}${leftBehind(message)}`);
   } finally {
     if (id !== undefined) running.delete(id);
   }
@@ -50,11 +69,15 @@ function cancel(id: unknown): void {
 }
 
 async function carry(message: Message, body: string, signal: AbortSignal): Promise<void> {
-  if (key === '') return fail(message, 'EP_KEY is not set; it holds an API key, which begins with ep_k_.');
-  const response = await fetch(address, { method: 'POST', headers: headersOf(message), body, signal });
+  const fault = faultOfKey();
+  if (fault !== null) return fail(message, fault);
+  if (address === null) return fail(message, NO_ADDRESS);
+  // A redirect that is followed loses the key.
+  const init = { method: 'POST', headers: headersOf(message), body, signal, redirect: 'manual' } as const;
+  const response = await fetch(address, init);
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     const isAnswered = await carryEvents(response, message);
-    if (!isAnswered && isRequest(message)) fail(message, 'The answer of the service broke off.');
+    if (!isAnswered && isRequest(message)) fail(message, `The answer of the service broke off.${leftBehind(message)}`);
     return;
   }
   const text = await response.text();
@@ -64,7 +87,7 @@ async function carry(message: Message, body: string, signal: AbortSignal): Promi
     pass(own);
     if (isRequest(message) && !isAnswerTo(message, own)) fail(message, 'The service answered something else.');
   } else if (!response.ok) {
-    fail(message, typeof answer?.error === 'string' ? answer.error : `The service answered ${response.status}.`);
+    fail(message, typeof answer?.error === 'string' ? answer.error : statusText(response), answer ?? undefined);
   } else if (isRequest(message)) {
     fail(message, `What answered at ${address.origin} is no MCP server: ${response.status} without JSON-RPC.`);
   }
@@ -122,20 +145,39 @@ function pass(message: Omit<Message, 'id'> & { id?: unknown }): void {
   write(message);
 }
 
-/** Notifications have no answer, so their failure is printed for people. */
-function fail({ id }: Message, message: string): void {
+function statusText({ status, headers }: Response): string {
+  const to = status >= 300 && status < 400 ? headers.get('location') : null;
+  return `The service answered ${status}${to === null ? '' : `: EP_URL must be the address to which it redirects, ${to}`}.`;
+}
+
+/**
+ * Notifications have no answer, so their failure is printed for people. `data`: the error of the service, with its code
+ * and what to do about it.
+ */
+function fail({ id }: Message, message: string, data?: object): void {
   if (id === undefined) process.stderr.write(`${message}\n`);
-  else write({ jsonrpc: '2.0', id, error: { code: -32_603, message } });
+  else write({ jsonrpc: '2.0', id, error: { code: -32_603, message, ...(data && { data }) } });
 }
 
 const write = (message: object): void => void process.stdout.write(`${JSON.stringify(message)}\n`);
 
 const refuse = (message: string): void => write({ jsonrpc: '2.0', id: null, error: { code: -32_700, message } });
 
-const reasonOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
-};
+function reasonOf(error: unknown): string {
+  const cause = causeOf(error);
+  // A failure to connect to several addresses has only a code.
+  const { code } = Object(cause) as { code?: unknown };
+  return cause?.message || (typeof code === 'string' ? code : String(error));
+}
+
+/** A model that reads the error would ask again, and pay for two polls. */
+function leftBehind({ method, params }: Message): string {
+  if (method !== 'tools/call' || params?.name !== 'poll_question') return '';
+  const given = params.arguments as Record<string, unknown> | undefined;
+  return typeof given?.idempotency_key === 'string'
+    ? ' The poll may go on: the same call with the same idempotency_key joins it.'
+    : ' The poll may go on and be charged; another call makes another poll.';
+}
 
 try {
   for await (const { text } of splitLines(process.stdin)) void take(text);
