@@ -1794,10 +1794,15 @@ class AsyncBatchRun:
 
     async def results(self, *, timeout: float | None = None) -> AsyncGenerator[BatchResult, None]:
         """The results of its rows, in any order. While the batch runs, those of rows that have ended. A broken
-        connection is resumed."""
+        connection is resumed. Of an ended batch, every row arrives, or the end is an error."""
         seen: set[int] = set()
         call = replace(self._call("GET", "/results", timeout), usual=BATCH_TIMEOUT_S)
-        async for row in _lines(self._service, lambda: call, lambda row: row.get("line") not in seen):
+
+        def is_whole(response: _Response) -> bool:
+            # An answer that a proxy cut between two lines looks complete.
+            return len(seen) >= (_count(response.headers.get("x-total-count")) or 0)
+
+        async for row in _lines(self._service, lambda: call, lambda row: row.get("line") not in seen, is_whole):
             result = cast(BatchResult, row)
             if result["line"] not in seen:
                 seen.add(result["line"])
@@ -2020,7 +2025,7 @@ class BatchRun:
 
     def results(self, *, timeout: float | None = None) -> Generator[BatchResult, None, None]:
         """The results of its rows, in any order. While the batch runs, those of rows that have ended. A broken
-        connection is resumed."""
+        connection is resumed. Of an ended batch, every row arrives, or the end is an error."""
         return _iterated(self._calls.results(timeout=timeout))
 
     def report(self, *, timeout: float | None = None) -> BatchReport:
@@ -2917,7 +2922,10 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
 
 
 async def _lines(
-    service: _Service, begin: Callable[[], _Call], is_new: Callable[[dict[str, Any]], bool]
+    service: _Service,
+    begin: Callable[[], _Call],
+    is_new: Callable[[dict[str, Any]], bool],
+    is_whole: Callable[[_Response], bool] = lambda _: True,
 ) -> AsyncGenerator[dict[str, Any], None]:
     """Yields JSON lines as they arrive. If a connection breaks, `begin` says how to continue. Attempts are counted
     since the last new line, so that an answer that always breaks at the same place does not loop forever."""
@@ -2943,7 +2951,7 @@ async def _lines(
                     if is_new(value):
                         attempt = 0
                     yield value
-            if not rest:
+            if not rest and is_whole(response):
                 return
             raise ConnectionError("the answer broke off")
         except TimeoutError as cause:

@@ -1606,13 +1606,15 @@ export class BatchRun {
 
   /**
    * The results of its rows, in any order. While the batch runs, those of rows that have ended. A broken connection is
-   * resumed.
+   * resumed. Of an ended batch, every row arrives, or the end is an error.
    */
   async *results(options: CallOptions = {}): AsyncGenerator<BatchResult, void> {
     const seen = new Set<number>();
     const call: Call = { ...this.#to('/results'), usualMs: BATCH_TIMEOUT_MS, ...options };
     const isNew = ({ line }: BatchResult) => !seen.has(line);
-    for await (const row of streamLines(this.#service, () => call, isNew)) {
+    // An answer that a proxy cut between two lines looks complete.
+    const isWhole = (headers: Headers) => !(seen.size < Number(headers.get('x-total-count')));
+    for await (const row of streamLines(this.#service, () => call, isNew, isWhole)) {
       if (!isNew(row)) continue;
       seen.add(row.line);
       yield row;
@@ -2339,6 +2341,7 @@ async function* streamLines<T>(
   service: Service,
   next: () => Call,
   isNew: (line: T) => boolean,
+  isWhole: (headers: Headers) => boolean = () => true,
 ): AsyncGenerator<T, void> {
   let call = next();
   const deadline = await service.begin(call);
@@ -2361,7 +2364,7 @@ async function* streamLines<T>(
             yield value;
           }
         }
-        if (rest === '') return;
+        if (rest === '' && isWhole(response.headers)) return;
         throw new EloquentPollError('The answer broke off.', { code: 'network_error', retryable: true });
       } catch (cause) {
         const error = networkError(cause, deadline.signal);

@@ -135,6 +135,20 @@ t.test('results are read as they come, and none twice after a broken connection'
   t.equal(asked.length, 2);
 });
 
+t.test('an answer that was cut between two lines is read again, and never taken for all results', async (t) => {
+  withoutWaiting(t);
+  const { url, asked } = await serve(t, ({ path }, response, nth) => {
+    response.writeHead(200, { 'content-type': 'application/jsonl', 'x-total-count': '3' });
+    const isCut = nth === 1 || path.includes('pb_cut');
+    return void response.end(jsonLines((isCut ? [1, 2] : [1, 2, 3]).map((line) => batchResult(line))));
+  });
+  const polls = new EloquentPoll({ baseUrl: url });
+  const read = async (id: string) => (await Array.fromAsync(polls.batchRun(id).results())).map(({ line }) => line);
+  t.same(await read('pb_1'), [1, 2, 3]);
+  t.equal(asked.length, 2);
+  await t.rejects(read('pb_cut'), { code: 'network_error', message: 'The answer broke off.' });
+});
+
 t.test('results that always break at the same place have an end; while lines are new they go on', async (t) => {
   withoutWaiting(t);
   const { url, asked } = await serve(t, ({ path }, response) => {

@@ -19,7 +19,7 @@ for (const KIND of ['blocking', 'asyncio']) {
     t.equal(stderr, '');
     const { waits, lines, refusals, uploads, copies, resumes, cancellations, connects } = JSON.parse(stdout);
     t.same(waits, ['The Sun', 4, 'timeout', 'There was no answer within 0.5 s.'], 'the result is waited for too');
-    t.same(lines, [1, 2], 'empty lines are no rows');
+    t.same(lines, [1, 2], 'empty lines are no rows, and an answer that was cut between two lines is read again');
     const key = 'Idempotency-Key must be printable ASCII.';
     const moved = 'The service redirects to https://polls.example/api/poll.';
     t.match(

@@ -17,8 +17,8 @@ import { Value } from '@sinclair/typebox/value';
 import { parse } from 'yaml';
 import { KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
-import type { RecordedQuestions } from './recorded-questions.ts';
 import { usualModels } from '../fixture/usual-models.ts';
+import type { RecordedQuestions } from './recorded-questions.ts';
 import { startWatched, type WatchedProcess } from './watched-process.ts';
 
 // The product as `npm start` runs it, with two gateways and two workers: separate Postgres roles, Redis with its log on

@@ -22,6 +22,7 @@ const EXPOSED = [
   'WWW-Authenticate',
   'X-PAYMENT-RESPONSE',
   'X-Request-Id',
+  'X-Total-Count',
   'x-markdown-tokens',
   'x-should-retry',
 ].join(', ');
