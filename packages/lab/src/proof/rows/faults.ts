@@ -183,6 +183,10 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       { what: 'calls of models', atLeast: 1_000 },
       { what: 'faults', atLeast: 200 },
     ],
+    mended: {
+      at: '2026-11-28T19:28:00.000Z',
+      what: 'the campaign, not the service: simulated providers charged a few prices of their own, a sixth of those of the roster, so that spending hardly came near its ceiling',
+    },
     short: { tried: 'short runs on a busy machine', takes: LONGER },
   },
   {
