@@ -562,7 +562,11 @@ t.test('polls lists what the account asked, and says how to go on', async (t) =>
     texts.out,
     '2026-11-20 12:00  ps_0123456789abcdefghjkmnpq  completed  $0.0042    The Sun (close)  Which is larger?\n',
   );
-  t.match(texts.err, `polls --after ${poll.session_id}`);
+  t.match(
+    texts.err,
+    `eloquentpoll polls --limit 1 --status completed --close --metadata customer=42 --after ${poll.session_id}`,
+    'with the filters that were given',
+  );
   t.equal(asked[0]!.path, '/api/polls?limit=1&status=completed&close=true&metadata%5Bcustomer%5D=42');
 });
 
