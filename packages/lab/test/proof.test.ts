@@ -71,7 +71,7 @@ t.test('every row covers what is there, and says what it would take exactly wher
 t.test('runs add up to a figure with its bound, and each seed of a revision counts once', async (t) => {
   const three = [runOf(), runOf({ faults: { kill: 2 } }), runOf({ experiment: 'T0', faults: {} })];
   t.match(figureOf(ROW, three), { text: '0 of 300 polls', isReached: true, missing: [] });
-  t.equal(boundText(figureOf(ROW, three).bound), '≤ 0.99 %', 'the rule of three');
+  t.equal(boundText(figureOf(ROW, three).bound), '≤ 1 %', 'the rule of three, .994 %');
   t.match(figureOf(ROW, [...three, { ...three[0]!, counts: { polls: 999, lost: 0 } }]), { text: '0 of 300 polls' });
   t.match(figureOf(ROW, [...three, { ...three[0]!, revision: 'ba9876543210' }]), { text: '0 of 400 polls' });
   t.match(figureOf(ROW, [...three, { ...three[2]!, seed: null }, { ...three[2]!, seed: null }]), {
@@ -87,6 +87,7 @@ t.test('runs add up to a figure with its bound, and each seed of a revision coun
   const alarmed = figureOf(beside, [...three, runOf({ counts: { polls: 100, lost: 0, 'alarms fired': 2 } })]);
   t.match(alarmed, { text: '0 of 400 polls; 2 alarms fired', isReached: false }, 'an alarm is no wrong poll');
   t.equal(boundText(alarmed.bound), '≤ 0.75 %');
+  t.equal(boundText(0.0103), '≤ 1.1 %', 'a bound is rounded up, as 1.03 % does not keep to 1 %');
   const rate = { ...ROW.rate!, atMost: 0.02 };
   t.ok(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 2 } })]).isReached);
   t.notOk(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 5 } })]).isReached);
@@ -284,7 +285,7 @@ t.test('npm run simulate -- --continue adds its runs, and refuses a seed that wo
   };
   t.match(
     (await simulate('a')).stdout,
-    /1 run of simulate polls\n {2}T9: 0 of 30 polls, ≤ 9\.5 %, 30 of 1,000,000 polls/,
+    /1 run of simulate polls\n {2}T9: 0 of 30 polls, ≤ 9\.6 %, 30 of 1,000,000 polls/,
   );
   t.match((await simulate('b')).stdout, /2 runs of simulate polls\n {2}T9: 0 of 60 polls/);
   const again = await simulate('a');

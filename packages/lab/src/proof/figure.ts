@@ -116,8 +116,13 @@ const sumOf = (runs: readonly Run[], names: readonly string[]): number =>
   );
 
 /** A share in percent, with two digits that count. */
+/** Rounded up to two digits: a bound of 1.03 % does not keep to 1 %. */
 export function boundText(bound: number | null): string {
-  return bound === null ? '' : `≤ ${Number((100 * bound).toPrecision(2))} %`;
+  if (bound === null) return '';
+  if (bound <= 0) return '≤ 0 %';
+  const percent = 100 * bound;
+  const step = 10 ** (Math.floor(Math.log10(percent)) - 1);
+  return `≤ ${Number((Math.ceil(percent / step) * step).toPrecision(2))} %`;
 }
 
 export const withCommas = (count: number): string => count.toLocaleString('en-US');
