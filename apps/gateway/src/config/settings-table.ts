@@ -69,7 +69,11 @@ export const GATEWAY_SETTINGS = {
     secret(text('a client secret')),
     'The client secret of this service at the identity provider.',
   ),
-  MCP_USER_ID_BEARER: withDefault(onOff, 'off', 'Whether MCP accepts a user id as bearer token. Deprecated.'),
+  MCP_USER_ID_BEARER: withDefault(
+    onOff,
+    'off',
+    'Whether MCP accepts a user id as bearer token, for what costs nothing. Deprecated, and off because user ids are not secret.',
+  ),
   MCP_ALLOWED_ORIGINS: optional(
     origins,
     'Other origins whose pages may call MCP from a browser, or *. Default: none, as protection against DNS rebinding.',
