@@ -50,7 +50,7 @@ export async function createTemplate(
   await migrate(databaseOn(serverUrl, TEMPLATE));
 }
 
-/** The apps hold and capture within accept_poll and finish_poll; tests of the ledger do so directly. */
+/** The apps hold and capture within accept_poll and end_poll; tests of the ledger do so directly. */
 export async function grantLedgerToTests(url: string): Promise<void> {
   await queryOnce(url, `grant execute on function ledger_hold, ledger_resolve to ${TEST_ROLE}`);
 }

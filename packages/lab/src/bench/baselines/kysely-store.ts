@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Stores } from '../../fixture/stores.ts';
 
 // The end of a poll, stored without regard to speed: a transaction of five statements, built by Kysely and sent one
-// after the other, into our tables or copies of them. It checks less than finish_poll does.
+// after the other, into our tables or copies of them. It checks less than end_poll does.
 
 const COPIES = ['results', 'votes', 'transfers'];
 
