@@ -39,7 +39,7 @@ interface Held {
   readonly epoch: number;
   readonly lost: AbortController;
   readonly canceled: AbortController;
-  /** When the newest renewal that was answered was sent. */
+  /** The lease lasts at least LEASE_MS from here on, as far as Postgres has answered. */
   since: number;
 }
 
@@ -64,14 +64,16 @@ export function keepLeases(
         const renewed = ours.get(id);
         if (held.get(id) === lease && !renewed) lease.lost.abort(new Error('another worker has the poll'));
         if (renewed?.isCanceled) lease.canceled.abort(new Error('canceled by its caller'));
+        // Where another transaction has locked the poll, its lease was not extended.
+        if (renewed) lease.since = since + renewed.leftMs - LEASE_MS;
       }
     } catch (error) {
       onError(error);
       // After the process was paused, its connections are broken although Postgres may be fine.
       if (tries > 1) return renewAll(tries - 1);
+      // While Postgres is not answering, it does not give the lease to another worker either.
+      for (const { lease } of asked) lease.since = since;
     }
-    // While Postgres is not answering, it does not give the lease to another worker either.
-    for (const { lease } of asked) lease.since = since;
   }
 
   function check(): Promise<void> {

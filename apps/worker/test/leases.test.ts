@@ -28,10 +28,15 @@ const settled = async (promise: Promise<unknown>): Promise<boolean> => {
 
 function bench() {
   const clock = handClock();
-  const asked: { ids: string[]; answer: (ours: string[]) => void; refuse: (error: Error) => void }[] = [];
+  /** `locked`: how many milliseconds are left of leases that could not be extended. */
+  type Answer = (ours: string[], locked?: Record<string, number>) => void;
+  const asked: { ids: string[]; answer: Answer; refuse: (error: Error) => void }[] = [];
   const renew = (_worker: string, leases: readonly { id: string }[]) =>
     new Promise<Renewed[]>((resolve, refuse) => {
-      const answer = (ours: string[]) => resolve(ours.map((id) => ({ id, isCanceled: false })));
+      const answer: Answer = (ours, locked = {}) => {
+        const left = [...ours.map((id): [string, number] => [id, LEASE_MS]), ...Object.entries(locked)];
+        resolve(left.map(([id, leftMs]) => ({ id, isCanceled: false, leftMs })));
+      };
       asked.push({ ids: leases.map(({ id }) => id), answer, refuse });
     });
   const leases = keepLeases({ renew }, 'w1', clock, () => {});
@@ -111,4 +116,39 @@ t.test('an answer to a question that was asked before a poll was claimed does no
   asked[0]!.answer(['one']);
   t.ok(await settled(fresh));
   t.notOk(second.lost.aborted);
+});
+
+t.test('a renewal that could not extend a lease, because its row was locked, makes it no younger', async (t) => {
+  const { clock, asked, leases } = bench();
+  const [locked, other] = [leases.hold('locked', 1, clock.now()), leases.hold('other', 1, clock.now())];
+  clock.pass(7_500);
+  leases.look('locked');
+  await settled(Promise.resolve());
+  asked[0]!.answer(['other'], { locked: 500 });
+  await settled(Promise.resolve());
+  clock.pass(499);
+  t.ok(locked.isFresh(), 'it lasts as long as was known');
+  clock.pass(1);
+  t.notOk(locked.isFresh(), 'and no longer');
+  t.ok(other.isFresh());
+  const fresh = locked.ensureFresh();
+  t.equal(asked.length, 2);
+  asked[1]!.answer(['other']);
+  t.ok(await settled(fresh));
+  t.ok(locked.lost.aborted);
+  t.notOk(other.lost.aborted);
+});
+
+t.test('a locked lease that ends later than its worker knew is fresh until then, after one question', async (t) => {
+  const { clock, asked, leases } = bench();
+  const lease = leases.hold('p', 1, clock.now());
+  clock.pass(LEASE_MS);
+  const fresh = lease.ensureFresh();
+  asked[0]!.answer([], { p: 40 });
+  t.ok(await settled(fresh), 'the claim was made 40 ms after it was sent');
+  clock.pass(39);
+  t.ok(lease.isFresh());
+  clock.pass(1);
+  t.notOk(lease.isFresh());
+  t.equal(asked.length, 1);
 });

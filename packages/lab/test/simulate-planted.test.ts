@@ -1,3 +1,4 @@
+import { LEASE_MS } from '@eloquentpoll/storage';
 import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import type { Context } from '@eloquentpoll/worker/context';
 import t from 'tap';
@@ -92,7 +93,7 @@ const PLANTED: Planted[] = [
     bug: 'neither the renewal of its lease nor the run record says that a poll belongs to another worker',
     seenBy: 'no model is asked for a vote that is in the log, or in a poll that has ended',
     tamper(context, { store }) {
-      store.renew = (_worker, leases) => leases.map(({ id }) => ({ id, isCanceled: false }));
+      store.renew = (_worker, leases) => leases.map(({ id }) => ({ id, isCanceled: false, leftMs: LEASE_MS }));
       return withRuns(context, {
         open: async (...args) => (await context.bus.runs.open(...args)) || true,
         vote: async (...args) => (await context.bus.runs.vote(...args)) || true,

@@ -37,7 +37,7 @@ export function voteErrorOf(failure: CallFailure): VoteError {
       return 'provider_error';
     case 'status':
       if (failure.status === 429) return 'rate_limited';
-      return failure.status === 408 || failure.status === 504 ? 'timeout' : 'provider_error';
+      return LATE_STATUSES.has(failure.status) ? 'timeout' : 'provider_error';
   }
 }
 
@@ -67,7 +67,7 @@ export function suspicionOf(failure: CallFailure): Suspicion {
       return 'slow';
     case 'status':
       if (failure.field !== null) return 'none';
-      if (failure.status === 408 || failure.status === 504) return 'slow';
+      if (LATE_STATUSES.has(failure.status)) return 'slow';
       return QUESTION_STATUSES.has(failure.status) ? 'rejected' : 'none';
     default:
       return 'none';
@@ -75,20 +75,25 @@ export function suspicionOf(failure: CallFailure): Suspicion {
 }
 const QUESTION_STATUSES: ReadonlySet<number> = new Set([400, 403, 413, 422]);
 
-/**
- * Providers do not charge for calls that they answered with an error or never received. Refusals are not included,
- * because a filter may have read the question.
- */
-export const isFreeOfCharge = ({ kind }: CallFailure): boolean => kind === 'connect' || kind === 'status';
+/** The provider, or a proxy in front of it (524: Cloudflare), stopped waiting for the model, which may have worked. */
+const LATE_STATUSES: ReadonlySet<number> = new Set([408, 504, 524]);
 
 /**
- * How long to wait before the one retry. Null if a retry is useless or might be charged twice: only calls that the
- * provider did not accept (429, 5xx, no connection) are retried. Full jitter, so that many workers do not return at
- * once.
+ * Providers do not charge for calls that they answered with an error or never received. Not included: refusals, because
+ * a filter may have read the question, and calls that were given up while the model worked.
+ */
+export const isFreeOfCharge = (failure: CallFailure): boolean =>
+  failure.kind === 'connect' || (failure.kind === 'status' && !LATE_STATUSES.has(failure.status));
+
+/**
+ * How long to wait before the one retry. Null if a retry is useless or might be charged twice: only calls that are free
+ * of charge are retried (429, 5xx, no connection), so that a vote costs at most what was set aside for it. Full jitter,
+ * so that many workers do not return at once.
  */
 export function retryWaitMs(failure: CallFailure, random: () => number): number | null {
   const jitter = random() * BACKOFF_MS;
   if (failure.kind === 'connect') return jitter;
-  if (failure.kind !== 'status' || (failure.status !== 429 && failure.status < 500)) return null;
+  if (failure.kind !== 'status' || !isFreeOfCharge(failure)) return null;
+  if (failure.status !== 429 && failure.status < 500) return null;
   return failure.retryAfterMs === null ? jitter : failure.retryAfterMs + jitter / 4;
 }

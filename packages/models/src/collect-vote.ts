@@ -123,8 +123,8 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     }
     const { failure } = result;
     if (failure.kind === 'status' && isOurFault(failure)) context.onRejected(failure.status, failure.field);
-    const isFree =
-      isFreeOfCharge(failure) || (failure.kind === 'refusal' && provider.takes.filteredCosts === 'nothing');
+    const isError = failure.kind === 'status' || failure.kind === 'refusal';
+    const isFree = isFreeOfCharge(failure) || (isError && provider.takes.filteredCosts === 'nothing');
     const blameless = stopped !== null && callMs < suspectAfterMs(model, stopped);
     let byQuestion = isAnswer(failure);
     if (byQuestion) watch.answered();

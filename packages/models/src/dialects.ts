@@ -43,7 +43,10 @@ export interface Dialect {
   reasoningField: ReasoningField;
   userField: (typeof USER_FIELDS)[number] | null;
   answers: readonly VoteForm[];
-  /** The cost of a question that a filter rejects with an error: nothing, at most its prompt, or that of any call. */
+  /**
+   * The cost of a question that a filter rejects with an error: at most its prompt, or that of any call. `nothing`: no
+   * error costs anything.
+   */
   filteredCosts: 'nothing' | 'prompt' | 'call';
   /** What the vendor charges for such a question besides, in micro-USD. */
   refusalFeeU: number;

@@ -186,6 +186,23 @@ t.test('where a vendor charges nothing for an error, a filtered question costs n
   t.match(await asker.ask(request()), { error: 'refusal', calls: 1, cost: cost(0, 0, 0) });
 });
 
+t.test('a status that says that the model took too long: it may have worked, so it counts as any call', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }), random: () => 0 });
+  for (const status of [408, 504, 524]) {
+    server.behave(MODEL, json({}, status), votes());
+    const late = { error: 'timeout', calls: 1, cost: cost(100, 1_000, 0), tokens: undefined };
+    t.match(await asker.ask(request()), late, `${status}`);
+  }
+  await using routed = openAsker({ panels: testPanels(t, { one: server.url }, [], { dialect: 'openrouter' }) });
+  server.behave(MODEL, json({}, 504), votes());
+  t.match(
+    await routed.ask(request()),
+    { error: 'timeout', calls: 1, cost: cost(0, 0, 0) },
+    'errors cost nothing there',
+  );
+});
+
 t.test('a connection that is cut while the model works may have cost a call, and is not repeated', async (t) => {
   const server = await misbehavingServer(t);
   let now = 0;

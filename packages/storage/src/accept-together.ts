@@ -1,13 +1,16 @@
 import { laneOf } from '@eloquentpoll/polls';
 import { type Acceptance, type Accepted, acceptanceJson, acceptPoll } from './accept-poll.ts';
 import { lessKnown } from './errors.ts';
-import { gatherBy } from './gather.ts';
+import { gatherBy, NotSent } from './gather.ts';
 import type { Storage } from './open-storage.ts';
 
 // Polls of one account that arrive while another of its polls is being accepted are accepted together, by the next call
 // of the SQL function accept_polls. If any of them cannot be accepted, each is accepted alone and gets its own answer.
 
-/** Runs the calls of one payer, a limited number at a time. If no turn comes, throws `lost` if it is given. */
+/**
+ * Runs the calls of one payer, a limited number at a time. If no turn comes, throws `lost` if it is given, otherwise the
+ * answer to the caller.
+ */
 type AcceptCalls = <T>(payer: string, call: () => Promise<T>, lost?: unknown) => Promise<T>;
 
 const MAX_TOGETHER = 16;
@@ -28,9 +31,20 @@ export function pollAccepter(
         }),
       lost,
     );
+  async function together(all: readonly Acceptance[]): Promise<Accepted[]> {
+    let hasTurn = false;
+    try {
+      return await calls(payerOf(all[0]!), () => {
+        hasTurn = true;
+        return acceptAll(storage, all);
+      });
+    } catch (error) {
+      throw hasTurn ? error : new NotSent(error);
+    }
+  }
   const gathered = gatherBy(likenessOf, {
     alone,
-    together: (all) => calls(payerOf(all[0]!), () => acceptAll(storage, all)),
+    together,
     onLost,
     max: MAX_TOGETHER,
     atOnce: 1,

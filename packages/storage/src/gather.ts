@@ -1,3 +1,5 @@
+import { StorageUnavailable } from './errors.ts';
+
 // Calls that arrive while an earlier one is in progress go to Postgres together, so that they share a transaction, its
 // round trip and its commit. A call that arrives alone is sent in the same turn of the event loop.
 
@@ -6,14 +8,22 @@ interface Waiting<Item, Answer> {
   answer: PromiseWithResolvers<Answer>;
 }
 
+/** A joint call was not sent: the `cause` is the answer to each of its items. */
+export class NotSent extends Error {
+  constructor(cause: unknown) {
+    super('the call was not sent', { cause });
+  }
+}
+
 export interface Gathering<Item, Answer> {
   /**
-   * Answers in the order of the items. An item without an answer is tried alone; so is every item if the call throws.
+   * Answers in the order of the items. An item without an answer is tried alone; so is every item if the call throws,
+   * unless nothing was sent (`NotSent`, or no connection): alone, each would wait for the same thing again.
    */
   together(items: readonly Item[]): Promise<readonly (Answer | undefined)[]>;
   /** `lost`: what the joint call threw. It is then unknown whether the call did its work. */
   alone(item: Item, lost?: unknown): Promise<Answer>;
-  /** For the log: a joint call threw, and each of its items is tried alone. */
+  /** For the log: a joint call was sent and threw, and each of its items is tried alone. */
   onLost?: ((error: unknown) => void) | undefined;
   /** Maximum number of items in one call. */
   max: number;
@@ -83,15 +93,18 @@ function counted(call: Promise<void>, countedMs: number | undefined): Promise<vo
 
 async function send<Item, Answer>(how: Gathering<Item, Answer>, calls: Waiting<Item, Answer>[]): Promise<void> {
   const items = calls.map(({ item }) => item);
+  let answers: readonly (Answer | undefined)[] = [];
   let lost: unknown;
-  const answers =
-    items.length > 1
-      ? await how.together(items).catch((error: unknown) => {
-          lost = error;
-          how.onLost?.(error);
-          return [];
-        })
-      : [];
+  try {
+    if (items.length > 1) answers = await how.together(items);
+  } catch (error) {
+    if (!wasSent(error)) {
+      for (const { answer } of calls) answer.reject(error instanceof NotSent ? error.cause : error);
+      return;
+    }
+    lost = error;
+    how.onLost?.(error);
+  }
   const trySingly = async ({ item, answer }: Waiting<Item, Answer>) =>
     how.alone(item, lost).then(answer.resolve, answer.reject);
   await Promise.all(
@@ -101,3 +114,6 @@ async function send<Item, Answer>(how: Gathering<Item, Answer>, calls: Waiting<I
     }),
   );
 }
+
+const wasSent = (error: unknown): boolean =>
+  !(error instanceof NotSent || (error instanceof StorageUnavailable && !error.wasSent));

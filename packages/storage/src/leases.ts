@@ -39,12 +39,14 @@ export interface Renewed {
   id: string;
   /** The caller canceled the poll. */
   isCanceled: boolean;
+  /** How long the lease lasts from the renewal on, by Postgres' clock: LEASE_MS if it was extended. */
+  leftMs: number;
 }
 
 /**
  * Extends the leases of all polls of a worker at once; returns those that it still holds. It waits for no lock: one
  * transaction that hangs with one of the polls would otherwise end all leases of the worker. A poll that is locked is
- * not extended this time, and counts as held while its lease lasts: no other worker can claim it before that.
+ * not extended this time, and counts as held while its lease lasts (`leftMs`): no other worker can claim it before that.
  */
 export async function renewLeases({ db }: Queries, worker: string, leases: readonly Lease[]): Promise<Renewed[]> {
   if (leases.length === 0) return [];
@@ -56,7 +58,8 @@ export async function renewLeases({ db }: Queries, worker: string, leases: reado
     sql<Renewed>`
       with mine as (select * from unnest(${ids}::text[], ${epochs}::int[]) as mine (id, epoch)),
       held as materialized (
-        select polls.id, polls.canceled_at is not null as "isCanceled"
+        select polls.id, polls.canceled_at is not null as "isCanceled",
+               (extract(epoch from polls.lease_until - now()) * 1000)::float8 as "leftMs"
           from polls join mine on polls.id = mine.id
          where ${isOurs} and polls.lease_until >= now()),
       free as materialized (
@@ -67,10 +70,10 @@ export async function renewLeases({ db }: Queries, worker: string, leases: reado
       renewed as (
         update polls set lease_until = ${leaseEnd(LEASE_MS)} from free
          where polls.id = free.id and ${isInMonthsOf('polls.id', ids)}
-        returning polls.id, polls.canceled_at is not null as "isCanceled")
-      select id, "isCanceled" from renewed
+        returning polls.id, polls.canceled_at is not null as "isCanceled", ${LEASE_MS}::float8 as "leftMs")
+      select id, "isCanceled", "leftMs" from renewed
       union all
-      select id, "isCanceled" from held where id not in (select id from free)`.execute(db),
+      select id, "isCanceled", "leftMs" from held where id not in (select id from free)`.execute(db),
   );
   return rows;
 }

@@ -304,6 +304,25 @@ t.test('an answer that is lost, and no turn for a call of its own: it is not sai
   t.match(await transactionsOf(accountId), { polls: 3, transactions: 1 });
 });
 
+t.test('no turn for a joint call: its polls get that answer at once, and nothing counts as lost', async (t) => {
+  const accountId = await funded(storage, 20n * USD);
+  const noTurn = new Error('no poll was made');
+  const heard: unknown[] = [];
+  let turns = 0;
+  const accept = pollAccepter(
+    storage,
+    async () => {
+      turns += 1;
+      throw noTurn;
+    },
+    (error) => heard.push(error),
+  );
+  const answers = await Promise.allSettled(many(3, () => ask(accountId)).map(accept));
+  for (const answer of answers) t.match(answer, { status: 'rejected', reason: noTurn });
+  t.equal(turns, 1);
+  t.same(heard, []);
+});
+
 t.test('an answer that is lost, and then no connection: what is thrown says that there may be a poll', async (t) => {
   for (const count of [1, 3]) {
     const accountId = await funded(storage, 20n * USD);

@@ -9,6 +9,7 @@ import {
   findResultOfPoll,
   finishPoll,
   forgetPollKey,
+  LEASE_MS,
   readHistory,
   renewLeases,
   wasCanceled,
@@ -73,7 +74,9 @@ t.test('one that a worker has is left to it; without a living one, any may claim
   const id = await accepted();
   const first = await claimPoll(storage, id, 'w1');
   t.match(await cancel(id), { outcome: 'ending', epoch: 1, isHeld: true });
-  t.same(await renewLeases(storage, 'w1', [first!, { id: unique('ps_'), epoch: 1 }]), [{ id, isCanceled: true }]);
+  t.same(await renewLeases(storage, 'w1', [first!, { id: unique('ps_'), epoch: 1 }]), [
+    { id, isCanceled: true, leftMs: LEASE_MS },
+  ]);
   t.match(await finishPoll(storage, finished(first!)), { outcome: 'stored' });
   t.same(await renewLeases(storage, 'w1', [first!]), []);
 

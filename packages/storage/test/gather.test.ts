@@ -9,8 +9,11 @@ import {
   claimPoll,
   finishPoll,
   openStorage,
+  pollAccepter,
+  pollClaimer,
   pollFinisher,
   type Storage,
+  StorageUnavailable,
 } from '../src/index.ts';
 import { acceptance, deadlocks, finished, funded, newPoll, open, spec, USD, vote } from './fixtures.ts';
 
@@ -166,3 +169,46 @@ t.test('calls gather while others are under way, as many as may', async (t) => {
   );
   t.same(sent, [[ids[0]], ids.slice(1, 4), ids.slice(4)]);
 });
+
+t.test(
+  'no connection for a joint call: each of its items gets that answer at once, and nothing counts as lost',
+  async (t) => {
+    const { storage } = await open(t);
+    const accountId = await funded(storage, 20n * USD);
+    const polls = await Promise.all([1, 2, 3].map(() => claimed(storage, accountId)));
+    const away = new StorageUnavailable('no connection', { wasSent: false });
+    let calls = 0;
+    const call = async () => {
+      calls += 1;
+      throw away;
+    };
+    const heard: unknown[] = [];
+    const unreachable = { ...storage, call };
+    const claim = pollClaimer(unreachable, undefined, (error) => heard.push(error));
+    const finish = pollFinisher(unreachable);
+    const limits = { running: 100, waiting: 95 };
+    const accept = pollAccepter(
+      unreachable,
+      (_, accepts) => accepts(),
+      (error) => heard.push(error),
+    );
+    for (const [what, all] of [
+      ['claims', () => polls.map(({ id }) => claim(id, 'worker'))],
+      ['ends', () => polls.map((poll) => finish(poll))],
+      [
+        'accepts',
+        () =>
+          polls.map(() => accept(acceptance(accountId, { poll: newPoll(accountId, { tenant: accountId }), limits }))),
+      ],
+    ] as const) {
+      calls = 0;
+      const answers = await Promise.allSettled(all());
+      t.ok(
+        answers.every((answer) => answer.status === 'rejected' && answer.reason === away),
+        what,
+      );
+      t.equal(calls, 1, what);
+    }
+    t.same(heard, []);
+  },
+);

@@ -89,7 +89,7 @@ t.test('a worker renews all of its leases at once and learns which it lost', asy
     { id: taken, epoch: 1 },
     { id: over, epoch: 1 },
   ]);
-  t.same(still, [{ id: kept, isCanceled: false }]);
+  t.same(still, [{ id: kept, isCanceled: false, leftMs: LEASE_MS }]);
   t.same(await query('select id from polls where id = $1 and lease_until > now()', [kept]), [{ id: kept }]);
   t.same(await renewLeases(storage, 'worker', []), []);
 });
@@ -110,6 +110,10 @@ t.test('a poll that another transaction has locked delays the renewal of no othe
     await db.selectFrom('polls').select('id').where('id', '=', locked.id).forUpdate().execute();
     const held = await renewLeases(storage, 'worker', leases);
     t.same(held.map(({ id }) => id).sort(), leases.map(({ id }) => id).sort());
+    for (const { id, leftMs } of held) {
+      if (id === locked.id) t.ok(leftMs > 1_000 && leftMs <= 5_000, `not extended: ${leftMs} ms are left`);
+      else t.equal(leftMs, LEASE_MS);
+    }
   });
   const renewed = await query<{ id: string }>(
     `select id from polls where lease_until > now() + interval '6 seconds' order by id`,

@@ -8,7 +8,7 @@ interface Turns {
   connections: number;
   /** Once aborted, only what has begun is completed. */
   ending: AbortSignal;
-  /** A call for several polls failed and it is unknown whether they were made; each is retried separately. */
+  /** A call for several polls was sent and failed: they may have been made. Each is retried separately. */
   onLost(error: unknown): void;
 }
 

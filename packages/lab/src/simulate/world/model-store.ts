@@ -181,7 +181,7 @@ export function modelStore(now: () => number): ModelStore {
       });
       for (const { id } of ours) polls.get(id)!.leaseUntil = now() + LEASE_MS;
       // In a simulated world, callers do not cancel.
-      return ours.map(({ id }) => ({ id, isCanceled: false }));
+      return ours.map(({ id }) => ({ id, isCanceled: false, leftMs: LEASE_MS }));
     },
     release({ id, epoch }) {
       const poll = running(id);
