@@ -134,7 +134,7 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     },
   ],
   [
-    'a poll that was emptied and that nobody had deleted',
+    'a poll that was emptied and that no caller had deleted',
     ['only what its caller deletes is emptied'],
     pollsWith({ isEmptied: true }),
   ],

@@ -127,7 +127,7 @@ const HONEST: CampaignHistory = {
   promised: PROMISED,
 };
 
-const ROOM = 'a key refuses no poll that its limit has room for';
+const NEEDLESS = 'a key refuses no poll that its limit would cover';
 /** Takes many polls: its lies are below. */
 const TRIED = 'keys took polls and refused others at their limit';
 const SIGNED = 'every webhook is signed with the secret of its address, lately, and the same message is the same';
@@ -234,8 +234,8 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     }),
   ],
   [
-    'a key that refuses a poll though it has room',
-    [ROOM],
+    'a key that refuses a poll though its limit would cover it',
+    [NEEDLESS],
     but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, limitU: 300_100n }] }),
   ],
   ['a charge that is not counted', [COUNTED], but({ limitedKeys: [{ ...PROMISED.limitedKeys[0]!, spentU: 29n }] })],
@@ -382,7 +382,7 @@ t.test(
     const later = HONEST.polls.map((poll) => (poll.id === 'p3' ? { ...poll, spendAt: 4_000_000 } : poll));
     t.same(ceiling!.broken({ ...twice, polls: later }), [], 'each hour has its own');
     t.same(inAll!.broken(HONEST), []);
-    t.same(inAll!.broken({ ...twice, polls: later }), ['200 in 1 hours of 150'], 'an hour in which nobody asked');
+    t.same(inAll!.broken({ ...twice, polls: later }), ['200 in 1 hours of 150'], 'an hour without a request');
     const next = { ...twice, calls: twice.calls.map((call, i) => ({ ...call, at: call.at + i * 3_600_000 })) };
     t.same(inAll!.broken(next), [], 'the campaign lasted into the next hour');
     t.same(counted!.broken({ ...HONEST, countedSpendU: 150n }), []);
@@ -393,7 +393,7 @@ t.test(
   },
 );
 
-t.test('limits that are never reached, or never leave room, show nothing', async (t) => {
+t.test('limits that are never reached, or never cover a poll, show nothing', async (t) => {
   const { broken: untried } = limitRules.find(({ name }) => name === TRIED)!;
   const asked = (refused: boolean, id = 'k1') =>
     Array.from({ length: 60 }, (_, n) => operationOf(n, 'limited', { limitedKey: { id, refused } }));

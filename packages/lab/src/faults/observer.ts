@@ -15,7 +15,7 @@ export interface PollEvent {
   epoch: number;
   /** Null for an end. */
   worker: string | null;
-  /** The connection to Postgres that wrote it: who ends a poll is told by the claims that came over the same one. */
+  /** The connection to Postgres that wrote it: who ends a poll is read from the claims that came over the same one. */
   connection: string;
   /** For a repeated claim: when the previous lease ended. */
   freeAt?: number | null;

@@ -19,7 +19,7 @@ export const limitRules: readonly CampaignRule[] = [
     },
   },
   {
-    name: 'a key refuses no poll that its limit has room for',
+    name: 'a key refuses no poll that its limit would cover',
     broken({ promised, operations, polls }) {
       const limits = limitsOf(promised);
       const uses = Map.groupBy(usesOf(promised), ({ keyId }) => keyId);
@@ -28,10 +28,10 @@ export const limitRules: readonly CampaignRule[] = [
       return operations.flatMap(({ n, limitedKey, attempts }) => {
         if (!limitedKey) return [];
         const refusals = attempts.filter(({ code }) => code === 'key_budget_reached');
-        const roomU = (limits.get(limitedKey.id) ?? 0n) - mostU;
+        const spareU = (limits.get(limitedKey.id) ?? 0n) - mostU;
         return refusals
           .map((refusal) => mostUsedU(uses.get(limitedKey.id) ?? [], refusal))
-          .filter((usedU) => usedU <= roomU)
+          .filter((usedU) => usedU <= spareU)
           .map(
             (usedU) => `operation ${n}: ${limitedKey.id} refused with ${usedU} of ${limits.get(limitedKey.id)} used`,
           );

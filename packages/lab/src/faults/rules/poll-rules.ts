@@ -33,7 +33,7 @@ interface EndByWorker {
 
 /**
  * The ends that can be held against a worker. The row of a poll cannot say who ended it: its epoch is that of the newest
- * claim, whoever writes. So an end is that of the worker that claims over the same connection; of a connection that
+ * claim, whichever worker writes. So an end is that of the worker that claims over the same connection; of a connection that
  * never claimed, nothing is known, and behind a pooler workers share connections.
  */
 export function endsByWorkers({ journal, pooled }: Pick<CampaignHistory, 'journal' | 'pooled'>): EndByWorker[] {
@@ -115,7 +115,7 @@ export const pollRules: readonly CampaignRule[] = [
       return polls
         .filter(({ isEmptied }) => isEmptied)
         .filter(({ id, resultId, row }) => ![id, resultId, row?.split(' ')[0] ?? ''].some((name) => deleted.has(name)))
-        .map(({ id }) => `${id} is empty, and nobody deleted it`);
+        .map(({ id }) => `${id} is empty, and no caller deleted it`);
     },
   },
   {
