@@ -62,6 +62,22 @@ const votes = (...options: (number | null)[]): Vote[] =>
     searched: false,
   }));
 
+t.test('the likelihood of a reading counts votes as the independent ones that they are worth', async (t) => {
+  const matrixOf = (agreed: number | null) => [
+    [1, agreed],
+    [agreed, 1],
+  ];
+  const likelihoodAt = (agreed: number | null) => {
+    const reliabilities = { 'sim/strong': { right: 0.8, votes: 100 }, 'sim/good': { right: 0.8, votes: 100 } };
+    const agreement = { models: MODELS.slice(0, 2), matrix: matrixOf(agreed) };
+    const learned = { simulated: true, version: DAY, questions: 200, knownAnswers: 0, audits: 100 };
+    return evidenceOf({ ...learned, reliabilities, agreement }, true).reading(3, votes(0, 0))!.likelihood;
+  };
+  t.ok(Math.abs(likelihoodAt(1)! - 0.8) < 1e-9, 'two models that always agree are one vote');
+  t.ok(Math.abs(likelihoodAt(0)! - 0.64 / (0.64 + 2 * 0.01)) < 1e-9, 'two that agree by chance are two');
+  t.equal(likelihoodAt(null), null, 'not known yet');
+});
+
 t.test('reliabilities are learned once a day, by one worker, when there are 200 polls', async (t) => {
   const { storage, plant } = await bench(t);
   await plant(0, 150);
