@@ -70,7 +70,7 @@ function toReputation(found: StoredReputation, ratio: number | null) {
   return {
     service: 'EloquentPoll',
     window: windowOf(found),
-    uptime: { ratio: ratio === null ? null : Math.min(1, digits(ratio, 6)), source: 'self' as const },
+    uptime: { ratio: ratio === null ? null : ratio < 1 ? Math.min(0.999999, digits(ratio, 6)) : 1, source: 'self' as const },
     polls: { total, success, partial, failed, success_rate: rate(success, total) },
     latency_ms: {
       average: latencyMs && Math.round(latencyMs.average),
@@ -108,7 +108,9 @@ const windowOf = ({ from, to }: StoredReputation) => ({
   most_polls: REPUTATION_POLLS,
 });
 
-const rate = (part: number, whole: number): number | null => (whole === 0 ? null : digits(part / whole, 4));
+/** 1 only if it is all: one failure of 30,000 does not round away. */
+const rate = (part: number, whole: number): number | null =>
+  whole === 0 ? null : part < whole ? Math.min(0.9999, digits(part / whole, 4)) : 1;
 
 const usd = (microUsd: number): number => digits(microUsd / 1_000_000, 6);
 
