@@ -22,6 +22,7 @@ import {
 import type { Panels } from '@eloquentpoll/models/panels';
 import type { AuditMonth, ModelEvidence, StoredReputation, StoredTrackRecord } from '@eloquentpoll/storage';
 import type { CountedWindow } from './reputations.ts';
+import { shareFigure } from './share-figure.ts';
 
 // Stated confidence compared with how often it proved right, in the form of the API, from sums over audited polls.
 
@@ -32,8 +33,8 @@ export function figuresOf(months: readonly Pick<AuditMonth, 'tally' | 'unmade'>[
     ...{ audits: tally.audits, drawn: tally.audits + unmade, unmade },
     stops: stopsOf(tally),
     bands: bandsOf(tally.bands).map(({ from, to, polls, said, cameTrue, interval, isPooled }) => ({
-      ...{ from, to, polls, said: shareOf(said), came_true: shareOf(cameTrue) },
-      ...{ low: shareOf(interval.low), high: rounded(interval.high), pooled: isPooled },
+      ...{ from, to, polls, said: shareFigure(said), came_true: shareFigure(cameTrue) },
+      ...{ low: shareFigure(interval.low), high: rounded(interval.high), pooled: isPooled },
     })),
   };
 }
@@ -41,7 +42,7 @@ export function figuresOf(months: readonly Pick<AuditMonth, 'tally' | 'unmade'>[
 function stopsOf(tally: SaidTally): CalibrationStops {
   const { polls, said, wrong, allowed, evidenceKept, evidenceBroken } = stopFigures(tally);
   const { low, high } = shareInterval(polls - wrong, polls);
-  const ofPolls = (share: number) => (polls === 0 ? null : shareOf(share));
+  const ofPolls = (share: number) => (polls === 0 ? null : shareFigure(share));
   return {
     ...{ polls, said: ofPolls(said / polls), came_true: ofPolls(1 - wrong / polls) },
     ...{ low: ofPolls(low), high: polls === 0 ? null : rounded(high) },
@@ -122,7 +123,7 @@ export function accuracyOf(
 ): PublishedCalibration['accuracy'][number] {
   const judged = correct + incorrect;
   const { low, high } = shareInterval(rightAccounts, accounts);
-  const ofAccounts = (share: number) => (accounts === 0 ? null : shareOf(share));
+  const ofAccounts = (share: number) => (accounts === 0 ? null : shareFigure(share));
   return {
     ...{ source: 'feedback' as const, since: from.toISOString(), days, judged, right: correct, accounts },
     ...{ share: ofAccounts(rightAccounts / accounts), low: ofAccounts(low), high: accounts === 0 ? null : rounded(high) },
@@ -130,7 +131,5 @@ export function accuracyOf(
 }
 
 const rounded = (value: number): number => Math.round(value * 1e4) / 1e4;
-/** Only what is certain is 1: one wrong stop of 30,000 does not round away. */
-const shareOf = (value: number): number => (value < 1 ? Math.min(0.9999, rounded(value)) : 1);
 /** Shortens an e-value, which may be of any magnitude. */
 const brief = (value: number): number => Number(Math.min(1e9, value).toPrecision(3));
