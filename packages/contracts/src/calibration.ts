@@ -23,7 +23,11 @@ export const PublishedBand = Type.Object(
     from: Probability,
     to: Probability,
     polls: Type.Integer({ minimum: 1 }),
-    said: Type.Number({ minimum: 0, maximum: 1, description: 'Mean confidence, of the first state of each poll in this band.' }),
+    said: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Mean confidence, of the first state of each poll in this band.',
+    }),
     came_true: Type.Number({
       minimum: 0,
       maximum: 1,

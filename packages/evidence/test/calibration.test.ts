@@ -42,23 +42,32 @@ t.test('a poll counts with its first state in a band, whatever comes after', asy
   t.match(bands, [{ polls: 1, said: 0.71, cameTrue: 0 }]);
 });
 
-t.test('exact probabilities come true as stated in each band, counted over all polls that the urn can draw', async (t) => {
-  for (const [panelSize, optionCount] of [
-    [5, 4],
-    [7, 2],
-    [9, 2],
-  ] as const) {
-    const sums = drawn(panelSize, optionCount).reduce(
-      (sum, { chance, votes }) => {
-        const bands = bandTally(statesOfPoll(panelSize, optionCount, votes));
-        return addedBands(sum, bands.map(([polls, stated, came]): Sums => [chance * polls, chance * stated, chance * came]));
-      },
-      addedBands([], []),
-    );
-    for (const [polls, stated, came] of sums.filter(([count]) => count > 0))
-      t.ok(Math.abs(came - stated) / polls < 1e-9, `${panelSize} models: said ${stated / polls}, came true ${came / polls}`);
-  }
-});
+t.test(
+  'exact probabilities come true as stated in each band, counted over all polls that the urn can draw',
+  async (t) => {
+    for (const [panelSize, optionCount] of [
+      [5, 4],
+      [7, 2],
+      [9, 2],
+    ] as const) {
+      const sums = drawn(panelSize, optionCount).reduce(
+        (sum, { chance, votes }) => {
+          const bands = bandTally(statesOfPoll(panelSize, optionCount, votes));
+          return addedBands(
+            sum,
+            bands.map(([polls, stated, came]): Sums => [chance * polls, chance * stated, chance * came]),
+          );
+        },
+        addedBands([], []),
+      );
+      for (const [polls, stated, came] of sums.filter(([count]) => count > 0))
+        t.ok(
+          Math.abs(came - stated) / polls < 1e-9,
+          `${panelSize} models: said ${stated / polls}, came true ${came / polls}`,
+        );
+    }
+  },
+);
 
 /** All sequences of votes, each with its probability. */
 function drawn(panelSize: number, optionCount: number): { chance: number; votes: readonly number[] }[] {
@@ -74,7 +83,9 @@ function drawn(panelSize: number, optionCount: number): { chance: number; votes:
 }
 
 function statesOfPoll(panelSize: number, optionCount: number, votes: readonly number[]) {
-  const tallies = votes.map((_, i) => Array.from({ length: optionCount }, (_, k) => votes.slice(0, i + 1).filter((v) => v === k).length));
+  const tallies = votes.map((_, i) =>
+    Array.from({ length: optionCount }, (_, k) => votes.slice(0, i + 1).filter((v) => v === k).length),
+  );
   const stated = tallies.map((tally, i) => confidence(tally, panelSize - 1 - i));
   return statesOf({ panelSize, optionCount, votes, said: stated, winner: leader(tallies.at(-1)!) });
 }

@@ -126,7 +126,11 @@ export function accuracyOf(
   const ofAccounts = (share: number) => (accounts === 0 ? null : shareFigure(share));
   return {
     ...{ source: 'feedback' as const, since: from.toISOString(), days, judged, right: correct, accounts },
-    ...{ share: ofAccounts(rightAccounts / accounts), low: ofAccounts(low), high: accounts === 0 ? null : rounded(high) },
+    ...{
+      share: ofAccounts(rightAccounts / accounts),
+      low: ofAccounts(low),
+      high: accounts === 0 ? null : rounded(high),
+    },
   };
 }
 

@@ -295,7 +295,10 @@ t.test('presets: where nothing cheaper was as right, what was asked is kept', as
     ['fast', 200, poll('0000000', 0.6, 1_000)],
   );
   t.match(cheapIsAsRight, { kind: 'change', preset: 'fast', text: /\nUse fast with its threshold of 0\.6: / });
-  t.match(cheapIsWrong.text, /No preset was right more often than strong\.\nfast cost .*\nKeep strong with its threshold of 0\.6/);
+  t.match(
+    cheapIsWrong.text,
+    /No preset was right more often than strong\.\nfast cost .*\nKeep strong with its threshold of 0\.6/,
+  );
 });
 
 t.test(
