@@ -29,7 +29,7 @@ async function bench(t: Test) {
   const plant = (
     from: number,
     to: number,
-    { tenant = 'a', age = '1 hour', simulated = true, status = 'success' } = {},
+    { tenant = 'a', age = '1 hour', simulated = true, status = 'success', panel = 'broad' } = {},
   ) =>
     owner(`
       with n as (select i, '${MONTH}' || i as id, i % 2 as truth from generate_series(${from}, ${to - 1}) as i),
@@ -37,7 +37,7 @@ async function bench(t: Test) {
             select id, 'EP-' || i, '${accountId}', '${tenant}', 'completed', '{"options": ["A", "B", "C"]}', 'poll', now(), now(), now() from n),
       r as (insert into results (poll_id, result_id, account_id, status, panel_name, entry_point, simulated, winning_option, is_tie,
               early_terminated, models_requested, models_succeeded, models_failed, models_skipped, total_cost_u, gather_ms, total_ms, detail, created_at)
-            select id, 'EP-' || i, '${accountId}', '${status}', 'broad', 'poll', ${simulated}, case truth when 0 then 'A' else 'B' end, false,
+            select id, 'EP-' || i, '${accountId}', '${status}', '${panel}', 'poll', ${simulated}, case truth when 0 then 'A' else 'B' end, false,
               false, 4, 4, 0, 0, 0, 1, 1, '{}', now() - interval '${age}' - i * interval '1 ms' from n)
       insert into votes (poll_id, seat, model_id, option, latency_ms, billed_u, calls, searched, labels)
       select id, seat, (array['${MODELS.join("','")}', 'sim/rare'])[seat + 1],
@@ -61,6 +61,22 @@ const votes = (...options: (number | null)[]): Vote[] =>
     calls: 1,
     searched: false,
   }));
+
+t.test('the likelihood of a reading counts votes as the independent ones that they are worth', async (t) => {
+  const matrixOf = (agreed: number | null) => [
+    [1, agreed],
+    [agreed, 1],
+  ];
+  const likelihoodAt = (agreed: number | null) => {
+    const reliabilities = { 'sim/strong': { right: 0.8, votes: 100 }, 'sim/good': { right: 0.8, votes: 100 } };
+    const agreement = { models: MODELS.slice(0, 2), matrix: matrixOf(agreed) };
+    const learned = { simulated: true, version: DAY, questions: 200, knownAnswers: 0, audits: 100 };
+    return evidenceOf({ ...learned, reliabilities, agreement }, true).reading(3, votes(0, 0))!.likelihood;
+  };
+  t.ok(Math.abs(likelihoodAt(1)! - 0.8) < 1e-9, 'two models that always agree are one vote');
+  t.ok(Math.abs(likelihoodAt(0)! - 0.64 / (0.64 + 2 * 0.01)) < 1e-9, 'two that agree by chance are two');
+  t.equal(likelihoodAt(null), null, 'not known yet');
+});
 
 t.test('reliabilities are learned once a day, by one worker, when there are 200 polls', async (t) => {
   const { storage, plant } = await bench(t);
@@ -122,6 +138,19 @@ t.test('whose votes teach: recent ones, no tenant alone, no closed account, feed
   );
   await owner(`update accounts set deleted_at = now() where id = '${accountId}'`);
   t.equal((await recentVotes(storage, VOTES)).length, 0);
+});
+
+t.test('free polls of many networks are at most a fifth of what teaches, and do not crowd out others', async (t) => {
+  const { storage, plant } = await bench(t);
+  await plant(0, 60);
+  for (let network = 0; network < 10; network++) {
+    const from = 1_000 * (network + 1);
+    await plant(from, from + 40, { tenant: `n${network}`, age: '1 minute', panel: 'free' });
+  }
+  const wanted = { ...VOTES, limit: 100, ofOneTenant: 60 };
+  t.equal((await recentVotes(storage, wanted)).length, 60 + 20);
+  const oneNetwork = { ...VOTES, ofOneTenant: 50 };
+  t.equal((await recentVotes(storage, oneNetwork)).length, 50 + 10 * 10, 'and a network is a fifth of an account');
 });
 
 t.test('effective votes come from audits, for panels of which every pair was heard together 100 times', async (t) => {

@@ -147,7 +147,9 @@ t.test('what is known about its models is in the result', async (t) => {
   worker.evidence = {
     effectiveVotes: (votes) => votes.filter(({ option }) => option !== null).length / 2,
     reading: (optionCount, votes) =>
-      votes.length < 4 ? null : { winner: optionCount - 1, odds: [0.25, 0.75], differs: true, version: 'v' },
+      votes.length < 4
+        ? null
+        : { winner: optionCount - 1, odds: [0.25, 0.75], likelihood: 0.75, differs: true, version: 'v' },
   };
   await claimAndRun(worker, id, alive());
   const poll = await findPoll(bed.storage, id);

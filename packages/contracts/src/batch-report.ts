@@ -78,7 +78,11 @@ export const BatchCalibration = Type.Object(
       description: 'How many states were evaluated: moments at which a poll had a leader that could still change.',
     }),
     error: nullable(
-      Type.Number({ minimum: 0, description: 'Expected calibration error over ten bins of confidence.' }),
+      Type.Number({
+        minimum: 0,
+        description:
+          'Expected calibration error over ten bins of confidence. By chance alone, exact probabilities have about .03 in 100 polls and .01 in 1,000.',
+      }),
     ),
     brier: nullable(Type.Number({ minimum: 0, description: 'Mean squared error of one forecast.' })),
     bands: Type.Array(Type.Ref(PublishedBand)),

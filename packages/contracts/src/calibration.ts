@@ -23,12 +23,16 @@ export const PublishedBand = Type.Object(
     from: Probability,
     to: Probability,
     polls: Type.Integer({ minimum: 1 }),
-    said: Type.Number({ minimum: 0, maximum: 1, description: 'Mean confidence.' }),
+    said: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Mean confidence, of the first state of each poll in this band.',
+    }),
     came_true: Type.Number({
       minimum: 0,
       maximum: 1,
       description:
-        'Share of polls whose leader at that moment was elected by the full panel. Each poll counts with the mean of its states in this band.',
+        'Share of polls whose leader at that moment was elected by the full panel. Each poll counts with its first state in this band.',
     }),
     ...interval,
     pooled: Type.Boolean({

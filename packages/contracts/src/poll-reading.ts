@@ -11,12 +11,12 @@ export const PollReading = Type.Object(
       }),
     ),
     differs: Type.Boolean({
-      description: 'Whether `option` differs from the plurality winner, or decides a tie.',
+      description: 'Whether `winner` differs from the plurality winner, or decides a tie.',
     }),
     likelihood: nullable({
       ...Probability,
       description:
-        'The probability that the option is right if models err independently. They do not quite, so it is only an indication.',
+        'The probability that `winner` is right if the votes are worth `effective_votes` independent ones; null if that is not known. An indication: the reliabilities are estimates too.',
     }),
     version: Type.String({ description: 'Version of the model evidence that the reliabilities come from.' }),
   },

@@ -112,7 +112,8 @@ export const PollResponse = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'Probability that the full panel elects this winner; null for a tie and without votes.',
+        description:
+          'Probability that this winner stays the winner when the models that are left have answered; null for a tie and without votes. Models that failed count as absent, so of a `partial` poll it can be 1 although their votes could have changed the winner.',
       }),
     ),
     chances: Type.Optional(Chances),

@@ -78,7 +78,11 @@ export const ModelReputation = Type.Object(
     ballots: Type.Integer({ minimum: 0, description: 'How often the model was asked and the call not aborted.' }),
     votes: Type.Integer({ minimum: 0, description: 'How often the model gave a valid vote.' }),
     success_rate: nullable(Probability),
-    average_latency_ms: nullable(Milliseconds),
+    average_latency_ms: nullable({
+      ...Milliseconds,
+      description:
+        'Of valid votes. Calls that failed or were still running when a poll ended are left out, so a slow model looks faster than it is. The same holds for `p95_latency_ms`.',
+    }),
     p95_latency_ms: nullable(Milliseconds),
     average_cost_usd: nullable(Type.Number({ minimum: 0, description: 'Average cost of a vote at the list price.' })),
     agreement_rate: nullable(

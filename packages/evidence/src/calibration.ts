@@ -40,14 +40,15 @@ export const calibrationBands = (
 ): CalibrationBand[] =>
   bandsOf([...Map.groupBy(states, ({ poll }) => poll).values()].map(bandTally).reduce(addedBands, []), minPolls);
 
-/** The states of one poll. Their outcomes depend on each other, so the poll counts in each band with their mean. */
+/**
+ * The states of one poll, in the order in which they were stated. A poll counts in each band with its first state there.
+ * A mean of its states would not be fair even to exact probabilities: how many states follow depends on how the poll
+ * goes on.
+ */
 export function bandTally(states: readonly Omit<StatedConfidence, 'poll'>[]): BandTally {
   return EDGES.slice(1).map((to, i): Sums => {
-    const inBand = states.filter(({ confidence }) => confidence >= EDGES[i]! && confidence < to);
-    if (inBand.length === 0) return NO_SUMS;
-    const said = inBand.reduce((sum, { confidence }) => sum + confidence, 0);
-    const cameTrue = inBand.filter((state) => state.cameTrue).length;
-    return [1, said / inBand.length, cameTrue / inBand.length];
+    const first = states.find(({ confidence }) => confidence >= EDGES[i]! && confidence < to);
+    return first === undefined ? NO_SUMS : [1, first.confidence, Number(first.cameTrue)];
   });
 }
 

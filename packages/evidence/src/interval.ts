@@ -41,16 +41,27 @@ export function addValue(moments: Moments, value: number): void {
   moments.squares += distance * (value - moments.mean);
 }
 
-/** The mean of independent values, by the normal distribution. */
-export function meanInterval(values: readonly number[]): Interval & { readonly mean: number } {
+/** The lowest and the highest possible value. */
+export type Bounds = readonly [lowest: number, highest: number];
+
+/** The mean of independent values. */
+export function meanInterval(values: readonly number[], bounds: Bounds): Interval & { readonly mean: number } {
   const moments = noMoments();
   for (const value of values) addValue(moments, value);
-  return momentsInterval(moments);
+  return momentsInterval(moments, bounds);
 }
 
-export function momentsInterval({ count, mean, squares }: Moments): Interval & { readonly mean: number } {
-  const half = count < 2 ? Number.POSITIVE_INFINITY : Z * Math.sqrt(squares / (count - 1) / count);
-  return { mean, low: mean - half, high: mean + half };
+/**
+ * By the normal distribution, with one imagined value at each bound. Without these, a few equal values would have an
+ * interval of no width: of values that are 1 in 99 of 100 cases, 20 give an interval without the true mean in four of
+ * five samples.
+ */
+export function momentsInterval(moments: Moments, bounds: Bounds): Interval & { readonly mean: number } {
+  const all = { ...moments };
+  for (const bound of bounds) addValue(all, bound);
+  const half = Z * Math.sqrt(all.squares / (all.count - 1) / all.count);
+  const [lowest, highest] = bounds;
+  return { mean: moments.mean, low: Math.max(lowest, all.mean - half), high: Math.min(highest, all.mean + half) };
 }
 
 /**

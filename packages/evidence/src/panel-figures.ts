@@ -40,13 +40,16 @@ export function panelFigures(
     questions: questions.length,
     plurality: share(scores.filter(({ chance, isTie }) => !isTie && chance === 1).length, questions.length),
     tied: share(scores.filter(({ isTie }) => isTie).length, questions.length),
-    tiesBroken: meanInterval(broken).mean,
+    tiesBroken: broken.reduce((sum, chance) => sum + chance, 0) / Math.max(1, questions.length),
     bestMember,
     bestMemberRight: share(
       memberRight.reduce((sum, right) => sum + right, 0),
       questions.length,
     ),
-    difference: meanInterval(broken.map((chance, i) => chance - memberRight[i]!)),
+    difference: meanInterval(
+      broken.map((chance, i) => chance - memberRight[i]!),
+      [-1, 1],
+    ),
     effectiveVotes: effectiveVotes(
       agreementMatrix(
         questions.map(({ votes, ...question }) => ({ ...question, votes: models.map((model) => votes[model]) })),

@@ -30,10 +30,14 @@ export function readingFigures(
   if (learned === null) return null;
   const scores = judging.map((question) => scoreOf(learned, question, models));
   return {
-    right: meanInterval(scores),
-    overPlurality: meanInterval(judging.map((question, i) => scores[i]! - pluralityScore(question, models).chance)),
+    right: meanInterval(scores, [0, 1]),
+    overPlurality: meanInterval(
+      judging.map((question, i) => scores[i]! - pluralityScore(question, models).chance),
+      [-1, 1],
+    ),
     overBestMember: meanInterval(
       judging.map(({ votes, answer }, i) => scores[i]! - Number(votes[bestMember] === answer)),
+      [-1, 1],
     ),
   };
 }

@@ -97,21 +97,27 @@ function normalised(log: readonly number[]): number[] {
 export interface Reading {
   /** Null if the best options have equal odds. */
   readonly winner: number | null;
-  /**
-   * The probability that each option is right, if models erred independently. They do not, so this is an indication,
-   * not a proof.
-   */
+  /** The probability that each option is right, if models erred independently. They do not: see `likelihood`. */
   readonly odds: readonly number[];
+  /**
+   * The probability that the winner is right, if the votes are worth as many independent ones as is known. Null without a
+   * winner, and if that is not known.
+   */
+  readonly likelihood: number | null;
   /** The reading prefers another option than the plurality, or prefers one in its tie. */
   readonly differs: boolean;
   readonly version: string;
 }
 
-/** The reading of one poll. Null if there are no votes, or a voter's reliability is unknown. */
+/**
+ * The reading of one poll. Null if there are no votes, or a voter's reliability is unknown. `worth`: how many independent
+ * votes the valid votes are worth, null if unknown.
+ */
 export function readingOf(
   { version, models }: Reliabilities,
   optionCount: number,
   votes: readonly { readonly model: string; readonly option: number | null }[],
+  worth: number | null = null,
 ): Reading | null {
   const cast = votes.filter((vote): vote is { model: string; option: number } => vote.option !== null);
   if (cast.length === 0 || cast.some(({ model }) => !models.has(model))) return null;
@@ -123,7 +129,9 @@ export function readingOf(
   }
   const odds = normalised(log);
   const winner = soleBest(odds);
-  return { winner, odds, differs: winner !== null && winner !== soleBest(tally), version };
+  const likelihood =
+    winner === null || worth === null ? null : normalised(log.map((value) => (value * worth) / cast.length))[winner]!;
+  return { winner, odds, likelihood, differs: winner !== null && winner !== soleBest(tally), version };
 }
 
 function soleBest(values: readonly number[]): number | null {

@@ -1,7 +1,8 @@
 import fc from '@eloquentpoll/testkit/fast-check';
-import { seededRandom } from '@eloquentpoll/voting';
+import { confidence, leader, seededRandom } from '@eloquentpoll/voting';
 import t from 'tap';
-import { calibrationBands, type StatedConfidence } from '../src/calibration.ts';
+import { addedBands, bandTally, calibrationBands, type StatedConfidence, type Sums } from '../src/calibration.ts';
+import { statesOf } from '../src/said-tally.ts';
 import { holds } from './holds.ts';
 
 const said = (poll: number, confidence: number, cameTrue = true): StatedConfidence => ({ poll, confidence, cameTrue });
@@ -35,6 +36,59 @@ t.test('a poll counts once per band: its states come true together', async (t) =
   const often = calibrationBands(many(0, 150, 0.97, 5).flatMap((state) => [state, state, state]));
   t.same(often, once);
 });
+
+t.test('a poll counts with its first state in a band, whatever comes after', async (t) => {
+  const bands = calibrationBands([said(1, 0.71, false), said(1, 0.79), said(1, 0.75)]);
+  t.match(bands, [{ polls: 1, said: 0.71, cameTrue: 0 }]);
+});
+
+t.test(
+  'exact probabilities come true as stated in each band, counted over all polls that the urn can draw',
+  async (t) => {
+    for (const [panelSize, optionCount] of [
+      [5, 4],
+      [7, 2],
+      [9, 2],
+    ] as const) {
+      const sums = drawn(panelSize, optionCount).reduce(
+        (sum, { chance, votes }) => {
+          const bands = bandTally(statesOfPoll(panelSize, optionCount, votes));
+          return addedBands(
+            sum,
+            bands.map(([polls, stated, came]): Sums => [chance * polls, chance * stated, chance * came]),
+          );
+        },
+        addedBands([], []),
+      );
+      for (const [polls, stated, came] of sums.filter(([count]) => count > 0))
+        t.ok(
+          Math.abs(came - stated) / polls < 1e-9,
+          `${panelSize} models: said ${stated / polls}, came true ${came / polls}`,
+        );
+    }
+  },
+);
+
+/** All sequences of votes, each with its probability. */
+function drawn(panelSize: number, optionCount: number): { chance: number; votes: readonly number[] }[] {
+  let polls: { chance: number; votes: readonly number[] }[] = [{ chance: 1, votes: [] }];
+  for (let cast = 0; cast < panelSize; cast++)
+    polls = polls.flatMap(({ chance, votes }) =>
+      Array.from({ length: optionCount }, (_, option) => {
+        const own = votes.filter((vote) => vote === option).length;
+        return { chance: (chance * (own + 1 / optionCount)) / (1 + cast), votes: [...votes, option] };
+      }),
+    );
+  return polls;
+}
+
+function statesOfPoll(panelSize: number, optionCount: number, votes: readonly number[]) {
+  const tallies = votes.map((_, i) =>
+    Array.from({ length: optionCount }, (_, k) => votes.slice(0, i + 1).filter((v) => v === k).length),
+  );
+  const stated = tallies.map((tally, i) => confidence(tally, panelSize - 1 - i));
+  return statesOf({ panelSize, optionCount, votes, said: stated, winner: leader(tallies.at(-1)!) });
+}
 
 t.test('what was proven is no forecast', async (t) => {
   t.same(calibrationBands([said(1, 1), said(2, Number.NaN)]), []);

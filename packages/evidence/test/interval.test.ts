@@ -1,4 +1,5 @@
 import fc from '@eloquentpoll/testkit/fast-check';
+import { seededRandom } from '@eloquentpoll/voting';
 import t from 'tap';
 import { betaShare, meanInterval, shareBound, shareInterval } from '../src/interval.ts';
 import { holds } from './holds.ts';
@@ -60,10 +61,39 @@ t.test('more trials make it narrower, also large ones', async (t) => {
 });
 
 t.test('the interval of a mean', async (t) => {
-  const { mean, low, high } = meanInterval([1, 0, 1, 0]);
-  t.ok(near(mean, 0.5) && near(high - mean, 1.959963984540054 * Math.sqrt(1 / 3 / 4)) && near(mean - low, high - mean));
-  t.match(meanInterval([]), { mean: 0, low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY });
+  const { mean, low, high } = meanInterval([1, 0, 1, 0], [0, 1]);
+  t.ok(
+    near(mean, 0.5) && near(high - mean, 1.959963984540054 * Math.sqrt(1.5 / 5 / 6)) && near(mean - low, high - mean),
+  );
+  t.match(meanInterval([], [-1, 1]), { mean: 0, low: -1, high: 1 }, 'nothing is known');
+  const halves = Array.from({ length: 400 }, (_, i) => (i % 2) / 2);
+  const many = meanInterval(halves, [0, 1]);
+  t.ok(near(many.high - many.low, 2 * 1.96 * Math.sqrt(1 / 16 / 400), 1e-3), 'the bounds hardly matter to many values');
 });
+
+t.test(
+  'the interval of a mean is never without width, and covers the truth of values that are nearly always equal',
+  async (t) => {
+    const same = meanInterval(new Array<number>(20).fill(1), [0, 1]);
+    t.ok(same.low < 0.9 && same.high === 1, String(same.low));
+    const apart = meanInterval([-1, -1, -1], [-1, 1]);
+    t.ok(apart.low === -1 && apart.high > 0, 'three questions do not show that a panel is worse');
+    const draw = seededRandom('means');
+    for (const [rare, count] of [
+      [0.01, 20],
+      [0.03, 100],
+      [0.1, 20],
+    ] as const) {
+      let covered = 0;
+      for (let world = 0; world < 1_000; world++) {
+        const values = Array.from({ length: count }, () => (draw(1_000) < 1_000 * rare ? 0.5 : 1));
+        const { low, high } = meanInterval(values, [0, 1]);
+        covered += Number(low <= 1 - rare / 2 && 1 - rare / 2 <= high);
+      }
+      t.ok(covered >= 940, `${count} values: ${covered} of 1000`);
+    }
+  },
+);
 
 t.test('a bound of one side is the rule of three without a hit, and covers the truth with some', async (t) => {
   for (const trials of [50, 1_000, 1_000_000]) {

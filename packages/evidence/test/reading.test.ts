@@ -1,6 +1,7 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import { seededRandom } from '@eloquentpoll/voting';
 import t from 'tap';
+import { agreementMatrix, effectiveVotes } from '../src/agreement.ts';
 import { learnReliabilities, MIN_QUESTIONS, type Reliabilities, readingOf } from '../src/reading.ts';
 import type { AnsweredQuestion, VotedQuestion } from '../src/voted-question.ts';
 import { holds } from './holds.ts';
@@ -115,6 +116,55 @@ t.test('the odds are those of Bayes for models that err independently', async (t
   const sum = likelihood.reduce((total, value) => total + value, 0);
   t.ok(odds.every((chance, option) => Math.abs(chance - likelihood[option]! / sum) < 1e-12));
 });
+
+t.test('votes that are worth fewer independent ones say less, and prefer the same option', async (t) => {
+  const cast = votes(0, 0, 0, 1, 1);
+  const [full, alike, one] = [5, 2, 1].map((worth) => readingOf(known, 4, cast, worth)!);
+  t.ok(Math.abs(full!.likelihood! - full!.odds[0]!) < 1e-12, 'of independent models it is the odds');
+  t.ok(full!.likelihood! > 0.9 && alike!.likelihood! < 0.9 && one!.likelihood! < alike!.likelihood!);
+  t.same(
+    [full, alike, one].map((reading) => reading!.winner),
+    [0, 0, 0],
+  );
+  t.equal(readingOf(known, 4, cast)!.likelihood, null, 'unknown');
+  t.equal(readingOf(known, 4, votes(null, null, null, 1), 1)!.likelihood!.toFixed(6), '0.450000');
+});
+
+t.test(
+  'where models err alike, the likelihood comes true about as often as it says, and the odds do not',
+  async (t) => {
+    // Some questions are hard for all, and most models that err choose the same wrong option.
+    const draw = seededRandom('alike');
+    const asked = Array.from({ length: 3_000 }, () => {
+      const answer = draw(4);
+      const right = [95, 70, 35][draw(3)]!;
+      const vote = () => (draw(100) < right ? answer : (answer + (draw(4) ? 1 : 1 + draw(3))) % 4);
+      return { optionCount: 4, votes: MODELS.map(vote), answer };
+    });
+    const learned = learnReliabilities(
+      '1',
+      MODELS,
+      asked.map(({ answer: _, ...question }) => question),
+    )!;
+    const worth = effectiveVotes(agreementMatrix(asked, MODELS.length));
+    let [polls, right, likelihood, odds] = [0, 0, 0, 0];
+    for (const { votes, answer } of asked) {
+      const reading = readingOf(
+        learned,
+        4,
+        votes.map((option, i) => ({ model: MODELS[i]!, option })),
+        worth,
+      )!;
+      if (reading.winner === null) continue;
+      polls += 1;
+      right += Number(reading.winner === answer);
+      likelihood += reading.likelihood!;
+      odds += reading.odds[reading.winner]!;
+    }
+    const off = (sum: number) => Math.abs(sum - right) / polls;
+    t.ok(off(odds) > 0.1 && off(likelihood) < 0.05, `${polls}: right ${right}, likelihood ${likelihood}, odds ${odds}`);
+  },
+);
 
 t.test('readings of any votes', async (t) => {
   holds(

@@ -40,7 +40,7 @@ export interface PollOutcome {
 
 interface IndexedReading {
   readonly winner: number | null;
-  readonly odds: readonly number[];
+  readonly likelihood: number | null;
   readonly differs: boolean;
   readonly version: string;
 }
@@ -100,15 +100,15 @@ function usageOf(votes: readonly Vote[]): Pick<PollResponse, 'usage'> {
   return { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion } };
 }
 
-const toReading = (spec: PollSpec, { winner, odds, differs, version }: IndexedReading): PollReading => ({
+const toReading = (spec: PollSpec, { winner, likelihood, differs, version }: IndexedReading): PollReading => ({
   winner: optionText(spec, winner),
   differs,
-  likelihood: winner === null ? null : shownLikelihood(odds[winner]!),
+  likelihood: likelihood === null ? null : shownLikelihood(likelihood),
   version,
 });
 
-/** Never 1: the reading assumes that models err independently, and they do not. */
-const shownLikelihood = (odds: number): number => Math.min(0.999, Math.round(1_000 * odds) / 1_000);
+/** Never 1: how much the votes of these models depend on each other is known only on average. */
+const shownLikelihood = (likelihood: number): number => Math.min(0.999, Math.round(1_000 * likelihood) / 1_000);
 
 /**
  * What a poll was charged, if that is more than the sum of its votes. Decided when it is stored, from what is left of

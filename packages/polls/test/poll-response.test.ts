@@ -96,14 +96,14 @@ t.test('a reading stands beside the winner and changes nothing else', async (t) 
   t.notOk('reading' in plain);
   const outcome = { resultId: RESULT_ID, spec: SPEC, state: pollState(SPEC, votes), votes, reason: null };
   const times = { gatherMs: 99.6, totalMs: 120.4, arrivals: [] };
-  const leaning = { winner: 1, odds: [0.2, 0.7654, 0.0346], differs: true, version: 'v' };
+  const leaning = { winner: 1, likelihood: 0.7654, differs: true, version: 'v' };
   const read = pollResponse({ ...outcome, ...times, reason: 'roster_exhausted', reading: leaning });
   const { reading, ...rest } = read;
   t.same(reading, { winner: 'tie', differs: true, likelihood: 0.765, version: 'v' });
-  const sure = { winner: 0, odds: [0.99996, 0.00004], differs: false, version: 'v' };
+  const sure = { winner: 0, likelihood: 0.99996, differs: false, version: 'v' };
   t.match(pollResponse({ ...outcome, ...times, reading: sure }).reading, { likelihood: 0.999 }, 'never certain');
   t.same(rest, plain);
-  const level = { winner: null, odds: [0.5, 0.5, 0], differs: false, version: 'v' };
+  const level = { winner: null, likelihood: null, differs: false, version: 'v' };
   t.match(pollResponse({ ...outcome, ...times, reading: level }).reading, { winner: null, likelihood: null });
 });
 

@@ -11,12 +11,20 @@ export async function beat({ db }: Queries, service: 'gateway' | 'worker'): Prom
     .execute();
 }
 
-/** Share of minutes with a beat since the first beat in the window; null before a full minute was recorded. */
+/**
+ * Share of minutes with a beat in the window, or since the first beat of all if that is later; null before a full minute
+ * was recorded.
+ */
 export async function uptime({ db }: Queries, service: 'gateway' | 'worker', days = 30): Promise<number | null> {
   const { rows } = await sql<{ ratio: number | null }>`
-    select (count(*) / nullif(extract(epoch from date_trunc('minute', now()) - min(minute)) / 60, 0))::float8 as ratio
-      from heartbeats
-     where service = ${service} and minute < date_trunc('minute', now())
-       and minute >= date_trunc('minute', now()) - ${days} * interval '1 day'`.execute(db);
+    with span as (
+      select date_trunc('minute', now()) as ends,
+             greatest(date_trunc('minute', now()) - ${days} * interval '1 day',
+                      (select minute from heartbeats where service = ${service} order by minute limit 1)) as begins
+    )
+    select ((select count(*) from heartbeats where service = ${service} and minute >= begins and minute < ends)
+            / nullif(extract(epoch from ends - begins) / 60, 0))::float8 as ratio
+      from span
+     where exists (select from heartbeats where service = ${service})`.execute(db);
   return rows[0]?.ratio ?? null;
 }

@@ -1,7 +1,8 @@
 import { FREE_PRESETS } from '@eloquentpoll/contracts';
 import { minVotesOf, pollIdsSince } from '@eloquentpoll/polls';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
+import { IS_FREE } from './reputation.ts';
 
 // Votes as numbers, and what was learned from them. No text leaves the database here.
 
@@ -51,6 +52,8 @@ export interface VotesWanted {
 
 /** How many polls are examined for each poll wanted. */
 const SCANNED_PER_WANTED = 5;
+/** Anybody can ask free polls, from as many networks as they have: all of them are a fifth, and so is each network. */
+const FREE_SHARE = 0.2;
 
 /**
  * The newest polls with a vote, without those of closed accounts. Polls that were asked cheapest first are left out: their
@@ -58,19 +61,28 @@ const SCANNED_PER_WANTED = 5;
  */
 export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise<VotedPoll[]> {
   const since = new Date(Date.now() - (wanted.days + 1) * 86_400_000);
+  const ofFree = (count: number) => Math.ceil(FREE_SHARE * count);
+  const newest = (isFree: boolean, kind: RawBuilder<unknown>, limit: number) => sql`
+      (select poll_id, account_id, winning_option, created_at, ${isFree}::boolean as is_free
+         from results r
+        where ${kind} and simulated = ${wanted.simulated} and emptied_at is null and status <> 'failed'
+          and created_at > now() - make_interval(days => ${wanted.days}) and poll_id >= ${pollIdsSince(since)}
+          and not exists (select from accounts a where a.id = r.account_id and a.deleted_at is not null)
+        order by created_at desc limit ${limit * SCANNED_PER_WANTED})`;
   const { rows } = await sql<VotedPoll>`
     with newest as (
-      select poll_id, account_id, winning_option, created_at
-        from results r
-       where simulated = ${wanted.simulated} and emptied_at is null and status <> 'failed'
-         and created_at > now() - make_interval(days => ${wanted.days}) and poll_id >= ${pollIdsSince(since)}
-         and not exists (select from accounts a where a.id = r.account_id and a.deleted_at is not null)
-       order by created_at desc limit ${wanted.limit * SCANNED_PER_WANTED}
-    ), shared as (
+      ${newest(false, sql`not ${IS_FREE}`, wanted.limit)}
+      union all
+      ${newest(true, IS_FREE, ofFree(wanted.limit))}
+    ), of_tenants as (
       select n.*, p.spec->'options' as texts,
-             row_number() over (partition by coalesce(p.tenant, '') order by n.created_at desc) as of_tenant
+             row_number() over (partition by is_free, coalesce(p.tenant, '') order by n.created_at desc) as of_tenant
         from newest n join polls p on p.id = n.poll_id
        where coalesce(p.spec #>> '{track_record,order}', 'shuffled') = 'shuffled'
+    ), shared as (
+      select *, row_number() over (partition by is_free order by created_at desc) as of_kind
+        from of_tenants
+       where of_tenant <= case when is_free then ${ofFree(wanted.ofOneTenant)}::integer else ${wanted.ofOneTenant}::integer end
     )
     select jsonb_array_length(texts) as "optionCount", v.models, v.options, said.answer, said.rejected
       from shared s
@@ -82,7 +94,7 @@ export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise
          where f.poll_id = s.poll_id and f.account_id = s.account_id and o.text = s.winning_option) said on true,
            lateral (select array_agg(model_id order by seat) as models, array_agg(option order by seat) as options
                       from votes where votes.poll_id = s.poll_id) v
-     where of_tenant <= ${wanted.ofOneTenant} and v.models is not null
+     where (not is_free or of_kind <= ${ofFree(wanted.limit)}) and v.models is not null
      order by created_at desc limit ${wanted.limit}`.execute(db);
   return rows;
 }

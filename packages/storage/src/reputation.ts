@@ -57,8 +57,8 @@ export const REPUTATION_POLLS = 10_000;
 const PAID_PER_FREE = 5;
 const MAX_OPINIONS = 20;
 
-/** Each half uses an index for its kind, which the planner chooses only if the names are literals. */
-const IS_FREE = sql.raw(`panel_name in (${FREE_PRESETS.map((name) => `'${name}'`).join(', ')})`);
+/** Each kind has an index of its own, which the planner chooses only if the names are literals. */
+export const IS_FREE = sql.raw(`panel_name in (${FREE_PRESETS.map((name) => `'${name}'`).join(', ')})`);
 
 const newestPolls = (since: RawBuilder<unknown>, sinceId: string, mostPolls: number) => sql`
   (select * from results where not ${IS_FREE} and poll_id >= ${sinceId} and created_at >= ${since} order by created_at desc limit ${mostPolls})

@@ -118,6 +118,13 @@ t.test('uptime is the share of minutes that were recorded, and unknown before th
         from generate_series(1, 10) n where n <> 4`.execute(tx.db);
     t.equal(await uptime(tx, 'worker'), 0.9);
     t.equal(await uptime(tx, 'gateway'), null);
+    await sql`insert into heartbeats select 'gateway', date_trunc('minute', now()) - n * interval '1 minute'
+                from generate_series(1, 144) n`.execute(tx.db);
+    t.equal(await uptime(tx, 'gateway', 1), 1, 'since its first beat');
+    await sql`insert into heartbeats values ('gateway', date_trunc('minute', now()) - interval '40 days')`.execute(
+      tx.db,
+    );
+    t.equal(await uptime(tx, 'gateway', 1), 0.1, 'it was down when the window began');
   });
 });
 

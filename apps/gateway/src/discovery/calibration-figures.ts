@@ -22,6 +22,7 @@ import {
 import type { Panels } from '@eloquentpoll/models/panels';
 import type { AuditMonth, ModelEvidence, StoredReputation, StoredTrackRecord } from '@eloquentpoll/storage';
 import type { CountedWindow } from './reputations.ts';
+import { shareFigure } from './share-figure.ts';
 
 // Stated confidence compared with how often it proved right, in the form of the API, from sums over audited polls.
 
@@ -32,8 +33,8 @@ export function figuresOf(months: readonly Pick<AuditMonth, 'tally' | 'unmade'>[
     ...{ audits: tally.audits, drawn: tally.audits + unmade, unmade },
     stops: stopsOf(tally),
     bands: bandsOf(tally.bands).map(({ from, to, polls, said, cameTrue, interval, isPooled }) => ({
-      ...{ from, to, polls, said: rounded(said), came_true: rounded(cameTrue) },
-      ...{ low: rounded(interval.low), high: rounded(interval.high), pooled: isPooled },
+      ...{ from, to, polls, said: shareFigure(said), came_true: shareFigure(cameTrue) },
+      ...{ low: shareFigure(interval.low), high: rounded(interval.high), pooled: isPooled },
     })),
   };
 }
@@ -41,10 +42,10 @@ export function figuresOf(months: readonly Pick<AuditMonth, 'tally' | 'unmade'>[
 function stopsOf(tally: SaidTally): CalibrationStops {
   const { polls, said, wrong, allowed, evidenceKept, evidenceBroken } = stopFigures(tally);
   const { low, high } = shareInterval(polls - wrong, polls);
-  const ofPolls = (share: number) => (polls === 0 ? null : rounded(share));
+  const ofPolls = (share: number) => (polls === 0 ? null : shareFigure(share));
   return {
     ...{ polls, said: ofPolls(said / polls), came_true: ofPolls(1 - wrong / polls) },
-    ...{ low: ofPolls(low), high: ofPolls(high) },
+    ...{ low: ofPolls(low), high: polls === 0 ? null : rounded(high) },
     ...{ wrong, allowed: rounded(allowed), evidence_kept: brief(evidenceKept), evidence_broken: brief(evidenceBroken) },
   };
 }
@@ -122,10 +123,14 @@ export function accuracyOf(
 ): PublishedCalibration['accuracy'][number] {
   const judged = correct + incorrect;
   const { low, high } = shareInterval(rightAccounts, accounts);
-  const ofAccounts = (share: number) => (accounts === 0 ? null : rounded(share));
+  const ofAccounts = (share: number) => (accounts === 0 ? null : shareFigure(share));
   return {
     ...{ source: 'feedback' as const, since: from.toISOString(), days, judged, right: correct, accounts },
-    ...{ share: ofAccounts(rightAccounts / accounts), low: ofAccounts(low), high: ofAccounts(high) },
+    ...{
+      share: ofAccounts(rightAccounts / accounts),
+      low: ofAccounts(low),
+      high: accounts === 0 ? null : rounded(high),
+    },
   };
 }
 

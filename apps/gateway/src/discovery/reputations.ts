@@ -9,6 +9,7 @@ import {
 } from '@eloquentpoll/storage';
 import { type Entry, type Lifetime, memoize } from '../http/cache.ts';
 import type { DiscoveryContext } from './context.ts';
+import { shareFigure } from './share-figure.ts';
 
 // Reputation figures, read at most every five minutes. Both documents come from one read, so they cover the same polls.
 // While the database does not answer, the last read is served.
@@ -70,7 +71,7 @@ function toReputation(found: StoredReputation, ratio: number | null) {
   return {
     service: 'EloquentPoll',
     window: windowOf(found),
-    uptime: { ratio: ratio === null ? null : Math.min(1, digits(ratio, 6)), source: 'self' as const },
+    uptime: { ratio: ratio === null ? null : shareFigure(ratio, 6), source: 'self' as const },
     polls: { total, success, partial, failed, success_rate: rate(success, total) },
     latency_ms: {
       average: latencyMs && Math.round(latencyMs.average),
@@ -108,7 +109,7 @@ const windowOf = ({ from, to }: StoredReputation) => ({
   most_polls: REPUTATION_POLLS,
 });
 
-const rate = (part: number, whole: number): number | null => (whole === 0 ? null : digits(part / whole, 4));
+const rate = (part: number, whole: number): number | null => (whole === 0 ? null : shareFigure(part / whole));
 
 const usd = (microUsd: number): number => digits(microUsd / 1_000_000, 6);
 

@@ -124,7 +124,7 @@ function readingLine({ reading, is_tie: isTie }: ResultDetail): Html {
   const said =
     winner === null
       ? html`the votes are still level.`
-      : html`the votes ${isTie ? 'lean to' : 'speak for'} <bdi>${winner}</bdi>${percent === null ? '' : `, ${percent} likely if models err independently`}. ${isTie ? 'The poll stays a tie.' : 'The winner stays the option with the most votes.'}`;
+      : html`the votes ${isTie ? 'lean to' : 'speak for'} <bdi>${winner}</bdi>${percent === null ? '' : `, an estimated ${percent} likely to be right`}. ${isTie ? 'The poll stays a tie.' : 'The winner stays the option with the most votes.'}`;
   return html`<p class="small" data-reading>Weighted by how reliable each model has been, ${said}</p>`;
 }
 

@@ -60,7 +60,7 @@ t.test('a second reading is one line on the page, and only where it says somethi
   const other = pageOf({ reading: { winner: 2, differs: true }, options: ['a', 'b', '<b>c'] });
   t.match(
     other.page,
-    /the votes speak for <bdi>&lt;b&gt;c<\/bdi>, 70% likely if models err independently\. The winner stays/,
+    /the votes speak for <bdi>&lt;b&gt;c<\/bdi>, an estimated 70% likely to be right\. The winner stays/,
   );
   const tie = { choices: [0, 1, 2, 0, 1, 2], unasked: 0, reason: 'roster_exhausted' } as const;
   t.match(

@@ -13,18 +13,20 @@ export const NO_EVIDENCE: Evidence = { effectiveVotes: () => null, reading: () =
 
 export function evidenceOf({ version, reliabilities, agreement }: ModelEvidence, withReadings: boolean): Evidence {
   const models = new Map(Object.entries(reliabilities));
+  const worth = (votes: readonly Vote[]) =>
+    effectiveVotesOf(
+      agreement,
+      votes.filter(({ option }) => option !== null).map(({ model_id }) => model_id),
+    );
   return {
-    effectiveVotes: (votes) =>
-      effectiveVotesOf(
-        agreement,
-        votes.filter(({ option }) => option !== null).map(({ model_id }) => model_id),
-      ),
+    effectiveVotes: worth,
     reading: (optionCount, votes) =>
       withReadings
         ? readingOf(
             { version, models },
             optionCount,
             votes.map(({ model_id, option }) => ({ model: model_id, option })),
+            worth(votes),
           )
         : null,
   };

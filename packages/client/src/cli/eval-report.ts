@@ -125,6 +125,8 @@ const thresholdTable = (thresholds: readonly BatchThreshold[], columns: number):
     columns,
   );
 
-const percent = (share: number | null): string => (share === null ? '-' : `${(100 * share).toFixed(1)}%`);
+/** A share below 1 is never shown as 100%. */
+const percent = (share: number | null): string =>
+  share === null ? '-' : `${(share < 1 ? Math.min(99.9, Number((100 * share).toFixed(1))) : 100).toFixed(1)}%`;
 const range = ({ low, high }: MeasuredShare): string => `${percent(low)} to ${percent(high)}`;
 const usd = ({ mean }: MeasuredMean): string => (mean === null ? '-' : costText(mean));

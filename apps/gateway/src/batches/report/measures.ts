@@ -9,9 +9,10 @@ export function measuredShare(count: number, of: number): MeasuredShare {
   return { count, of, share: ofRows(count / of), low: ofRows(low), high: ofRows(high) };
 }
 
+/** The mean of shares. */
 export function measuredMean(moments: Moments): MeasuredMean {
-  const { mean, low, high } = momentsInterval(moments);
-  const isKnown = Number.isFinite(low);
+  const { mean, low, high } = momentsInterval(moments, [0, 1]);
+  const isKnown = moments.count >= 2;
   return {
     mean: moments.count === 0 ? null : rounded(mean),
     low: isKnown ? rounded(low) : null,
@@ -32,6 +33,20 @@ export function difference(gained: number, lost: number, of: number): PairedDiff
   const { mean, low, high } = pairedInterval(gained, lost, of);
   const ofRows = (value: number) => (of === 0 ? null : rounded(value));
   return { gained, lost, mean: ofRows(mean), low: ofRows(low), high: ofRows(high) };
+}
+
+/**
+ * The difference of two measured shares, with the interval of Newcombe (1998, method 10) from theirs. Of two answers to the
+ * same questions it is rather too wide, because those tend to be right together.
+ */
+export function shareDifference(one: MeasuredShare, other: MeasuredShare): { mean: number; low: number; high: number } {
+  const [a, b] = [one, other].map(({ share, low, high }) => ({ share: share ?? 0, low: low ?? 0, high: high ?? 1 }));
+  const mean = a!.share - b!.share;
+  return {
+    mean,
+    low: mean - Math.hypot(a!.share - a!.low, b!.high - b!.share),
+    high: mean + Math.hypot(a!.high - a!.share, b!.share - b!.low),
+  };
 }
 
 export const toUsd = (microUsd: number): number => Math.round(microUsd) / 1_000_000;

@@ -6,6 +6,7 @@ import type {
   PanelName,
 } from '@eloquentpoll/contracts';
 import { dollars } from '@eloquentpoll/voting/verdict';
+import { shareDifference } from './measures.ts';
 import { count, percentText, points, rangeOf, sharePercent } from './report-words.ts';
 
 // Draws only conclusions that the report's figures support. A cheaper choice is recommended if it was right as often,
@@ -74,26 +75,46 @@ interface Compared {
   compared: string[];
 }
 
-/** The cheapest panel that may be as accurate as the most accurate one, of panels that were asked the same rows. */
+/**
+ * The cheapest panel of which the rows show that it is right as often as the most accurate one, to within the margin. Of
+ * panels that were asked the same rows. That the rows do not show a difference is not enough: of 100 rows, a panel that is
+ * right seven points less often would be chosen every second time.
+ */
 function bestPanel(only: BatchReportPanel, panels: readonly BatchReportPanel[]): Compared {
-  const [first = only, ...others] = panels.toSorted((a, b) => b.accuracy.share! - a.accuracy.share!);
+  const [first = only, ...others] = panels.toSorted(
+    (a, b) => b.accuracy.share! - a.accuracy.share! || costPerPoll(a) - costPerPoll(b),
+  );
   if (others.length === 0) return { best: first, isCheaper: false, compared: [] };
-  const alike = [first, ...others.filter(({ accuracy }) => accuracy.high! >= first.accuracy.share!)];
-  const best = alike.reduce((least, panel) => (costPerPoll(panel) < costPerPoll(least) ? panel : least));
+  const cheaper = others
+    .filter((panel) => costPerPoll(panel) < costPerPoll(first))
+    .map((panel) => ({ panel, ...shareDifference(panel.accuracy, first.accuracy) }))
+    .toSorted((a, b) => costPerPoll(a.panel) - costPerPoll(b.panel));
+  const shown = cheaper.find(({ low }) => low >= -MARGIN);
+  const best = shown?.panel ?? first;
   const each = panels
     .map((panel) => `${panel.preset} in ${sharePercent(panel.accuracy)} for ${dollars(costPerPoll(panel))} a poll`)
     .join('; ');
   return {
     best,
-    isCheaper: alike.some((panel) => costPerPoll(best) < costPerPoll(panel)),
+    isCheaper: panels.some((panel) => costPerPoll(best) < costPerPoll(panel)),
     compared: [
       `Right answers: ${each}.`,
-      alike.length === 1
-        ? `${best.preset} was right most often.`
-        : `${best.preset} is the cheapest preset whose interval includes the best figure.`,
+      shown ? cheaperText(first, shown) : `No preset was right more often than ${first.preset}.`,
+      ...(shown ? [] : cheaper.slice(0, 1).map((one) => notShownText(first, one))),
     ],
   };
 }
+
+type CheaperPanel = { panel: BatchReportPanel } & ReturnType<typeof shareDifference>;
+
+const savedText = (than: BatchReportPanel, panel: BatchReportPanel): string =>
+  `${panel.preset} cost ${percentText(1 - costPerPoll(panel) / costPerPoll(than), 0)} less a poll than ${than.preset}`;
+
+const cheaperText = (first: BatchReportPanel, { panel, mean, low, high }: CheaperPanel): string =>
+  `${savedText(first, panel)}: a difference of ${points(mean)}, 95% interval ${rangeOf(low, high, points)}.`;
+
+const notShownText = (first: BatchReportPanel, { panel, low }: CheaperPanel): string =>
+  `${savedText(first, panel)}, but may be right up to ${points(-low)} less often, as far as these rows show.`;
 
 /** Other rows may be easier or harder, so right answers to them say nothing about which preset is better. */
 function otherRowsText({ preset }: BatchReportPanel, others: readonly BatchReportPanel[]): string[] {

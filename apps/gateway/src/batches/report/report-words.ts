@@ -2,7 +2,11 @@ import type { MeasuredShare } from '@eloquentpoll/contracts';
 
 // Formats figures for sentences.
 
-export const percentText = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)}%`;
+/** Rounded to the nearest, but a share below 1 is never 100%. */
+export function percentText(share: number, digits = 1): string {
+  const shown = (100 * share).toFixed(digits);
+  return `${share < 1 && Number(shown) >= 100 ? (100 - 10 ** -digits).toFixed(digits) : shown}%`;
+}
 
 export const sharePercent = ({ share, low, high }: MeasuredShare): string =>
   share === null ? 'none' : `${percentText(share)} (95% interval ${rangeOf(low!, high!, percentText)})`;

@@ -60,7 +60,7 @@ function recordCards(price: ListedModel['model']['price'], record: ModelReputati
     html`<div class="card stat"><dt>${name}</dt><dd>${value}<span class="muted small">${note}</span></dd></div>
 `;
   return html`<dl class="grid stats">
-${card('Vendor price', perMillion(price.input), `in, ${perMillion(price.output)} out, per million tokens`)}${card('Cost per vote', usd(record?.average_cost_usd ?? null), 'on average')}${card('Mean time', seconds(record?.average_latency_ms ?? null), `95% within ${seconds(record?.p95_latency_ms ?? null)}`)}${card('Valid votes', percent(record?.success_rate ?? null), trials(record?.success_rate ?? null, ballots))}${card('Agreed with panel', percent(record?.agreement_rate ?? null), record?.agreement_rate == null ? `not enough audited polls yet, n = ${whole(judged)}` : trials(record.agreement_rate, judged))}</dl>`;
+${card('Vendor price', perMillion(price.input), `in, ${perMillion(price.output)} out, per million tokens`)}${card('Cost per vote', usd(record?.average_cost_usd ?? null), 'on average')}${card('Mean time', seconds(record?.average_latency_ms ?? null), `of valid votes, 95% within ${seconds(record?.p95_latency_ms ?? null)}`)}${card('Valid votes', percent(record?.success_rate ?? null), trials(record?.success_rate ?? null, ballots))}${card('Agreed with panel', percent(record?.agreement_rate ?? null), record?.agreement_rate == null ? `not enough audited polls yet, n = ${whole(judged)}` : trials(record.agreement_rate, judged))}</dl>`;
 }
 
 /** The number of trials behind a rate, and its interval. */
@@ -100,7 +100,7 @@ function alikeSection({ model, agreement, reliability }: ShownModel): Html {
   const right =
     reliability === null
       ? ''
-      : html`<p>Estimated to vote for the right option in ${percent(reliability.right)} of questions, from ${whole(reliability.votes)} votes. This is an estimate from how models agree, mostly without known answers.</p>`;
+      : html`<p>Estimated to vote for the right option in ${percent(reliability.right)} of questions, from ${whole(reliability.votes)} votes. This is an estimate from how models agree, mostly without known answers. Models that err alike look more reliable than they are: on recorded questions with known answers, such estimates were 4 to 15 points too high.</p>`;
   const place = agreement?.models.indexOf(model.id) ?? -1;
   const pairs = (agreement?.matrix[place] ?? [])
     .flatMap((value, i) => (i === place || value === null ? [] : [{ id: agreement!.models[i]!, value }]))

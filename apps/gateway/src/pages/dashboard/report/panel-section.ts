@@ -44,7 +44,7 @@ function askedText({ confidence_threshold: { min, max } }: BatchReportPanel): st
 function calibrationSection({ calibration, order_unknown: unordered = 0 }: BatchReportPanel): Html {
   const { polls, unknown, bands, error } = calibration;
   if (error === null) return html`<p>${notKnownText(unknown - unordered, unordered)}</p>`;
-  return html`<p>The confidence of ${whole(polls)} polls while they could still change, compared with how often the full panel elected the leader of that moment.${unknown > 0 ? ` For ${whole(unknown)} more polls this is not known.` : ''} On average the two are ${(100 * error).toFixed(1)} points apart.</p>
+  return html`<p>The confidence of ${whole(polls)} polls while they could still change, compared with how often the full panel elected the leader of that moment.${unknown > 0 ? ` For ${whole(unknown)} more polls this is not known.` : ''} On average the two are ${(100 * error).toFixed(1)} points apart. By chance alone, exact probabilities would be about 3 points apart in 100 polls and 1 point in 1,000.</p>
 <div class="beside">${bandPlot(bands)}
 ${bandTable(bands)}</div>`;
 }

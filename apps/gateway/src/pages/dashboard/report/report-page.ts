@@ -42,7 +42,7 @@ function progressNote({ complete, rows }: BatchReport): Html {
 const figures = (report: BatchReport): Html => html`<dl class="grid stats">
 <div class="card stat"><dt>Right answers</dt><dd>${measured(report.accuracy)}</dd></div>
 <div class="card stat"><dt>Cost per right answer</dt><dd>${perRight(report.cost_per_right_usd)}<span class="muted small">at the flex price</span></dd></div>
-<div class="card stat"><dt>Agreement</dt><dd>${percent(report.agreement.mean, 1)}<span class="muted small">of the votes${report.agreement.low === report.agreement.high ? '' : `, ${between(report.agreement)}`}</span></dd></div>
+<div class="card stat"><dt>Agreement</dt><dd>${percent(report.agreement.mean, 1)}<span class="muted small">of the votes${report.agreement.low === null ? '' : `, ${between(report.agreement)}`}</span></dd></div>
 <div class="card stat"><dt>Votes not needed</dt><dd>${percent(report.calls_saved, 1)}<span class="muted small">${whole(report.calls)} of ${whole(report.panel_calls)} were asked</span></dd></div>
 </dl>
 ${report.panels.length > 1 ? presetTable(report.panels) : ''}
@@ -50,7 +50,7 @@ ${panelSections(report.panels)}
 ${rightSection(report)}
 <h2 id="recommendation">What follows</h2>
 <div class="card">${report.recommendation.sentences.map((sentence) => html`<p>${sentence}</p>\n`)}</div>
-<p class="muted small">${whole(report.no_answer)} polls ended in a tie or without a vote and count as wrong. Intervals are exact 95% intervals.</p>`;
+<p class="muted small">${whole(report.no_answer)} polls ended in a tie or without a vote and count as wrong. Intervals of shares are exact 95% intervals.</p>`;
 
 const presetTable = (panels: readonly BatchReportPanel[]): Html => html`<h2 id="presets">By preset</h2>
 ${table(
