@@ -157,6 +157,7 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
   metrics.counter('eloquentpoll_votes_cost_unknown_total', 'sim/acorn-mini');
   metrics.counter('eloquentpoll_provider_cost_usd_total', 'sim/acorn-mini', 'account');
   metrics.counter('eloquentpoll_canaries_total', 'sim/acorn-mini', 'known', 'failed');
+  metrics.counter('eloquentpoll_provider_access_refused_total', 'openai', 'sim/acorn-mini');
   metrics.counter('eloquentpoll_provider_fields_rejected_total', 'sim/acorn-mini', 'seed');
   t.same(metrics.unused(), []);
   text = await shown();

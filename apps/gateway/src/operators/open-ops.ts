@@ -1,5 +1,6 @@
 import { FREE_PRESETS, PRESETS } from '@eloquentpoll/contracts';
 import {
+  clockFigure,
   type FleetSource,
   fleetFigures,
   type OpsPort,
@@ -12,7 +13,7 @@ import {
 } from '@eloquentpoll/ops';
 import { SettingError } from '@eloquentpoll/ops/settings';
 import { spendCeiling } from '@eloquentpoll/polls';
-import { findPoll, type Replica, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
+import { findPoll, type Replica, readFleetFigures, readMoneyFigures, storageTime } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 import { READ_FROM } from '../http/lagging-reads.ts';
@@ -41,6 +42,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   await using made = new AsyncDisposableStack();
   const loop = made.use(watchLoop());
   made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
+  clockFigure(metrics, () => storageTime(storage));
   poolFigures(metrics, storage.pool, config.database.maxConnections);
   fleetFigures(metrics, fleetOf(context));
   for (const panel of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', panel);
