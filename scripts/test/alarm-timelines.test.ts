@@ -5,6 +5,8 @@ import { findPromtool, type RuleTimeline } from '@eloquentpoll/services/promtool
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 
+// slow: 15 s
+
 // What alarms say while time passes, as Prometheus itself evaluates them: incidents in which they have to fire, and
 // normal days on which they must not.
 
@@ -18,13 +20,15 @@ interface Rule {
 const file: { spec: { groups: { rules: Rule[] }[] } } = parse(
   readFileSync(join(root, 'infra/monitoring/prometheus-rule.yaml'), 'utf8'),
 );
-/** Without texts, which contain what is not compared here. */
-const rules = {
+/** All figures, and these alarms without their texts, which contain what is not compared here. */
+const rulesFor = (alarms: ReadonlySet<string>) => ({
   groups: file.spec.groups.map(({ rules, ...group }) => ({
     ...group,
-    rules: rules.map(({ labels: _labels, annotations: _annotations, ...rule }) => rule),
+    rules: rules
+      .filter(({ alert }) => alert === undefined || alarms.has(alert))
+      .map(({ labels: _labels, annotations: _annotations, ...rule }) => rule),
   })),
-};
+});
 const promtool = await findPromtool();
 
 type Expected = RuleTimeline['expected'][number];
@@ -36,9 +40,12 @@ const fires = (at: string, alarm: string, labels: Record<string, string> = {}): 
 });
 const silent = (at: string, alarm: string): Expected => ({ at, alarm, fires: [] });
 
+const checked = (series: Record<string, string>, expected: Expected[]): Promise<string | null> =>
+  promtool.check(rulesFor(new Set(expected.map(({ alarm }) => alarm))), { interval: '15s', series, expected });
+
 /** A scrape every 15 s: 4 values are a minute. */
 async function over(t: Test, what: string, series: Record<string, string>, ...expected: Expected[]): Promise<void> {
-  t.equal(await promtool.check(rules, { interval: '15s', series, expected }), null, what);
+  t.equal(await checked(series, expected), null, what);
 }
 
 const target = (job: string, pod: string) => `namespace="ep",job="${job}",pod="${pod}",instance="${pod}:9464"`;
@@ -47,7 +54,7 @@ const worker = target('worker', 'worker-1');
 
 t.test('what promtool expects and does not get is a failure', async (t) => {
   const series = { [`eloquentpoll_ledger_violations{${worker}}`]: '1x20' };
-  const check = (...expected: Expected[]) => promtool.check(rules, { interval: '15s', series, expected });
+  const check = (...expected: Expected[]) => checked(series, expected);
   t.equal(await check(fires('2m', 'LedgerViolated')), null);
   t.match(await check(silent('2m', 'LedgerViolated')), /LedgerViolated/);
 });
@@ -225,6 +232,23 @@ t.test('a clock that is wrong in either direction is a ticket; a hiccup is none'
   const labels = { job: 'worker', pod: 'worker-1' };
   for (const seconds of [20, -20]) await over(t, 'wrong', clock(`${seconds}x80`), fires('15m', 'ClockWrong', labels));
   await over(t, 'a hiccup', clock('20x8 0x80'), silent('15m', 'ClockWrong'));
+});
+
+t.test('what is old only until the first worker has started again does not page', async (t) => {
+  // A scrape at 10:00, of a service that stood still for hours or was restored.
+  const since = (name: string, values: string) => ({ [`${name}{${worker}}`]: values });
+  const before = since('eloquentpoll_ledger_checked_timestamp_seconds', '-9000x8 120x80');
+  await over(t, 'a restore', before, silent('1m', 'LedgerUnchecked'), silent('15m', 'LedgerUnchecked'));
+  const never = since('eloquentpoll_ledger_checked_timestamp_seconds', '-9000x80');
+  await over(t, 'no check', never, fires('10m', 'LedgerUnchecked'));
+  const months = since('eloquentpoll_months_end_timestamp_seconds', '3600x8 9000000x80');
+  await over(t, 'months', months, silent('1m', 'MonthMissingSoon'), silent('15m', 'MonthMissingSoon'));
+  await over(
+    t,
+    'no month',
+    since('eloquentpoll_months_end_timestamp_seconds', '3600x80'),
+    fires('10m', 'MonthMissingSoon'),
+  );
 });
 
 t.test('an archive that fails for an hour pages', async (t) => {
