@@ -213,6 +213,20 @@ t.test('a rollout that has stopped halfway, and a gateway that is left alone, ar
   await over(t, 'both', { [ready('a')]: '1x100', [ready('b')]: '1x100' }, silent('20m', 'OneGatewayReady'));
 });
 
+t.test('a Redis that is full and answers pings pages; a failover does not', async (t) => {
+  const queueing = (refused: string, accepted = '0+5x80') => ({
+    [`eloquentpoll_ready_check{${gateway},check="redis"}`]: '1x80',
+    [`eloquentpoll_redis_errors_total{${gateway}}`]: '0x80',
+    [`eloquentpoll_polls_not_queued_total{${gateway}}`]: refused,
+    [`eloquentpoll_polls_accepted_total{${gateway},panel="broad"}`]: accepted,
+  });
+  const labels = { job: 'gateway' };
+  await over(t, 'full', queueing('0x20 0+5x60'), silent('5m', 'RedisAway'), fires('11m', 'RedisAway', labels));
+  await over(t, 'few polls', queueing('0x20 0 1x20 2x20', '0x20 0 1x20 2x20'), fires('8m', 'RedisAway', labels));
+  await over(t, 'a failover', queueing('0x20 5x60'), silent('7m', 'RedisAway'), silent('9m', 'RedisAway'));
+  await over(t, 'no polls', queueing('0x80', '0x80'), silent('10m', 'RedisAway'));
+});
+
 t.test('a flex lane that stands is a ticket within the hour, unless it waits as it should', async (t) => {
   const lane = ({ allowed = '5x400', running = '0x400', spend = '1x400' } = {}) => ({
     [`eloquentpoll_queue_oldest_seconds{${worker},lane="flex"}`]: '0+15x400',
