@@ -227,6 +227,18 @@ t.test('a Redis that is full and answers pings pages; a failover does not', asyn
   await over(t, 'no polls', queueing('0x80', '0x80'), silent('10m', 'RedisAway'));
 });
 
+t.test('a part whose settings a deploy has lost pages; one that never had them does not', async (t) => {
+  const part = (pod: string, values: string) => ({
+    [`eloquentpoll_part_configured{${target('gateway', pod)},part="cards"}`]: values,
+  });
+  const lost = { ...part('old', '1x40 stale'), ...part('new', '_x40 0x200') };
+  await over(t, 'lost', lost, silent('20m', 'PartLost'), fires('30m', 'PartLost', { part: 'cards' }));
+  const half = { ...part('old', '1x240'), ...part('new', '_x40 0x200') };
+  await over(t, 'in one of two', half, fires('30m', 'PartLost', { part: 'cards' }));
+  await over(t, 'never', part('new', '0x240'), silent('30m', 'PartLost'));
+  await over(t, 'newly', { ...part('old', '0x40 stale'), ...part('new', '_x20 1x200') }, silent('40m', 'PartLost'));
+});
+
 t.test('a flex lane that stands is a ticket within the hour, unless it waits as it should', async (t) => {
   const lane = ({ allowed = '5x400', running = '0x400', spend = '1x400' } = {}) => ({
     [`eloquentpoll_queue_oldest_seconds{${worker},lane="flex"}`]: '0+15x400',

@@ -133,6 +133,7 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
     /^eloquentpoll_billed_usd_total\{model="sim\/acorn-mini",payer="account"\} 0$/m,
     'money begins at zero, so that an increase over an hour misses none',
   );
+  t.match(await metrics.text(), /^eloquentpoll_billed_usd_total\{model="none",payer="free_pool"\} 0$/m);
   const answer = await app.inject({ method: 'POST', url: '/api/poll', headers, payload: POLL });
   t.equal(answer.statusCode, 200);
   const { votes, costs } = answer.json();

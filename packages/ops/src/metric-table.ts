@@ -113,6 +113,13 @@ export const METRICS = {
     help: 'Failed rounds of reconciliation: checkouts, deposits, transfers, movements.',
   },
 
+  eloquentpoll_part_configured: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['part'],
+    help: '1 if this gateway has the settings of a part: cards, usdc, logins, receipts, webhooks.',
+  },
+
   eloquentpoll_batches_running: {
     type: 'gauge',
     on: GATEWAY,

@@ -51,6 +51,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   // Created at startup, so that the first event shows as an increase.
   for (const reason of REFUSALS) metrics.counter('eloquentpoll_polls_refused_total', reason);
   metrics.reading('eloquentpoll_provider_spend_ceiling_usd', () => ceilings(context));
+  metrics.reading('eloquentpoll_part_configured', () => partsOf(context));
   metrics.reading('eloquentpoll_sse_streams', () => streams.count());
   metrics.reading('eloquentpoll_sse_streams_blocked', () => streams.blocked());
   metrics.reading('eloquentpoll_polls_watched', () => bus.watched());
@@ -99,6 +100,12 @@ const secondsBehind = (replica: Replica | null): number | null => {
   const lagMs = replica ? replica.lagMs() : 0;
   return lagMs === null ? null : lagMs / 1_000;
 };
+
+/** Parts that are off without their settings, and then answer `not_configured`. */
+const partsOf = ({ processor, deposits, identityProvider, receipts, webhooks }: OperatorsContext) =>
+  Object.entries({ cards: processor, usdc: deposits, logins: identityProvider, receipts, webhooks }).map(
+    ([part, its]) => [[part], its ? 1 : 0] as const,
+  );
 
 const fleetOf = ({ bus, storage }: OperatorsContext): FleetSource => ({
   queue: async () => {

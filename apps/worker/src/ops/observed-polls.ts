@@ -115,6 +115,7 @@ function moneyMetrics(metrics: Metrics, models: readonly string[]) {
       metrics.counter('eloquentpoll_billed_usd_total', model, payer);
       metrics.counter('eloquentpoll_provider_cost_usd_total', model, payer);
     }
+  metrics.counter('eloquentpoll_billed_usd_total', 'none', 'free_pool');
   return {
     enter({ aborted = [], payer: account }: FinishedPoll, { votes, response, unvotedU }: Stored): void {
       const panel = response.preset;
