@@ -306,5 +306,5 @@ t.test('logins or card events that all fail are a ticket; noise on an installati
     { ...bought, ...unsigned, ...answers('receiveStripeEvent', '200', '0+1x400') },
     silent('60m', 'CardEventsRefused'),
   );
-  await over(t, 'nobody buys', unsigned, silent('60m', 'CardEventsRefused'));
+  await over(t, 'no customer buys', unsigned, silent('60m', 'CardEventsRefused'));
 });

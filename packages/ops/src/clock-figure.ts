@@ -1,6 +1,6 @@
 import type { Metrics } from './metrics.ts';
 
-/** How far this process's clock is from that of Postgres. The time that the query takes cannot be told from a difference. */
+/** How far this process's clock is from that of Postgres. A difference within the time of the query does not count. */
 export function clockFigure(metrics: Metrics, askOther: () => Promise<number>, now: () => number = Date.now): void {
   metrics.reading('eloquentpoll_clock_ahead_seconds', async () => {
     const asked = now();
