@@ -2,7 +2,7 @@ import { openMetrics } from '@eloquentpoll/ops';
 import t from 'tap';
 import { rejectionReport } from '../src/ops/rejections.ts';
 
-t.test('a rejected field is logged with what to change and counted, a refused key is logged', async (t) => {
+t.test('a rejected field is logged with what to change and counted, a refused key too', async (t) => {
   const metrics = openMetrics('worker');
   const lines: [object, string][] = [];
   const report = rejectionReport(
@@ -19,6 +19,10 @@ t.test('a rejected field is logged with what to change and counted, a refused ke
     ],
     [{ provider: 'openai', status: 401, change: 'the key in OPENAI_API_KEY' }, 'provider.access_refused'],
   ]);
+  t.match(
+    await metrics.text(),
+    /eloquentpoll_provider_access_refused_total\{provider="openai",model="openai\/gpt-5.6-luna"\} 1/,
+  );
   t.match(
     await metrics.text(),
     /eloquentpoll_provider_fields_rejected_total\{model="openai\/gpt-5.6-luna",field="temperature"\} 1/,

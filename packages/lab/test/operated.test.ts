@@ -133,6 +133,7 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
     /^eloquentpoll_billed_usd_total\{model="sim\/acorn-mini",payer="account"\} 0$/m,
     'money begins at zero, so that an increase over an hour misses none',
   );
+  t.match(await metrics.text(), /^eloquentpoll_billed_usd_total\{model="none",payer="free_pool"\} 0$/m);
   const answer = await app.inject({ method: 'POST', url: '/api/poll', headers, payload: POLL });
   t.equal(answer.statusCode, 200);
   const { votes, costs } = answer.json();
@@ -157,6 +158,7 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
   metrics.counter('eloquentpoll_votes_cost_unknown_total', 'sim/acorn-mini');
   metrics.counter('eloquentpoll_provider_cost_usd_total', 'sim/acorn-mini', 'account');
   metrics.counter('eloquentpoll_canaries_total', 'sim/acorn-mini', 'known', 'failed');
+  metrics.counter('eloquentpoll_provider_access_refused_total', 'openai', 'sim/acorn-mini');
   metrics.counter('eloquentpoll_provider_fields_rejected_total', 'sim/acorn-mini', 'seed');
   t.same(metrics.unused(), []);
   text = await shown();

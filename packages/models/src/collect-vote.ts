@@ -97,11 +97,13 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     if ('reply' in result) {
       watch.answered();
       const { reply } = result;
-      const usage = countedUsage(model, reply, { searched: search, callMaxU: request.call.maxU });
+      const said = countedUsage(model, reply, { searched: search, callMaxU: request.call.maxU });
       // The model did not see the whole question. The server cut it, and would cut it again.
-      const reading: AnswerReading = isCutPrompt(model, usage, prompt.block)
+      const reading: AnswerReading = isCutPrompt(model, said, prompt.block)
         ? { error: 'provider_error', repair: false }
         : readAnswer(model, reply, prompt.labels);
+      // A vote on a prompt of no tokens was not counted: believed, it would cost and bill nothing.
+      const usage = 'vote' in reading && said?.inputTokens === 0 ? null : said;
       const counted = usage && costOfUsage(model, usage, search);
       costs.ended({
         said: believedCost(readProviderCost(reply, model.feePpm), counted, request.call.maxU),

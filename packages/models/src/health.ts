@@ -13,6 +13,8 @@ export type { ModelRecord } from './record.ts';
 
 const READ_TIMEOUT_MS = 200;
 const MAX_AGE_MS = 2_000;
+/** Without a call for this long after its rest, a model does not count as failing: it is not known. */
+const UNASKED_MS = 3_600_000;
 
 export interface ModelHealth {
   /** By model id. Default: all models of the roster file. */
@@ -81,7 +83,7 @@ interface Entry {
 
 function recordOf(model: Model, entry: Entry | undefined, now: number): ModelRecord {
   if (!entry) return summary(emptyTally(), 0, model, false);
-  return summary(entry.tally, now - entry.at, model, entry.level > 0 && entry.until > now);
+  return summary(entry.tally, now - entry.at, model, entry.level > 0 && now - entry.until < UNASKED_MS);
 }
 
 function entryOf(id: string, text: string): [string, Entry][] {

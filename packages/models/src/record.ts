@@ -19,8 +19,8 @@ export interface ModelRecord {
   p90Ms: number;
   /** Number of recent calls behind these figures. 0 if they come from the roster file. */
   calls: number;
-  /** True while the fleet does not ask the model because its last calls failed. */
-  resting: boolean;
+  /** True from when its breaker opens until a call succeeds, also while a probe runs or is due. */
+  failing: boolean;
 }
 
 export const HALF_LIFE_MS = 30 * 60_000;
@@ -67,7 +67,7 @@ export function summary(
   tally: CallTally,
   ageMs: number,
   panel: { p50Ms: number; p90Ms: number },
-  resting: boolean,
+  failing: boolean,
 ): ModelRecord {
   const fade = 0.5 ** (Math.max(0, ageMs) / HALF_LIFE_MS);
   const calls = tally.calls * fade;
@@ -78,6 +78,6 @@ export function summary(
     p50Ms: known ? Math.round(percentileMs(tally.bins, 0.5)) : panel.p50Ms,
     p90Ms: known ? Math.round(percentileMs(tally.bins, 0.9)) : panel.p90Ms,
     calls: Math.round(calls),
-    resting,
+    failing,
   };
 }

@@ -46,6 +46,11 @@ const CASES: [string, Parameters<Awaited<ReturnType<typeof misbehavingServer>>['
     { error: null, cost: cost(100, 1_000, 0), tokens: undefined },
   ],
   [
+    'a vote on a prompt that had no tokens, says its provider',
+    [votes(0, { usage: { prompt_tokens: 0, completion_tokens: 0, cost: 0 } })],
+    { error: null, billed_u: /^[1-9]/, provider_cost_u: null, cost: cost(100, 1_000, 0), tokens: undefined },
+  ],
+  [
     'a vote by our own key behind OpenRouter: its fee and the bill of the vendor',
     [votes(0, ownKey(0, 700))],
     { provider_cost_u: 700, cost: cost(700, 700, 0) },

@@ -38,12 +38,12 @@ t.test('failure rates and latencies of all workers add up and reach a reader', a
   }
   const records = await openHealth({ redis, prefix, panels }).snapshot();
   const record = records.get(MODEL)!;
-  t.match(record, { calls: 24, resting: false });
+  t.match(record, { calls: 24, failing: false });
   t.ok(Math.abs(record.failureRate - 2 / 44) < 1e-3, String(record.failureRate));
   t.ok(record.p50Ms > 0 && record.p90Ms >= record.p50Ms && record.p90Ms < 5_000, JSON.stringify(record));
   t.same(
     records.get('t/bay-1'),
-    { failureRate: 0, p50Ms: 10, p90Ms: 20, calls: 0, resting: false },
+    { failureRate: 0, p50Ms: 10, p90Ms: 20, calls: 0, failing: false },
     'what is not known comes from the panel',
   );
   t.same([...(await openHealth({ redis, prefix, panels }).snapshot(['t/bay-1', 't/gone'])).keys()], ['t/bay-1']);
@@ -61,9 +61,11 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   await using second = openAsker(options);
   server.behave(MODEL, json({}, 404));
   for (let i = 0; i < 5; i += 1) await first.ask(voteRequest());
-  const resting = async (): Promise<boolean> =>
-    (await openHealth({ redis, prefix, panels }).snapshot([MODEL])).get(MODEL)!.resting;
-  await eventually('the model rests', resting);
+  const failing = async (laterMs = 0): Promise<boolean> => {
+    const health = openHealth({ redis, prefix, panels, now: () => Date.now() + laterMs });
+    return (await health.snapshot([MODEL])).get(MODEL)!.failing;
+  };
+  await eventually('the model rests', failing);
   // The second worker hears of it with its next round trip, which any vote of its own sets off.
   await eventually('the second worker does not ask', async () => {
     await second.ask(voteRequest({ modelId: 't/bay-1' }));
@@ -80,6 +82,8 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   await server.called(before + 1);
   t.match(await second.ask(voteRequest()), { calls: 0, error: 'provider_error' }, 'another process probes');
   t.equal(await redis.exists(probeKey(prefix, MODEL)), 1, 'and keeps the probe');
+  t.ok(await failing(60_000), 'the rest is over and no call has succeeded: alarms must not see the model as sound');
+  t.notOk(await failing(2 * 3_600_000), 'without any test for an hour, nothing is known');
   answer();
   t.match(await probe, { error: null });
   server.behave(MODEL, votes());
@@ -88,7 +92,7 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
     await second.ask(voteRequest({ modelId: 't/bay-1' }));
     return (await second.ask(voteRequest())).error === null;
   });
-  await eventually('the model is asked again', async () => !(await resting()));
+  await eventually('the model is asked again', async () => !(await failing()));
 });
 
 t.test('workers believe each other after Redis was emptied', async (t) => {

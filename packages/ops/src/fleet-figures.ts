@@ -29,6 +29,7 @@ export interface StoreFigures {
   monthsEndAt: Date;
   keptTooLong: Record<Kept, Date | null>;
   unsealedSince: Date | null;
+  archiveFails: boolean;
 }
 
 export interface MoneyFigures {
@@ -100,6 +101,7 @@ export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource 
   metrics.reading('eloquentpoll_receipts_unsealed_seconds', async () =>
     ageS((await fleet.store()).unsealedSince?.getTime() ?? null),
   );
+  metrics.reading('eloquentpoll_wal_archive_failing', async () => ((await fleet.store()).archiveFails ? 1 : 0));
   metrics.reading('eloquentpoll_provider_spend_usd', async () => {
     const { hourU, dayU } = (await fleet.store()).spend;
     return [

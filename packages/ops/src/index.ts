@@ -1,4 +1,5 @@
 export type { Counter, Histogram } from './cells.ts';
+export { clockFigure } from './clock-figure.ts';
 export { type FleetSource, fleetFigures } from './fleet-figures.ts';
 export { LOG_LEVELS, type Logger, type LogLevel, openLog } from './log.ts';
 export { type LoopCheck, watchLoop } from './loop-check.ts';

@@ -113,6 +113,13 @@ export const METRICS = {
     help: 'Failed rounds of reconciliation: checkouts, deposits, transfers, movements.',
   },
 
+  eloquentpoll_part_configured: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['part'],
+    help: '1 if this gateway has the settings of a part: cards, usdc, logins, receipts, webhooks.',
+  },
+
   eloquentpoll_batches_running: {
     type: 'gauge',
     on: GATEWAY,
@@ -163,7 +170,7 @@ export const METRICS = {
     type: 'counter',
     on: WORKER,
     labels: ['panel', 'status', 'reason'],
-    help: 'Stored polls by status (success, partial, failed) and by the reason why they stopped (mathematical_lock, confidence, budget, roster_exhausted, deadline).',
+    help: 'Stored polls by status (success, partial, failed) and by the reason why they stopped (mathematical_lock, confidence, budget, roster_exhausted, deadline, or canceled before the first vote).',
   },
   eloquentpoll_polls_buried_total: {
     type: 'counter',
@@ -206,6 +213,12 @@ export const METRICS = {
     on: WORKER,
     labels: ['model', 'field'],
     help: 'Request fields that a provider rejects, each counted once per process; the log says what to change.',
+  },
+  eloquentpoll_provider_access_refused_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['provider', 'model'],
+    help: 'Answers 401, 402 or 403 about our key or credit; each provider and status counted once per process, with the model that was asked.',
   },
   eloquentpoll_vote_duration_seconds: {
     type: 'histogram',
@@ -338,7 +351,7 @@ export const METRICS = {
     type: 'gauge',
     on: WORKER,
     labels: ['model'],
-    help: '1 while the breaker of a model is open because the model kept failing.',
+    help: '1 from when the breaker of a model opens until one of its calls succeeds, also between rests, while its probes fail.',
   },
   eloquentpoll_canaries_total: {
     type: 'counter',
@@ -518,8 +531,20 @@ export const METRICS = {
     labels: [],
     help: 'How long ago the oldest day with unsealed receipts ended; 0 if all days are sealed.',
   },
+  eloquentpoll_wal_archive_failing: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: '1 if the newest attempt of Postgres to archive its WAL failed; 0 also where it archives none.',
+  },
 
   // The process.
+  eloquentpoll_clock_ahead_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'By how much the clock of this process is at least ahead of that of Postgres; negative if it is behind.',
+  },
   eloquentpoll_ready: {
     type: 'gauge',
     on: BOTH,

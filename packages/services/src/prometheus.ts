@@ -36,16 +36,18 @@ export interface PrometheusOptions {
   tools?: string;
 }
 
-const PROGRAM: WantedProgram = {
-  names: ['prometheus'],
+/** Both come in one package. */
+type ProgramName = 'prometheus' | 'promtool';
+const wanted = (name: ProgramName): WantedProgram => ({
+  names: [name],
   versionFlag: '--version',
-  readVersion: (output) => /^prometheus, version (\d\S*)/m.exec(output)?.[1] ?? null,
-};
+  readVersion: (output) => new RegExp(`^${name}, version (\\d\\S*)`, 'm').exec(output)?.[1] ?? null,
+});
 const START_MS = 30_000;
 
 export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
   const { group, stage } = options;
-  const program = await findPrometheus(options.env ?? process.env, options.tools);
+  const program = await findPrometheus('prometheus', options.env ?? process.env, options.tools);
   const folder = join(group.folder, 'prometheus');
   const [config, rules] = [join(group.folder, 'prometheus.json'), join(group.folder, 'prometheus-rules.json')];
   writeFileSync(rules, options.rules);
@@ -81,12 +83,13 @@ const settingsOf = ({ targets, scrapeEveryS }: PrometheusOptions, rules: string)
   ],
 });
 
-async function findPrometheus(env: NodeJS.ProcessEnv, tools = toolsFolder): Promise<Program> {
+export async function findPrometheus(name: ProgramName, env: NodeJS.ProcessEnv, tools = toolsFolder): Promise<Program> {
+  const program = wanted(name);
   const kept = join(tools, 'prometheus');
   return (
-    (await installedProgram(PROGRAM, env)) ??
-    (await unpackedProgram(PROGRAM, kept)) ??
-    ((await fetchWithApt(kept, [['prometheus']], env)) ? await unpackedProgram(PROGRAM, kept) : null) ??
+    (await installedProgram(program, env)) ??
+    (await unpackedProgram(program, kept)) ??
+    ((await fetchWithApt(kept, [['prometheus']], env)) ? await unpackedProgram(program, kept) : null) ??
     refuse()
   );
 }

@@ -28,6 +28,8 @@ export interface FleetFigures {
   keptTooLong: Record<'polls' | 'accounts' | 'rows', Date | null>;
   /** Since when the oldest finished day of receipts has been waiting for its seal. */
   unsealedSince: Date | null;
+  /** Whether the newest attempt of Postgres to archive its WAL failed. */
+  archiveFails: boolean;
 }
 
 /** By what the batch waits for: a gateway that turns rows into polls, or workers that run its polls. */
@@ -43,7 +45,7 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
   const { rows } = await sql<Row>`
     select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, i.of_gateway, i.of_worker, l.checked_at, l.took_ms, l.violations, l.failures, m.months_end_at,
            k.polls as polls_since, k.accounts as accounts_since, k.other_rows as rows_since,
-           r.since as unsealed_since
+           r.since as unsealed_since, a.fails as archive_fails
       from (select count(*) filter (where lease_owner is not null and lease_until >= now())::integer as held,
                    count(*) filter (where (lease_owner is null or lease_until < now())
                                         and (lane = 'standard' or lease_epoch > 0))::integer as lapsed,
@@ -59,9 +61,11 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
      cross join (select max(ends_at) as months_end_at from months) m
      cross join kept_too_long() k
      cross join (select case when day < (now() at time zone 'utc')::date then (day + 1)::timestamp at time zone 'utc' end as since
-                   from day_to_seal() as day) r`.execute(db);
+                   from day_to_seal() as day) r
+     cross join (select coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as fails
+                   from pg_stat_archiver) a`.execute(db);
   const { held, lapsed, overdue, buried, free_pool_u, of_gateway, of_worker, months_end_at, ...more } = rows[0]!;
-  const { polls_since, accounts_since, rows_since, unsealed_since, ...ledger } = more;
+  const { polls_since, accounts_since, rows_since, unsealed_since, archive_fails, ...ledger } = more;
   const { checked_at, took_ms, violations, failures } = ledger;
   return {
     held,
@@ -75,6 +79,7 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
     monthsEndAt: months_end_at,
     keptTooLong: { polls: polls_since, accounts: accounts_since, rows: rows_since },
     unsealedSince: unsealed_since,
+    archiveFails: archive_fails,
   };
 }
 
@@ -95,4 +100,5 @@ interface Row {
   accounts_since: Date | null;
   rows_since: Date | null;
   unsealed_since: Date | null;
+  archive_fails: boolean;
 }

@@ -86,6 +86,7 @@ const FLEET: Kinds<FleetFigures> = {
   monthsEndAt: 'date',
   keptTooLong: 'object',
   unsealedSince: 'date?',
+  archiveFails: 'boolean',
 };
 const LEDGER: Kinds<FleetFigures['ledger']> = {
   checkedAt: 'date',

@@ -1,5 +1,6 @@
 import { FREE_PRESETS, PRESETS } from '@eloquentpoll/contracts';
 import {
+  clockFigure,
   type FleetSource,
   fleetFigures,
   type OpsPort,
@@ -12,7 +13,7 @@ import {
 } from '@eloquentpoll/ops';
 import { SettingError } from '@eloquentpoll/ops/settings';
 import { spendCeiling } from '@eloquentpoll/polls';
-import { findPoll, type Replica, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
+import { findPoll, type Replica, readFleetFigures, readMoneyFigures, storageTime } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 import { READ_FROM } from '../http/lagging-reads.ts';
@@ -41,6 +42,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   await using made = new AsyncDisposableStack();
   const loop = made.use(watchLoop());
   made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
+  clockFigure(metrics, () => storageTime(storage));
   poolFigures(metrics, storage.pool, config.database.maxConnections);
   fleetFigures(metrics, fleetOf(context));
   for (const panel of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', panel);
@@ -49,6 +51,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   // Created at startup, so that the first event shows as an increase.
   for (const reason of REFUSALS) metrics.counter('eloquentpoll_polls_refused_total', reason);
   metrics.reading('eloquentpoll_provider_spend_ceiling_usd', () => ceilings(context));
+  metrics.reading('eloquentpoll_part_configured', () => partsOf(context));
   metrics.reading('eloquentpoll_sse_streams', () => streams.count());
   metrics.reading('eloquentpoll_sse_streams_blocked', () => streams.blocked());
   metrics.reading('eloquentpoll_polls_watched', () => bus.watched());
@@ -97,6 +100,12 @@ const secondsBehind = (replica: Replica | null): number | null => {
   const lagMs = replica ? replica.lagMs() : 0;
   return lagMs === null ? null : lagMs / 1_000;
 };
+
+/** Parts that are off without their settings, and then answer `not_configured`. */
+const partsOf = ({ processor, deposits, identityProvider, receipts, webhooks }: OperatorsContext) =>
+  Object.entries({ cards: processor, usdc: deposits, logins: identityProvider, receipts, webhooks }).map(
+    ([part, its]) => [[part], its ? 1 : 0] as const,
+  );
 
 const fleetOf = ({ bus, storage }: OperatorsContext): FleetSource => ({
   queue: async () => {

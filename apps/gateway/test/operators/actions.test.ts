@@ -347,6 +347,44 @@ t.test('a correction is two entries, to the same account or another', async (t) 
   t.same(await checkLedger(storage), []);
 });
 
+t.test('a correction only takes or only gives, to the millionth of a dollar', async (t) => {
+  const shop = await operated(t);
+  const { storage } = shop.context;
+  const { accountId: subject } = await shop.keyWith(50);
+  t.match(await shop.act('correct', { subject, wrong: '7.000001', right: '0' }), {
+    outcome: 'corrected',
+    facts: { takes_u: '7000001', gives_u: '0' },
+  });
+  t.equal((await balanceOf(storage, subject))!.postedU, 42_999_999n);
+  t.match(await shop.act('correct', { subject, wrong: '0', right: '0.000002' }), { outcome: 'corrected' });
+  t.equal((await balanceOf(storage, subject))!.postedU, 43_000_001n);
+  t.match(await shop.act('correct', { subject, wrong: '0.00', right: '0' }), { outcome: 'no_amount' });
+  t.equal((await shop.send('correct', { subject, wrong: '1.0000001', right: '0' })).status, 400, 'not seven decimals');
+  t.same(await checkLedger(storage), []);
+});
+
+t.test(
+  'a misfit is shown with its exact amount and what identifies it, and can be refunded to the last unit',
+  async (t) => {
+    const { shop, chain, scan, storage } = await paidInUsdc(t);
+    const from = Wallet.createRandom().address;
+    chain.transaction([chain.transferEvent({ from, to: FAKE_PAY_TO, value: 3_000_001n })]);
+    await scan();
+    const [misfit] = (await shop.look()).misfits;
+    t.match(misfit, { amountU: '3000001', details: { payer: from.toLowerCase(), tx_hash: /^0x[0-9a-f]{64}$/ } });
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    const html = await (await fetch(`${shop.url}/admin`, { headers })).text();
+    t.ok(html.includes('3.000001') && html.includes(`payer ${from.toLowerCase()}`));
+    const accountId = await createAccount(storage);
+    await shop.act('match', { subject: misfit.id, account: accountId });
+    const { id } = await storage.db.selectFrom('deposits').select('id').executeTakeFirstOrThrow();
+    const tx = `0x${randomBytes(32).toString('hex')}`;
+    t.match(await shop.act('refund-deposit', { subject: id, amount: '3.000001', tx }), { outcome: 'refunded' });
+    t.equal(await dollars(shop, accountId), 0);
+    t.same(await checkLedger(storage), []);
+  },
+);
+
 t.test(
   'free polls, then all, are stopped with 503 and Retry-After on every gateway, and go on; running polls end',
   async (t) => {

@@ -1,4 +1,4 @@
-import { FREE_PRESETS, PRESETS } from '@eloquentpoll/contracts';
+import { FREE_PRESETS, type PollResponse, PRESETS } from '@eloquentpoll/contracts';
 import type { Counter, Histogram, Metrics } from '@eloquentpoll/ops';
 import { isFree, laneOf } from '@eloquentpoll/polls';
 import type { Claim, Finished, FinishedPoll } from '@eloquentpoll/storage';
@@ -93,6 +93,13 @@ const PAYERS = ['account', 'free_pool'] as const;
 type Payer = (typeof PAYERS)[number];
 type Stored = Extract<Finished, { outcome: 'stored' }>;
 
+/** Polls canceled before any vote have a reason of their own, so that alarms can leave them out. */
+export const countedReasonOf = ({
+  code,
+  termination_reason,
+}: Pick<PollResponse, 'code' | 'termination_reason'>): string =>
+  code === 'poll_canceled' ? 'canceled' : (termination_reason ?? 'deadline');
+
 function moneyMetrics(metrics: Metrics, models: readonly string[]) {
   const margin = { account: 0, free_pool: 0 };
   metrics.reading('eloquentpoll_margin_usd', () => PAYERS.map((payer) => [[payer], margin[payer]] as const));
@@ -108,11 +115,12 @@ function moneyMetrics(metrics: Metrics, models: readonly string[]) {
       metrics.counter('eloquentpoll_billed_usd_total', model, payer);
       metrics.counter('eloquentpoll_provider_cost_usd_total', model, payer);
     }
+  metrics.counter('eloquentpoll_billed_usd_total', 'none', 'free_pool');
   return {
     enter({ aborted = [], payer: account }: FinishedPoll, { votes, response, unvotedU }: Stored): void {
       const panel = response.preset;
       const payer = account === undefined ? 'free_pool' : 'account';
-      const reason = response.termination_reason ?? 'deadline';
+      const reason = countedReasonOf(response);
       metrics.counter('eloquentpoll_polls_ended_total', panel, response.status, reason).n += 1;
       metrics.counter('eloquentpoll_votes_skipped_total', panel).n += response.models_skipped;
       for (const { model_id: model, billed_u, provider_cost_u, cost, calls } of votes) {

@@ -1,4 +1,5 @@
 import {
+  clockFigure,
   type FleetSource,
   fleetFigures,
   openOpsPort,
@@ -8,7 +9,7 @@ import {
   type Readiness,
   watchLoop,
 } from '@eloquentpoll/ops';
-import { findPoll, readFailedModels, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
+import { findPoll, readFailedModels, readFleetFigures, readMoneyFigures, storageTime } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 import type { OpenContext } from '../context.ts';
@@ -32,6 +33,7 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
   await using made = new AsyncDisposableStack();
   const loop = made.use(watchLoop());
   made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
+  clockFigure(metrics, () => storageTime(storage));
   poolFigures(metrics, storage.pool, config.databasePool);
   const sources: FleetSource = {
     queue: async () => {
@@ -54,7 +56,7 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
   let serving: Pick<Serving, 'flexAllowed'> | null = null;
   metrics.reading('eloquentpoll_flex_allowed', () => serving?.flexAllowed ?? 0);
   metrics.reading('eloquentpoll_breaker_open', async () =>
-    [...(await models.snapshot())].map(([model, { resting }]) => [[model], resting ? 1 : 0] as const),
+    [...(await models.snapshot())].map(([model, { failing }]) => [[model], failing ? 1 : 0] as const),
   );
   metrics.reading('eloquentpoll_models_taken_out', async () => {
     const failed = new Set((await readFailedModels(storage)).map(({ modelId }) => modelId));

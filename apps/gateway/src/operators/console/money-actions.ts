@@ -19,6 +19,8 @@ import {
 import { syncPayment } from '../../payments/card/sync-payment.ts';
 import { centsOf, unitsOf } from '../../payments/usdc/amount.ts';
 import {
+  centsField,
+  microUsdOfText,
   OF_ACCOUNT,
   OF_CHECKOUT,
   OF_DEPOSIT,
@@ -34,7 +36,7 @@ import {
 export const refund: OperatorAction = {
   label: 'Refund a card payment',
   subject: OF_CHECKOUT,
-  fields: [usdField('amount', 'amount')],
+  fields: [centsField('amount', 'amount')],
   async perform(context, { actionId, isRepeat, subject, values }) {
     const { processor, storage, log } = context;
     if (!processor) return { outcome: 'not_configured' };
@@ -58,7 +60,7 @@ export const refundDeposit: OperatorAction = {
   subject: OF_DEPOSIT,
   fields: [usdField('amount', 'amount'), { name: 'tx', label: 'transaction', pattern: /^0x[0-9a-f]{64}$/ }],
   async perform({ storage }, { isRepeat, subject, values }) {
-    const amountU = unitsOf(Number(values.amount));
+    const amountU = microUsdOfText(values.amount!);
     return inTransaction(storage, async (tx) => {
       const paid = await findCreditedDeposit(tx, subject);
       if (!paid) return { outcome: 'gone' };
@@ -73,20 +75,21 @@ export const refundDeposit: OperatorAction = {
   },
 };
 
-/** Reverses a wrong booking and books the right amount, to the same account or another. */
+/** Reverses a wrong booking, books the right amount to the same account or another, or both. */
 export const correct: OperatorAction = {
   label: 'Correct the ledger',
   subject: OF_ACCOUNT,
   fields: [usdField('wrong', 'takes'), usdField('right', 'gives'), otherAccount('gives to another account')],
   async perform({ storage }, { actionId, subject, values }) {
-    const [wrongU, rightU] = [unitsOf(Number(values.wrong)), unitsOf(Number(values.right))];
+    const [wrongU, rightU] = [microUsdOfText(values.wrong!), microUsdOfText(values.right!)];
     const to = values.account || subject;
     const areKnown = (await balanceOf(storage, subject)) !== null && (await balanceOf(storage, to)) !== null;
-    if (!areKnown || wrongU === 0n || rightU === 0n) return { outcome: 'gone' };
+    if (!areKnown) return { outcome: 'gone' };
+    if (wrongU === 0n && rightU === 0n) return { outcome: 'no_amount' };
     await inTransaction(storage, async (tx) => {
-      const name = `correction:${actionId}`;
-      await reverseCredit(tx, { accountId: subject, amountU: wrongU, source: 'operator', idem: `${name}:takes` });
-      await creditAccount(tx, { accountId: to, amountU: rightU, source: 'operator', idem: `${name}:gives` });
+      const [name, source] = [`correction:${actionId}`, 'operator'] as const;
+      if (wrongU > 0n) await reverseCredit(tx, { accountId: subject, amountU: wrongU, source, idem: `${name}:takes` });
+      if (rightU > 0n) await creditAccount(tx, { accountId: to, amountU: rightU, source, idem: `${name}:gives` });
     });
     return { outcome: 'corrected', facts: { takes_u: String(wrongU), gives_u: String(rightU), to } };
   },

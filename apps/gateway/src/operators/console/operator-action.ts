@@ -14,7 +14,8 @@ export const OUTCOMES = {
   revoked: 'All keys and logins of the account were ended.',
   refunded: 'The money goes back, and was taken from the account.',
   too_much: 'That is more than is left of the payment.',
-  corrected: 'Two entries correct the ledger.',
+  corrected: 'The ledger is corrected by an entry for each amount.',
+  no_amount: 'Nothing to do: both amounts are 0.',
   matched: 'The transfer was credited.',
   ignored: 'It is not looked at any more.',
   not_by_hand: 'A card payment is matched by the comparison with the processor; ignore it, or correct the ledger.',
@@ -67,11 +68,24 @@ export const OF_DEPOSIT = uuid('deposit id');
 export const OF_POLL: ActionField = { name: 'subject', label: 'poll id', pattern: /^ps_[\w-]{1,60}$/ };
 export const OF_ROW: ActionField = { name: 'subject', label: 'number', pattern: /^\d{1,18}$/ };
 
-export const usdField = (name: string, label: string): ActionField => ({
+/** Card payments have cents. */
+export const centsField = (name: string, label: string): ActionField => ({
   name,
   label: `${label}, USD`,
   pattern: /^\d{1,6}(\.\d{1,2})?$/,
 });
+/** Ledger and USDC have six decimals. */
+export const usdField = (name: string, label: string): ActionField => ({
+  name,
+  label: `${label}, USD`,
+  pattern: /^\d{1,6}(\.\d{1,6})?$/,
+});
+/** Micro-USD of the text of a `usdField`. */
+export function microUsdOfText(text: string): bigint {
+  const [dollars = '', fraction = ''] = text.split('.');
+  return BigInt(dollars + fraction.padEnd(6, '0'));
+}
+
 export const otherAccount = (label: string): ActionField => ({
   name: 'account',
   label,

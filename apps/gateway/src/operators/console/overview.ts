@@ -39,7 +39,8 @@ export interface Overview {
   buried: Omit<BuriedPoll, 'spec' | 'accountId'>[] | null;
   failed: FailedPoll[] | null;
   controls: Controls | null;
-  misfits: Omit<Misfit, 'details'>[] | null;
+  /** With what an operator needs to find the money: transaction, payer, payment, account. */
+  misfits: Misfit[] | null;
   /** Callers whose questions cause failed calls today. */
   callers: CallerFailures[] | null;
   log: LoggedAct[] | null;
@@ -71,7 +72,7 @@ export async function overview({ storage, bus, log }: OperatorsContext): Promise
     buried: buried?.map(({ spec: _spec, accountId: _account, ...rest }) => rest) ?? null,
     failed,
     controls,
-    misfits: misfits?.map(({ details: _details, ...rest }) => rest) ?? null,
+    misfits,
     callers,
     log: acts,
   };

@@ -98,15 +98,16 @@ ${moneyAndAccounts(content, form)}
 function moneyAndAccounts({ misfits, callers, log }: Overview, form: Form): string {
   return `${consoleTable(
     'Money that no row explains, the oldest first',
-    ['no.', 'from', 'reference', 'reason', 'USD', 'since', ''],
+    ['no.', 'from', 'reference', 'reason', 'USD', 'since', 'details', ''],
     misfits,
     (one) => [
       String(one.id),
       one.source,
       one.reference,
       one.reason,
-      (Number(one.amountU) / 1e6).toFixed(2),
+      exactUsd(one.amountU),
       instant(one.firstSeenAt),
+      namedTexts(one.details),
       raw(
         `${one.source === 'chain' && !isLostDeposit(one) ? form('match', String(one.id)) : ''} ${form('ignore', String(one.id))}`,
       ),
@@ -133,20 +134,23 @@ ${consoleTable(
   'What operators did, the newest first',
   ['when', 'who', 'what', 'about', 'why', 'outcome', 'facts'],
   log,
-  (one) => [
-    instant(one.at),
-    one.operator,
-    one.verb,
-    one.subject,
-    one.reason,
-    one.outcome,
-    Object.entries(one.facts)
-      .map(([name, value]) => `${name} ${value}`)
-      .join(', '),
-  ],
+  (one) => [instant(one.at), one.operator, one.verb, one.subject, one.reason, one.outcome, namedTexts(one.facts)],
 )}`;
 }
 
 /** Null before the first free poll of the day. */
 const poolText = (freePoolU: bigint | null): string =>
   freePoolU === null ? 'unused today' : `$${(Number(freePoolU) / 1e6).toFixed(2)}`;
+
+const namedTexts = (texts: Readonly<Record<string, string>>): string =>
+  Object.entries(texts)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+
+/** All six decimals that are not 0, at least two. */
+function exactUsd(amountU: bigint): string {
+  const [sign, digits] = amountU < 0n ? ['-', String(-amountU)] : ['', String(amountU)];
+  const padded = digits.padStart(7, '0');
+  const fraction = padded.slice(-6).replace(/0{1,4}$/, '');
+  return `${sign}${padded.slice(0, -6)}.${fraction}`;
+}
