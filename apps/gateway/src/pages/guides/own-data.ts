@@ -26,7 +26,7 @@ curl -sS --fail-with-body "${baseUrl}/api/batches/$BATCH/report" -H "Authorizati
 <ul>
 <li>A few hundred rows, drawn at random from the questions that you will ask later. With fewer than 100 rows there is no recommendation; 400 rows show the accuracy to within about five points.</li>
 <li>A <code>confidence_threshold</code> of 1: polls then stop only when nothing can change the answer, and every other threshold can be replayed from the votes.</li>
-<li>To compare presets, send the same rows once with each <code>preset</code>; they can all be in one batch. It takes about a thousand rows to show that a cheaper preset is right as often.</li>
+<li>To compare presets, send the same rows once with each <code>preset</code>, also in one batch. That a cheaper one is as good takes about a thousand rows.</li>
 </ul>
 <h2>How to read it</h2>
 <ul>
