@@ -2,7 +2,10 @@
 -- published figures are built from stay. Every way to delete a poll ends here. Returns those that it emptied: not
 -- running polls, and not those that were empty before.
 create or replace function empty_polls(p_ids text[]) returns setof text
-language plpgsql security definer set search_path = public, pg_temp as $$
+language plpgsql security definer set search_path = public, pg_temp
+-- Each statement looks up the rows of a few polls. The planner expects every id in every month, and would rather read
+-- the labels of all polls to join them.
+set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_ids text[];
   v_pair record;

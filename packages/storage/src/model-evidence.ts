@@ -69,7 +69,8 @@ export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise
     ), shared as (
       select n.*, p.spec->'options' as texts,
              row_number() over (partition by coalesce(p.tenant, '') order by n.created_at desc) as of_tenant
-        from newest n join polls p on p.id = n.poll_id
+        -- One lookup for each result: joined as a whole, all polls might be read.
+        from newest n cross join lateral (select tenant, spec from polls where id = n.poll_id limit 1) p
        where coalesce(p.spec #>> '{track_record,order}', 'shuffled') = 'shuffled'
     )
     select jsonb_array_length(texts) as "optionCount", v.models, v.options, said.answer, said.rejected
