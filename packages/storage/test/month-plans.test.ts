@@ -32,6 +32,9 @@ t.test('what is read of many months is what a bounded number of polls has', asyn
            created_at from polls`);
   await query(`insert into votes (poll_id, seat, model_id, option, latency_ms, billed_u, calls, searched, labels)
     select id, seat, 'sim/m' || seat, 0, 1, 3, 1, false, '{}' from polls, generate_series(0, 2) seat`);
+  await query(`insert into usage_names (account_id, day, name, value_count)
+    select gen_random_uuid(), '2026-01-01', 'n', 1 from generate_series(1, ${POLLS})`);
+  await query(`insert into batch_rows (batch_id, line, custom_id, poll_id) select 'pb_of_others', i, i, i from generate_series(1, ${POLLS}) i`);
   await query('analyze');
 
   /** How many rows of the months of a table were read. */
@@ -42,7 +45,7 @@ t.test('what is read of many months is what a bounded number of polls has', asyn
       await work(tx);
       const counted: RawBuilder<{ rows: number }> = sql`
         select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 as rows
-          from pg_stat_xact_user_tables where relname ~ ${`^${table}_(first|[0-9])`}`;
+          from pg_stat_xact_user_tables where relname ~ ${`^(${table})(_first|_[0-9]+)*$`}`;
       return (await counted.execute(tx.db)).rows[0]!.rows;
     });
 
@@ -56,10 +59,11 @@ t.test('what is read of many months is what a bounded number of polls has', asyn
   });
   t.ok(judged >= 150 && judged <= 300, `${judged} votes of 50 polls`);
 
-  const ids = (await query<{ id: string }>('select id from polls order by md5(id) limit 60')).map(({ id }) => id);
-  const emptied = await readOf('poll_labels', async (tx) => {
+  const ids = (await query<{ id: string }>('select id from polls order by md5(id) limit 250')).map(({ id }) => id);
+  await query(`update polls set batch_id = 'pb', batch_line = 1 where id = any($1)`, [ids.slice(0, 100)]);
+  const emptied = await readOf('poll_labels|usage_names|batch_rows', async (tx) => {
     const { rows } = await sql`select empty_polls(${ids}::text[])`.execute(tx.db);
     t.equal(rows.length, ids.length);
   });
-  t.ok(emptied >= ids.length && emptied <= 3 * ids.length, `${emptied} labels of ${ids.length} polls`);
+  t.ok(emptied >= ids.length && emptied <= 3 * ids.length, `${emptied} rows beside those of ${ids.length} polls`);
 });
