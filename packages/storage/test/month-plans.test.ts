@@ -34,7 +34,9 @@ t.test('what is read of many months is what a bounded number of polls has', asyn
     select id, seat, 'sim/m' || seat, 0, 1, 3, 1, false, '{}' from polls, generate_series(0, 2) seat`);
   await query(`insert into usage_names (account_id, day, name, value_count)
     select gen_random_uuid(), '2026-01-01', 'n', 1 from generate_series(1, ${POLLS})`);
-  await query(`insert into batch_rows (batch_id, line, custom_id, poll_id) select 'pb_of_others', i, i, i from generate_series(1, ${POLLS}) i`);
+  await query(
+    `insert into batch_rows (batch_id, line, custom_id, poll_id) select 'pb_of_others', i, i, i from generate_series(1, ${POLLS}) i`,
+  );
   await query('analyze');
 
   /** How many rows of the months of a table were read. */
