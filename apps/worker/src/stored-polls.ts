@@ -71,6 +71,6 @@ function prune(storage: Storage, limit: number, onDeleted: Parts['onDeleted']): 
     emptyWith(emptyExpiredPolls),
     emptyWith(emptyPollsOfClosed),
     () => forgetClosedAccounts(storage, limit),
-    () => pruneExpired(storage, limit),
+    () => untilShort(limit, limit, (atOnce) => pruneExpired(storage, atOnce)),
   ]);
 }

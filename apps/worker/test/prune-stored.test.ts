@@ -89,3 +89,31 @@ t.test('a step that fails ends no other, and is heard of', async (t) => {
   await t.rejects(storedPolls(storage).prune(1_000), { name: 'StorageRefused' });
   t.same(await own('select from nonces'), []);
 });
+
+t.test('what takes longer than a statement may is deleted in smaller steps', async (t) => {
+  const url = await testDatabase(t);
+  await using worker = openStorage({
+    databaseUrl: roleUrl(url, WORKER_ROLE),
+    connectTimeoutMs: 30_000,
+    statementTimeoutMs: 600,
+  });
+  const own = (text: string) => asOwner(url, text);
+  await own(`create function take_time() returns trigger language plpgsql as $$
+    begin perform pg_sleep(0.004); return coalesce(new, old); end $$`);
+  await own('create trigger slow before update on polls for each row execute function take_time()');
+  await own('create trigger slow before delete on nonces for each row execute function take_time()');
+  await own(`
+    insert into polls (id, result_id, tenant, status, spec, entry_point, lease_until, deadline_at, finished_at, expires_at)
+    select month_ids(now()) || lpad(n::text, 22, '0'), 'EP-' || n, 't', 'completed', '{"question": "Which?"}', 'rest',
+           now(), now(), now(), now() from generate_series(1, 300) n`);
+  await own(`
+    insert into nonces (nonce, address, purpose, message, expires_at)
+    select n, decode(repeat('00', 20), 'hex'), 'login', 'm', now() from generate_series(1, 300) n`);
+
+  const left = () =>
+    own(`select (select count(*) from polls where expires_at is not null)::int as polls,
+                (select count(*) from nonces)::int as nonces`);
+  const polls = storedPolls(worker);
+  for (let round = 0; round < ROUNDS && (await polls.prune(5_000).catch(() => 1)) > 0; round++);
+  t.same(await left(), [{ polls: 0, nonces: 0 }]);
+});

@@ -5,6 +5,7 @@ create or replace function empty_polls(p_ids text[]) returns setof text
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_ids text[];
+  v_poll record;
   v_pair record;
   v_counted usage_labels;
   v_since timestamptz;
@@ -30,17 +31,27 @@ begin
               and (p.finished_at at time zone 'utc')::date >= (now() at time zone 'utc' - interval '1 hour')::date)
    order by a.id for key share of a for no key update of b;
 
-  delete from poll_labels l using polls p, jsonb_each_text(p.metadata) pair
-   where p.id = any(v_ids) and l.account_id = p.account_id and l.label = label_of(pair.key, pair.value)
-     and l.created_at = p.created_at and l.poll_id = p.id;
+  -- Rows of other tables are looked up one poll after the other. The planner expects every id in every month, and would
+  -- rather read all labels, names or rows of batches to join those of a few polls.
+  for v_poll in
+    select id, account_id, created_at, metadata from polls where id = any(v_ids) and metadata is not null
+  loop
+    delete from poll_labels
+     where account_id = v_poll.account_id and created_at = v_poll.created_at and poll_id = v_poll.id
+       and label = any(array(select label_of(key, value) from jsonb_each_text(v_poll.metadata)));
+  end loop;
   -- Counts for a metadata pair are deleted with its last poll of the day: the sums of the day stay, the text does not.
   -- For past days, this lock is needed because they are being added to months or have been; see sum_usage_months.
-  perform 1 from usage_names n
-   where (n.account_id, n.day, n.name) in (
-           select p.account_id, (p.finished_at at time zone 'utc')::date, pair.key
-             from polls p, jsonb_each_text(p.metadata) pair where p.id = any(v_ids))
-     and n.day < (now() at time zone 'utc')::date
-   order by n.account_id, n.day, n.name for update;
+  for v_pair in
+    select distinct p.account_id, (p.finished_at at time zone 'utc')::date as day, pair.key collate "C" as key
+      from polls p, jsonb_each_text(p.metadata) pair
+     where p.id = any(v_ids) and p.account_id is not null
+       and (p.finished_at at time zone 'utc')::date < (now() at time zone 'utc')::date
+     order by p.account_id, day, key
+  loop
+    perform 1 from usage_names
+      where account_id = v_pair.account_id and day = v_pair.day and name = v_pair.key for update;
+  end loop;
   for v_pair in
     select distinct p.account_id, (p.finished_at at time zone 'utc')::date as day,
            pair.key collate "C" as key, pair.value collate "C" as value,
@@ -89,8 +100,10 @@ begin
          and not exists (select from usage_labels u where u.account_id = n.account_id and u.name = n.name and u.day = n.day);
     end if;
   end loop;
-  update batch_rows r set custom_id = p.id, request = null, gold = null, error = null
-    from polls p where p.id = any(v_ids) and r.batch_id = p.batch_id and r.line = p.batch_line;
+  for v_poll in select id, batch_id, batch_line from polls where id = any(v_ids) and batch_id is not null loop
+    update batch_rows set custom_id = v_poll.id, request = null, gold = null, error = null
+     where batch_id = v_poll.batch_id and line = v_poll.batch_line;
+  end loop;
   -- Which questions were audited is forgotten. How many of its polls were is kept until the account is closed: otherwise
   -- it could exceed its share of the audits by deleting its polls.
   delete from audit_draws d using polls p

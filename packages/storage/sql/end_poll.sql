@@ -32,7 +32,8 @@ begin
   -- Reads everything that is needed from the response at once, and also the hold, which never changes.
   select h.id as hold_id, h.debit as payer, h.amount_u as hold_u, r.status, r.winning_option, r.is_tie, r.early_terminated,
          r.termination_reason, r.models_skipped, (r.timing ->> 'gather_ms')::integer as gather_ms,
-         (r.timing ->> 'total_ms')::integer as total_ms,
+         -- A poll that waited while everything was stopped for a month has more than fit into the column.
+         least((r.timing ->> 'total_ms')::bigint, 2147483647)::integer as total_ms,
          coalesce(r.verdict ->> 'agreement' in ('split', 'tied') or r.verdict ->> 'kind' = 'unsafe', false) as is_close,
          s.*
     into v_read

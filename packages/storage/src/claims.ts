@@ -211,7 +211,7 @@ export async function claimOverdue(
 }
 
 const CLAIM_COLUMNS = `id, result_id, account_id, tenant, awaited, lease_epoch, claims, spec, schema_version, entry_point, request_id,
-  traceparent, audit_version, canceled_at is not null as is_canceled, created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
+  traceparent, audit_version, canceled_at is not null as is_canceled, created_at, deadline_at, greatest(0, least(ceil(extract(epoch from now() - created_at) * 1000), 2147483647))::integer as age_ms,
   greatest(0, ceil(extract(epoch from least(deadline_at, run_until) - now()) * 1000))::integer as remaining_ms`;
 const claimColumns = sql.raw(CLAIM_COLUMNS);
 

@@ -94,3 +94,7 @@ export function notConnected(error: unknown): StorageError {
 export function isConflict(error: unknown): boolean {
   return error instanceof StorageBusy && error.cause instanceof pg.DatabaseError && /^40/.test(error.cause.code ?? '');
 }
+
+/** The statement was ended because it took longer than it may. */
+export const tookTooLong = (error: unknown): boolean =>
+  error instanceof StorageBusy && error.cause instanceof pg.DatabaseError && error.cause.code === '57014';

@@ -101,6 +101,8 @@ async function textsFor(client: pg.Client, sql: string, names: string): Promise<
 
 /** While a statement waits for a lock, all later statements wait behind it: give up after this time and try again. */
 const LOCK_MS = 250;
+/** One attempt of so many waits for autovacuum to give way; the first is the tenth, since most locks are soon free. */
+const PER_LONG_ATTEMPT = 20;
 const STATEMENT_MS = 300_000;
 const MAX_WAIT_MS = 600_000;
 const LOCK_NOT_FREE = new Set(['55P03', '40P01']);
@@ -108,9 +110,11 @@ const LOCK_NOT_FREE = new Set(['55P03', '40P01']);
 /** In one transaction, repeated until the locks are free; after `waitMs` it throws the last lock failure. */
 async function underShortLocks(client: pg.Client, waitMs: number, work: () => Promise<unknown>): Promise<void> {
   const until = performance.now() + waitMs;
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
+    const isLong = attempt % PER_LONG_ATTEMPT === 10;
+    const lockMs = (isLong ? await pastVacuumMs(client) : null) ?? LOCK_MS;
     try {
-      await client.query(`begin; set local lock_timeout = ${LOCK_MS}; set local statement_timeout = ${STATEMENT_MS}`);
+      await client.query(`begin; set local lock_timeout = ${lockMs}; set local statement_timeout = ${STATEMENT_MS}`);
       await work();
       await client.query('commit');
       return;
@@ -121,6 +125,21 @@ async function underShortLocks(client: pg.Client, waitMs: number, work: () => Pr
       await wait(LOCK_MS * (1 + Math.random()));
     }
   }
+}
+
+/**
+ * Autovacuum gives a table up for a statement that has waited for `deadlock_timeout`, and for no other: how long to wait
+ * for that. Null if no table is being vacuumed.
+ */
+async function pastVacuumMs(client: pg.Client): Promise<number | null> {
+  const { rows } = await client.query<{ ms: number }>(
+    `select (extract(epoch from current_setting('deadlock_timeout')::interval) * 1000)::float8 as ms
+      where exists (select from pg_locks
+                     where locktype = 'relation' and mode = 'ShareUpdateExclusiveLock' and granted
+                       and database = (select oid from pg_database where datname = current_database())
+                       and pid <> pg_backend_pid())`,
+  );
+  return rows[0] ? Math.ceil(rows[0].ms) + LOCK_MS : null;
 }
 
 /** Functions and grants come last, because they name what the steps create. A newer release has loaded its own. */

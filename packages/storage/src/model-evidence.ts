@@ -77,7 +77,8 @@ export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise
     ), of_tenants as (
       select n.*, p.spec->'options' as texts,
              row_number() over (partition by is_free, coalesce(p.tenant, '') order by n.created_at desc) as of_tenant
-        from newest n join polls p on p.id = n.poll_id
+        -- One lookup for each result: joined as a whole, all polls might be read.
+        from newest n cross join lateral (select tenant, spec from polls where id = n.poll_id limit 1) p
        where coalesce(p.spec #>> '{track_record,order}', 'shuffled') = 'shuffled'
     ), shared as (
       select *, row_number() over (partition by is_free order by created_at desc) as of_kind

@@ -58,6 +58,11 @@ interface Position {
   lsn: bigint;
 }
 
+interface Reached {
+  isPrimary: boolean;
+  lsn: bigint;
+}
+
 export function openReplica(options: ReplicaOptions): Replica {
   const { primary, maxLagMs } = options;
   const replica = openStorage({
@@ -91,10 +96,24 @@ export function openReplica(options: ReplicaOptions): Replica {
     const replayed = await positionOf(replica).catch(() => null);
     if (!replayed || Date.now() - asked > SLOW_MS) return become('away');
     if (replayed.isPrimary) return become('no replica');
+    if (current && (await isAheadOf(current, replayed))) {
+      positions = [];
+      hasUntil = null;
+    }
     const had = positions.findLast(({ lsn }) => lsn <= replayed.lsn);
     if (had) hasUntil = had.at;
     positions = positions.filter(({ at }) => had === undefined || at >= had.at);
     become(isFresh() ? 'used' : 'lags');
+  }
+
+  /**
+   * A replica has nothing that its primary has not written. One that has was ahead of the server that was promoted, and
+   * shows what was lost in the failover; it follows again when it was made anew.
+   */
+  async function isAheadOf(current: Reached, replayed: Reached): Promise<boolean> {
+    if (replayed.lsn <= current.lsn) return false;
+    const now = await positionOf(primary).catch(() => null);
+    return now !== null && now.lsn < replayed.lsn;
   }
 
   const lagMs = () => (hasUntil === null ? null : Date.now() - hasUntil);
@@ -145,7 +164,7 @@ export function openReplica(options: ReplicaOptions): Replica {
   };
 }
 
-async function positionOf({ db }: Queries): Promise<{ isPrimary: boolean; lsn: bigint }> {
+async function positionOf({ db }: Queries): Promise<Reached> {
   const { rows } = await sql<{ is_primary: boolean; lsn: bigint }>`
     select not pg_is_in_recovery() as is_primary,
            (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end

@@ -84,8 +84,8 @@ export async function readReputation({ db }: Queries, request: ReputationRequest
     buried as (
       select count(*) as polls
         from (select poll_id, created_at from dead_letters order by id desc limit ${mostPolls}) letter
-        join polls on polls.id = letter.poll_id
-       where letter.created_at > (select since from span) and (polls.spec ->> 'simulated')::boolean = ${simulated}
+       cross join lateral (select spec from polls where id = letter.poll_id limit 1) poll
+       where letter.created_at > (select since from span) and (poll.spec ->> 'simulated')::boolean = ${simulated}
     ),
     opinions as (
       select account_id, outcome_correct
@@ -169,7 +169,8 @@ async function modelsSince(
            (avg(billed_u) filter (where option is not null))::float8 as "averageCostU",
            max(created_at) filter (where option is not null) as "lastVoteAt"
       from newest cross join lateral (
-             select model_id, option, latency_ms, billed_u, error from votes where votes.poll_id = newest.poll_id) vote
+             -- One lookup for each poll: joined as a whole, all votes might be read.
+             select model_id, option, latency_ms, billed_u, error from votes where votes.poll_id = newest.poll_id offset 0) vote
      where newest.simulated = ${simulated} and error is distinct from 'aborted'
      group by model_id order by model_id`.execute(db);
   return rows;

@@ -4,6 +4,7 @@ import {
   acceptPoll,
   cancelPoll,
   checkLedger,
+  claimOverdue,
   claimPoll,
   finishPoll,
   pollClaimer,
@@ -11,7 +12,7 @@ import {
   renewLeases,
   type Storage,
 } from '../src/index.ts';
-import { acceptance, deadlocks, finished, funded, open, together, USD } from './fixtures.ts';
+import { acceptance, deadlocks, finished, funded, open, response, together, USD } from './fixtures.ts';
 
 // slow: 3 s
 
@@ -188,4 +189,18 @@ t.test('claims, renewals and ends of the same polls, in opposite orders, run int
   t.same(await checkLedger(storage), []);
   await storage[Symbol.asyncDispose]();
   t.equal(await deadlocks(query), 0);
+});
+
+t.test('a poll that waited for forty days, as when everything was stopped, can be claimed and ended', async (t) => {
+  const { storage, query } = await open(t);
+  const ids = await accepted(storage, await funded(storage, 20n * USD), 2);
+  await query(`update polls set created_at = now() - interval '40 days', deadline_at = now() - interval '39 days'`);
+  const timing = { gather_ms: 0, total_ms: 40 * 86_400_000 };
+  for (const [i, claim] of [claimPoll, claimOverdue].entries()) {
+    const claimed = await claim(storage, ids[i]!, 'worker');
+    t.match(claimed, { ageMs: 2 ** 31 - 1, remainingMs: 0 });
+    const ended = await finishPoll(storage, finished(claimed!, { response: response({ timing }) }));
+    t.match(ended, { outcome: 'stored', response: { timing } });
+  }
+  t.same(await checkLedger(storage), []);
 });
