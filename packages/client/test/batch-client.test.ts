@@ -143,7 +143,11 @@ t.test('an answer that was cut between two lines is read again, and never taken 
     return void response.end(jsonLines((isCut ? [1, 2] : [1, 2, 3]).map((line) => batchResult(line))));
   });
   const polls = new EloquentPoll({ baseUrl: url });
-  const read = async (id: string) => (await Array.fromAsync(polls.batchRun(id).results())).map(({ line }) => line);
+  const read = async (id: string) => {
+    const lines: number[] = [];
+    for await (const { line } of polls.batchRun(id).results()) lines.push(line);
+    return lines;
+  };
   t.same(await read('pb_1'), [1, 2, 3]);
   t.equal(asked.length, 2);
   await t.rejects(read('pb_cut'), { code: 'network_error', message: 'The answer broke off.' });
