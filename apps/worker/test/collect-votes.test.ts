@@ -135,7 +135,7 @@ t.test('a stop accounts for the calls that it aborts, and the deadline for those
   const none = silent.map(() => ({ says: null, ms: 0 }));
   const late = await bench(spec(3, { panel_name: 'fast' }), none, { ask: asking(none, 1), timeLeftMs: 1_000 }).run;
   t.match(late, {
-    aborted: [],
+    aborted: { length: 0 },
     votes: [
       { seat: 0, error: 'timeout', calls: 1, cost: { estimated_u: 70, max_u: 900, fault_u: 0 } },
       { seat: 1, error: 'timeout', calls: 0 },
