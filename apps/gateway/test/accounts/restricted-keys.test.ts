@@ -100,6 +100,20 @@ t.test('over MCP and A2A a read-only key reads and neither asks nor cancels', as
     (await app.inject({ method: 'POST', url: '/api/mcp', headers: modern, payload: asTask })).body,
     /read_only_key/,
   );
+  const ofTasks = (method: string, name: string, params: object, as: Headers) => {
+    const _meta = {
+      ...envelope._meta,
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    };
+    const sent = { ...modern, ...as, 'mcp-method': method, 'mcp-name': name };
+    return app.inject({ method: 'POST', url: '/api/mcp', headers: sent, payload: rpc(method, { ...params, _meta }) });
+  };
+  const started = await ofTasks('tools/call', 'poll_question', { name: 'poll_question', arguments: ORDER }, owner.bearer);
+  const { taskId } = started.json().result;
+  t.match((await ofTasks('tasks/get', taskId, { taskId }, bearer)).json(), { result: { taskId } }, 'it reads a task');
+  const canceled = await ofTasks('tasks/cancel', taskId, { taskId }, bearer);
+  t.match(canceled.body, /may read|read-only/);
+  t.notOk('result' in canceled.json(), 'and does not cancel it');
 
   const a2a = async (body: object, as: Headers = bearer) =>
     (await app.inject({ method: 'POST', url: '/api/a2a/tasks/send', headers: as, payload: body })).body;
