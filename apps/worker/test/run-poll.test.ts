@@ -1,6 +1,13 @@
 import { openBus } from '@eloquentpoll/bus';
 import type { PollSpec, ProgressSnapshot, Timing, Vote } from '@eloquentpoll/contracts';
-import { newPollId, newResultId, OPERATOR_ENTRY, pollIdsOfMonth, pollState, runningSnapshot } from '@eloquentpoll/polls';
+import {
+  newPollId,
+  newResultId,
+  OPERATOR_ENTRY,
+  pollIdsOfMonth,
+  pollState,
+  runningSnapshot,
+} from '@eloquentpoll/polls';
 import {
   acceptPoll,
   balanceOf,

@@ -108,7 +108,12 @@ t.test('over MCP and A2A a read-only key reads and neither asks nor cancels', as
     const sent = { ...modern, ...as, 'mcp-method': method, 'mcp-name': name };
     return app.inject({ method: 'POST', url: '/api/mcp', headers: sent, payload: rpc(method, { ...params, _meta }) });
   };
-  const started = await ofTasks('tools/call', 'poll_question', { name: 'poll_question', arguments: ORDER }, owner.bearer);
+  const started = await ofTasks(
+    'tools/call',
+    'poll_question',
+    { name: 'poll_question', arguments: ORDER },
+    owner.bearer,
+  );
   const { taskId } = started.json().result;
   t.match((await ofTasks('tasks/get', taskId, { taskId }, bearer)).json(), { result: { taskId } }, 'it reads a task');
   const canceled = await ofTasks('tasks/cancel', taskId, { taskId }, bearer);
