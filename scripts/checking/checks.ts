@@ -2,6 +2,7 @@ import { root } from '@eloquentpoll/launch/folders';
 import { advisories } from './advisories.ts';
 import { committedSecrets } from './committed-secrets.ts';
 import { decisionProblems } from './decisions.ts';
+import { emptyPatterns } from './empty-patterns.ts';
 import { ambiguousNames } from './exported-names.ts';
 import { upwardImports } from './gateway-arrows.ts';
 import { installPolicyProblems } from './install-policy.ts';
@@ -51,6 +52,11 @@ export const CHECKS: readonly RepositoryCheck[] = [
     name: 'arrows',
     what: 'no folder of the gateway imports its top files',
     run: async () => findings(upwardImports(root)),
+  },
+  {
+    name: 'patterns',
+    what: 'no pattern of a test accepts any list',
+    run: async () => findings(emptyPatterns(root)),
   },
   { name: 'licences', what: 'of everything that is shipped', run: async () => findings(licenceProblems(root)) },
   {

@@ -4,6 +4,7 @@ import { root } from '@eloquentpoll/launch/folders';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import t, { type Test } from 'tap';
 import { decisionProblems } from '../checking/decisions.ts';
+import { emptyPatterns } from '../checking/empty-patterns.ts';
 import { ambiguousNames } from '../checking/exported-names.ts';
 import { stalePrices } from '../checking/roster-prices.ts';
 import { changelogProblems, versionProblems } from '../checking/versions.ts';
@@ -66,6 +67,32 @@ t.test('an allowed place is no problem, and one that is gone is', async (t) => {
   const check = (text: string) => findWords(folder, allow(text));
   t.match(check("'front desk'"), [/^a\.ts:2 says "desk"/]);
   t.match(check('back desk'), [/a\.ts:1/, /a\.ts:2/, /allows "back desk" in a\.ts, which is not there any more/]);
+});
+
+t.test('an empty list in a pattern is a problem, and one in what is looked at is none', (t) => {
+  const folder = files(t, {
+    'apps/a/test/a.test.ts': [
+      "t.match(found({ of: [] }, 'a, b'), { lines: [], more: false });",
+      '  t.match(',
+      '    await asked(),',
+      '    [',
+      '      [],',
+      '    ],',
+      '  );',
+      'for (const one of all) t.match([one, two], [[], 1]);',
+      't.match(await end(made, { of: [] }), {',
+      "  kind: 'ended',",
+      '});',
+      't.match(found, { lines: { length: 0 }, more: [1] });',
+      't.same(found, { lines: [] });',
+    ].join('\n'),
+    'apps/a/src/a.ts': 't.match(found, []);',
+  });
+  t.same(
+    emptyPatterns(folder).map((problem) => problem.split(' ')[0]),
+    [1, 2, 8].map((line) => `apps/a/test/a.test.ts:${line}`),
+  );
+  t.end();
 });
 
 t.test('a name that two files export is a problem, unless it is an exception', (t) => {

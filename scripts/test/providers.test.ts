@@ -155,7 +155,7 @@ t.test('--json is the whole report, with limits and costs, and no key', async (t
       modelId: 'anthropic/claude-opus-5',
       usage: { inputTokens: 400, outputTokens: 84 },
       cost: { saidU: null, countedU: 4100 },
-      findings: [],
+      findings: { length: 0 },
     },
   ]);
 });

@@ -135,13 +135,27 @@ t.test('a stop accounts for the calls that it aborts, and the deadline for those
   const none = silent.map(() => ({ says: null, ms: 0 }));
   const late = await bench(spec(3, { panel_name: 'fast' }), none, { ask: asking(none, 1), timeLeftMs: 1_000 }).run;
   t.match(late, {
-    aborted: [],
+    aborted: { length: 0 },
     votes: [
       { seat: 0, error: 'timeout', calls: 1, cost: { estimated_u: 70, max_u: 900, fault_u: 0 } },
       { seat: 1, error: 'timeout', calls: 0 },
       { seat: 2, error: 'timeout', calls: 1 },
     ],
   });
+});
+
+t.test('a vote that is given up is never charged more than the maximum of its seat', async (t) => {
+  const cost = { estimated_u: 5_000, max_u: 9_000, fault_u: 7_000 };
+  const ask: Collecting['ask'] = (seat, _timeLeftMs, signal, onSpent) => {
+    onSpent({ calls: 1, providerCostU: null, cost });
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve(vote(seat, null, 'aborted')));
+    });
+  };
+  const none = all(3, 0).map(() => ({ says: null, ms: 0 }));
+  const { votes } = await bench(spec(3, { panel_name: 'fast' }), none, { ask, timeLeftMs: 1_000 }).run;
+  t.equal(votes.length, 3);
+  for (const vote of votes) t.match(vote, { error: 'timeout', cost: { ...cost, fault_u: 1_000 } });
 });
 
 t.test('a failed call frees its place at once; a slow model delays no other', async (t) => {

@@ -1,6 +1,13 @@
 import { openBus } from '@eloquentpoll/bus';
 import type { PollSpec, ProgressSnapshot, Timing, Vote } from '@eloquentpoll/contracts';
-import { newResultId, pollIdsOfMonth, pollState, runningSnapshot } from '@eloquentpoll/polls';
+import {
+  newPollId,
+  newResultId,
+  OPERATOR_ENTRY,
+  pollIdsOfMonth,
+  pollState,
+  runningSnapshot,
+} from '@eloquentpoll/polls';
 import {
   acceptPoll,
   balanceOf,
@@ -523,6 +530,30 @@ t.test('a poll without Redis ends as soon as with it, and repeats nothing afterw
   await claimAndRun({ ...bed.worker('w1'), clock, bus: { ...bed.bus, runs } }, id, alive());
   t.equal((await findPoll(bed.storage, id))?.status, 'completed');
   t.equal(timers.size, 0, 'no timer is left');
+});
+
+t.test('a worker that finds a newer one on record asks no model', async (t) => {
+  const { storage, bus, asked, worker, accept } = await bench(t);
+  const id = await accept();
+  t.match(await claimPoll(storage, id, 'w0'), { epoch: 1 });
+  t.ok(await storedPolls(storage).release({ id, epoch: 1 }));
+  t.same(await bus.runs.takeOver(id, 3, 60_000), []);
+  await claimAndRun(worker('w2'), id, alive());
+  t.same(asked, []);
+  t.match(await findPoll(storage, id), { status: 'running' }, 'nor does it end the poll');
+});
+
+t.test('a poll that the operator pays for is announced at no cost', async (t) => {
+  const { storage, bus, accountId, worker } = await bench(t);
+  const id = newPollId();
+  const poll = { id, resultId: newResultId(), accountId, spec: SPEC, deadlineMs: 60_000, entryPoint: OPERATOR_ENTRY };
+  await acceptPoll(storage, { poll, holdU: 14_000n, free: { dailyCapU: 1_000_000n } });
+  const news: (ProgressSnapshot | null)[] = [];
+  await bus.watchPoll(id, (snapshot) => news.push(snapshot));
+  await claimAndRun(worker('w1'), id, alive());
+  const end = await eventually('its end is announced', () => news.find((each) => each?.status === 'completed'));
+  t.match(end.result, { costs: { total_estimated_cost: 0 }, votes: { length: 4 } });
+  t.notMatch(JSON.stringify(end.result), /"estimated_cost":(?!0[,}])/);
 });
 
 t.test('a worker that takes over announces what has arrived so far', async (t) => {

@@ -158,7 +158,7 @@ t.test('watch follows a batch to its end', async (t) => {
   t.match(await used(t, ['watch', 'pb_1', 'ps_1']), {
     exit: EXIT.usage,
     err: /one batch \(pb_…\) at a time/,
-    asked: [],
+    asked: { length: 0 },
   });
 });
 
@@ -196,7 +196,11 @@ t.test('results of two batches are not mixed', async (t) => {
   const out = join(t.testdir(), 'results.jsonl');
   await used(t, ['batch', 'pb_1', '--out', out]);
   t.equal((await used(t, ['batch', 'pb_1', '--out', out])).exit, EXIT.winner, 'its own are completed');
-  t.match(await used(t, ['batch', 'pb_2', '--out', out]), { exit: EXIT.usage, err: /has other results/, asked: [] });
+  t.match(await used(t, ['batch', 'pb_2', '--out', out]), {
+    exit: EXIT.usage,
+    err: /has other results/,
+    asked: { length: 0 },
+  });
   t.same(linesOf(out), [1, 2, 3]);
 });
 

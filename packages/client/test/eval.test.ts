@@ -152,7 +152,7 @@ t.test('eval asks about each batch that would be new, whatever an earlier one wa
 t.test('eval looks for right answers on standard input too, and says what it would cost', async (t) => {
   const input = () => Readable.from([GOLD.replaceAll('"gold"', '"other"')]);
   const without = await used(t, ['eval', '-', '--format', 'jsonl'], judged(), { input: input() });
-  t.match(without, { exit: EXIT.usage, err: /Standard input has no right answers/, asked: [] });
+  t.match(without, { exit: EXIT.usage, err: /Standard input has no right answers/, asked: { length: 0 } });
   withoutWaiting(t, (ms) => ms === 1_000);
   const given = await used(t, ['eval', '-', '--format', 'jsonl'], judged(), { input: Readable.from([GOLD]) });
   t.match(given, { exit: EXIT.winner, err: /^2 rows, at the flex price: about/ });

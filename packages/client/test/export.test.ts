@@ -38,7 +38,7 @@ t.test('an export that broke off goes on after its last cursor', async (t) => {
   const completed = await used(t, ['export', '--out', out], (asked, response) => breaking(asked, response, 3));
   t.equal(completed.err, `${out} is complete: 5 lines added.\n`);
   t.equal(readFileSync(out, 'utf8'), jsonLines(lines));
-  t.match(await used(t, ['export', '--out', out]), { err: `${out} was already complete.\n`, asked: [] });
+  t.match(await used(t, ['export', '--out', out]), { err: `${out} was already complete.\n`, asked: { length: 0 } });
 });
 
 t.test('two commands that export into one file write it once', async (t) => {
@@ -70,7 +70,11 @@ t.test('a file that is no export stays as it is', async (t) => {
   const out = join(t.testdir(), 'notes.jsonl');
   for (const text of ['{"type":"poll","id":1}\n', 'Notes\n', 'Notes', '\n', '[1]\n{"type":"account"}\n']) {
     writeFileSync(out, text);
-    t.match(await used(t, ['export', '--out', out]), { exit: EXIT.usage, err: /has other content/, asked: [] }, text);
+    t.match(
+      await used(t, ['export', '--out', out]),
+      { exit: EXIT.usage, err: /has other content/, asked: { length: 0 } },
+      text,
+    );
     t.equal(readFileSync(out, 'utf8'), text);
   }
 });
@@ -95,7 +99,7 @@ t.test('an export that always breaks at the same place has an end', async (t) =>
 t.test('delete asks first, and does not where it is said to', async (t) => {
   const deleting: Answering = ({ path }) => ({ deleted: true, id: path });
   const ask = (answer: string) => ({ ask: async () => answer });
-  t.match(await used(t, ['delete', 'pb_1'], deleting, ask('no')), { exit: EXIT.usage, asked: [] });
+  t.match(await used(t, ['delete', 'pb_1'], deleting, ask('no')), { exit: EXIT.usage, asked: { length: 0 } });
   t.match(await used(t, ['delete', 'pb_1'], deleting), { exit: EXIT.usage, err: /for good: add --yes/ });
   for (const [argv, path] of [
     [['delete', 'pb_1', '--yes'], '/api/batches/pb_1'],

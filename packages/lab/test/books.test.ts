@@ -14,8 +14,8 @@ t.test('generated books balance, close day by day, and are read as a whole', asy
   });
   await fillBooks(stores, { polls: 2_000, days: 4, accounts: 30, thin: false }, silent);
   t.match(await closeAll(stores, silent), { pages: 4, days: 4 });
-  t.match(await rounds(stores, 0), { violations: [] });
-  t.match(await wholeCheck(stores, silent), { violations: [] });
+  t.match(await rounds(stores, 0), { violations: { length: 0 } });
+  t.match(await wholeCheck(stores, silent), { violations: { length: 0 } });
 });
 
 t.test('old days that are closed unread have the pages and seals that they would have had', async (t) => {
@@ -27,11 +27,10 @@ t.test('old days that are closed unread have the pages and seals that they would
   await fillBooks(stores, { polls: 2_000, days: 4, accounts: 30, thin: true }, silent);
   await closeOldDays(stores, silent);
   t.match(await closeAll(stores, silent), { pages: 1, days: 1 });
-  t.match(await rounds(stores, 0), { violations: [] });
-  const { violations } = await wholeCheck(stores, silent);
-  t.same(
-    [...new Set(violations.map(({ rule }) => rule))].toSorted(),
-    ['poll_captured', 'poll_result'],
-    'for want of votes',
-  );
+  for (const { violations } of [await rounds(stores, 0), await wholeCheck(stores, silent)])
+    t.same(
+      [...new Set(violations.map(({ rule }) => rule))].toSorted(),
+      ['poll_captured', 'poll_result'],
+      'for want of votes',
+    );
 });

@@ -363,7 +363,7 @@ t.test('two seconds of a day: everything is answered, right, and paid for', asyn
   await runExperiment(servers, signal, async ({ group }) => {
     const day = await liveDay(plan, { group, servers, signal, progress: silent });
     t.same(day.diary.wrong, []);
-    t.match(day.audit, { running: 0, openHolds: 0, violations: [], accounts: 2 });
+    t.match(day.audit, { running: 0, openHolds: 0, violations: { length: 0 }, accounts: 2 });
     t.ok(day.audit.polls > 0 && day.audit.chargedU > 0 && day.samples.length > 0);
     t.ok(
       day.audit.stopped.some(({ costU, stoppedU }) => costU > 0 && stoppedU <= costU),

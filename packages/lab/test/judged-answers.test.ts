@@ -32,7 +32,7 @@ t.test('only answers that are held against a description are counted as judged',
   answer(503, 'application/json');
   answer(200, 'application/jsonl');
   judged.judge({ release: null }, sent, new Response(''), '{}');
-  t.match(judged, { count: 0, wrong: [] });
+  t.match(judged, { count: 0, wrong: { length: 0 } });
   answer(200, 'application/json');
   t.equal(judged.count, 1);
   t.match(judged.wrong, [/of new, for old: not of the declared shape/], 'a client of the older release cannot read it');

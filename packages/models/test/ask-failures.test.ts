@@ -331,7 +331,7 @@ t.test('a model that is no longer in the roster file is a failed vote', async (t
     model_id: 't/gone',
     error: 'provider_error',
     calls: 0,
-    labels: [],
+    labels: { length: 0 },
   });
 });
 

@@ -114,7 +114,7 @@ t.test('a sealed day has the sums of its pages, two of which charge one account'
       );
     };
   };
-  const page = async () => t.match(await closeBooks(storage, { minPage: 1 }), { pages: 1, seals: [] });
+  const page = async () => t.match(await closeBooks(storage, { minPage: 1 }), { pages: 1, seals: { length: 0 } });
   await (await charged(300))();
   const endsLater = await charged(50);
   await page();
@@ -158,7 +158,7 @@ t.test('pages that do not wait for writers miss transfers, and the check says so
 t.test('damage to a closed page is found by a later round and stays until it is repaired', async (t) => {
   const { storage, query } = await open(t);
   for (let index = 0; index < 6; index++) await funded(storage, USD);
-  t.match(await checkLedgerInTurn(storage, 0, { minPage: 1, maxPage: 2 }), { pages: 3, violations: [] });
+  t.match(await checkLedgerInTurn(storage, 0, { minPage: 1, maxPage: 2 }), { pages: 3, violations: { length: 0 } });
   const change = async (by: string) => {
     await query('alter table transfers disable trigger transfers_append_only');
     await query(`update transfers set created_at = created_at ${by} interval '1 hour' where id = 1`);
@@ -171,7 +171,7 @@ t.test('damage to a closed page is found by a later round and stays until it is 
   t.match(await checkLedger(storage), [{ rule: 'page' }]);
   await change('+');
   await due();
-  t.match(await checkLedgerInTurn(storage, 0), { violations: [] });
+  t.match(await checkLedgerInTurn(storage, 0), { violations: { length: 0 } });
 });
 
 t.test('a check that fails is noted and tried less and less often', async (t) => {
@@ -192,7 +192,11 @@ t.test('a check that fails is noted and tried less and less often', async (t) =>
   await later(13 * 60);
   t.equal(await checkLedgerInTurn(hasty, 60_000), null);
   await later(60);
-  t.match(await checkLedgerInTurn(hasty, 60_000), { violations: [] }, 'a quarter of an hour is the longest pause');
+  t.match(
+    await checkLedgerInTurn(hasty, 60_000),
+    { violations: { length: 0 } },
+    'a quarter of an hour is the longest pause',
+  );
   t.match(await state(), [{ failures: 0, failure: null }]);
 });
 

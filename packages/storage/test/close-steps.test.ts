@@ -91,7 +91,7 @@ t.test('of a day that is over all are closed, however few, and the day is sealed
   await query("alter table transfers alter created_at set default now() - interval '1 day'");
   await funded(storage, USD);
   t.match(await closeBooks(storage, { minPage: 1_000 }), { pages: 1, seals: [{ hash: /./ }] });
-  t.match(await closeBooks(storage, { minPage: 1_000 }), { pages: 0, seals: [] });
+  t.match(await closeBooks(storage, { minPage: 1_000 }), { pages: 0, seals: { length: 0 } });
   t.same(await wholeCheck(storage), []);
 });
 

@@ -266,6 +266,35 @@ t.test('hot statements read the month of their poll, and lists no more months th
   );
 });
 
+t.test('a month is not over while its log is shown, or a poll of it still belongs to an account', async (t) => {
+  const { storage, query } = await ofAYear(t);
+  const isOver = async (what: 'polls' | 'webhooks', endedAgo: string) => {
+    const [row] = await query<{ over: boolean }>(
+      `select ${what}_are_over(jsonb_populate_record(m, jsonb_build_object('ends_at', now() - $2::interval))) as over
+         from months m where name = $1`,
+      [nameOf(month(1)), endedAgo],
+    );
+    return row!.over;
+  };
+  t.equal(await isOver('webhooks', '30 days 23 hours'), false, 'deliveries of its last day are shown for thirty days');
+  t.equal(await isOver('webhooks', '31 days 1 hour'), true);
+
+  t.equal(await isOver('polls', '2 days 23 hours'), false, 'a flex poll of its last minute may have run for a day');
+  t.equal(await isOver('polls', '3 days 1 hour'), true);
+  const accountId = await funded(storage, 10n * USD);
+  const { id } = await run(storage, accountId, new Date());
+  const old = newPollId(undefined, new Date(month(1).getTime() + 86_400_000));
+  // Without a time of expiry: only its owner deletes it.
+  await query(
+    `insert into polls select (jsonb_populate_record(p, jsonb_build_object('id', $2::text, 'expires_at', null))).*
+       from polls p where id = $1`,
+    [id, old],
+  );
+  t.equal(await isOver('polls', '3 days 1 hour'), false, 'it was not deleted');
+  await query('select empty_polls(array[$1])', [old]);
+  t.equal(await isOver('polls', '3 days 1 hour'), true);
+});
+
 t.test('a month that is over is dropped in short steps, and money, receipts and sums stay as they were', async (t) => {
   const { storage, query, url } = await ofAYear(t);
   const accountId = await funded(storage, 100n * USD);

@@ -4,6 +4,7 @@ import t from 'tap';
 import {
   acceptPoll,
   claimPoll,
+  closeAccount,
   findPollByResult,
   findResult,
   findResultOfPoll,
@@ -139,6 +140,8 @@ t.test('feedback: one opinion per account and poll, the latest counts', async (t
   t.equal(await storeFeedback(storage, { ...blank, accountId: first, resultId: 'EP-unknown' }), null);
   t.match(await readFeedbackSummary(storage, 'EP-unknown'), { total: 0 });
   await t.rejects(say(first, true, 1.5), { name: 'StorageRefused' });
+  t.ok(await closeAccount(storage, first));
+  t.equal(await say(second, false), null, 'nor on polls of an account that was closed and is not emptied yet');
 });
 
 const blank = { outcomeCorrect: null, confidence: null, notes: null };

@@ -91,6 +91,40 @@ t.test('expired rows, and only those, are pruned in bounded steps', async (t) =>
   t.same(await query('select poll_id from deleted_runs'), [{ poll_id: 'ps_new' }]);
 });
 
+t.test('what is kept for a time stays until that is over', async (t) => {
+  const { storage, query } = await open(t);
+  const payment = `insert into deposits (chain_id, asset, payer, nonce, pay_to, amount_u, valid_before, proof, state, closed_at)
+    select 1, a, a, sha256('AGO'), a, 5, now(), '{}', 'failed', now() - interval 'AGO'
+      from decode(repeat('00', 20), 'hex') a`;
+  const utcDay = "(now() at time zone 'utc')::date - interval 'AGO'";
+  const KEPT = [
+    ['heartbeats', "insert into heartbeats values ('gateway', now() - interval 'AGO')", '31 days', '33 days'],
+    // The processor lists an event for thirty days: without the row it would be dealt with again.
+    [
+      'processor_events',
+      "insert into processor_events values ('AGO', 'charge.refunded', now() - interval 'AGO')",
+      '30 days 12 hours',
+      '32 days',
+    ],
+    ['caller_days', `insert into caller_days (caller, day) values ('c', ${utcDay})`, '90 days', '91 days'],
+    [
+      'canary_results',
+      `insert into canary_results (model_id, kind, returns, day) values ('m', 'known', 0, ${utcDay})`,
+      '30 days',
+      '31 days',
+    ],
+    ['deposits', payment, '89 days', '91 days'],
+    ['deleted_runs', "insert into deleted_runs values ('ps_AGO', now() - interval 'AGO')", '59 minutes', '61 minutes'],
+  ] as const;
+  for (const [table, insert, within, after] of KEPT) {
+    for (const ago of [within, after]) await query(insert.replaceAll('AGO', ago));
+    t.match(await query(`select count(*)::int as n from ${table}`), [{ n: 2 }], table);
+  }
+  t.equal(await pruneExpired(storage), KEPT.length);
+  for (const [table] of KEPT) t.match(await query(`select count(*)::int as n from ${table}`), [{ n: 1 }], table);
+  t.equal(await pruneExpired(storage), 0);
+});
+
 t.test('a step of pruning reads no more than it deletes, also when statistics are of an empty table', async (t) => {
   const { storage, query } = await open(t);
   await query('vacuum analyze nonces');

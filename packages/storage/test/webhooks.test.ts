@@ -435,3 +435,37 @@ t.test('deliveries of a status are listed by pages that read a bounded number of
     after: null,
   });
 });
+
+t.test('a waiting delivery is given up an hour after its days, an unused receiver is deleted after 65', async (t) => {
+  await clear();
+  const accountId = await funded(storage, 0n);
+  await endpoint(accountId, ['poll.completed']);
+  await note(accountId, 2);
+  t.equal(await spreadWebhookEvents(storage, 100), 2);
+  const deliveries = () =>
+    query<{ id: string; status: string }>(
+      'select id, status from webhook_deliveries where account_id = $1 order by expires_at desc',
+      [accountId],
+    );
+  const [first, second] = await deliveries();
+  const expire = (id: string, ago: string) =>
+    query('update webhook_deliveries set expires_at = now() - $2::interval where id = $1', [id, ago]);
+  await expire(first!.id, '59 minutes');
+  await expire(second!.id, '61 minutes');
+  await pruneExpired(storage);
+  t.same(await deliveries(), [
+    { id: first!.id, status: 'pending' },
+    { id: second!.id, status: 'failed' },
+  ]);
+
+  const unused = async (days: number) => {
+    await query("update webhook_receivers set used_at = now() - $2 * interval '1 day' where account_id = $1", [
+      accountId,
+      days,
+    ]);
+    await pruneExpired(storage);
+    return (await query('select from webhook_receivers where account_id = $1', [accountId])).length === 0;
+  };
+  t.equal(await unused(64), false);
+  t.equal(await unused(66), true);
+});

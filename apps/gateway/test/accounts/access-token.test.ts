@@ -369,6 +369,45 @@ t.test('over A2A and MCP a token reads and cancels with the scopes that REST ask
     t.not((await call('account', url, method, meta)).statusCode, 403, `${method} needs no scope`);
 });
 
+t.test('in a batch over MCP each call needs the scope that it needs alone', async (t) => {
+  const { app, provider, claims, asOwner } = await setUp(t);
+  const call = async (scope: string, payload: object) => {
+    const token = await provider.sign(claims({ scope }), { typ: 'at+jwt' });
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' };
+    return app.inject({ method: 'POST', url: '/api/mcp', headers, payload });
+  };
+  const tool = (id: number, name: string, more: object = {}) => ({
+    ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+    params: { name, arguments: more },
+  });
+  const order = { question: 'Which of the two is larger?', options: ['Sun', 'Moon'], preset: 'fast' };
+  const batch = [
+    tool(1, 'poll_question', order),
+    tool(2, 'get_balance'),
+    tool(3, 'get_poll_result', { poll_id: 'EP-x' }),
+  ];
+  for (const [scope, allowed] of [
+    ['results:read', []],
+    ['polls:run', [1]],
+    ['account', [2]],
+  ] as const) {
+    const answer = await call(scope, batch);
+    t.equal(answer.statusCode, 200, scope);
+    const answers = answer.body
+      .split('\n')
+      .filter((line) => line.startsWith('data: '))
+      .map((line) => JSON.parse(line.slice('data: '.length)));
+    const refused = answers.filter((one) => /insufficient_scope/.test(JSON.stringify(one))).map(({ id }) => id);
+    t.same(
+      refused,
+      [1, 2].filter((id) => !(allowed as readonly number[]).includes(id)),
+      scope,
+    );
+    t.equal(answers.length, batch.length);
+  }
+  t.same(await asOwner('select id from polls'), [], 'and none was paid for: the account has no money');
+});
+
 t.test('a network whose tokens failed too often is refused, and a valid token of it is not', async (t) => {
   const provider = await lyingProvider(t);
   const limits = { rateLimits: readPolicies('failed_authentication=12/60') };

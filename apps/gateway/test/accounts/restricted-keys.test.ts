@@ -11,7 +11,7 @@ import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 type Headers = Record<string, string>;
 
-const gateway = await build(t);
+const gateway = await build(t, { webhooks: { sealingKeys: ['s'.repeat(32)], toLoopback: false } });
 const { app, context } = gateway;
 await standInWorker(t, context);
 
@@ -100,6 +100,25 @@ t.test('over MCP and A2A a read-only key reads and neither asks nor cancels', as
     (await app.inject({ method: 'POST', url: '/api/mcp', headers: modern, payload: asTask })).body,
     /read_only_key/,
   );
+  const ofTasks = (method: string, name: string, params: object, as: Headers) => {
+    const _meta = {
+      ...envelope._meta,
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    };
+    const sent = { ...modern, ...as, 'mcp-method': method, 'mcp-name': name };
+    return app.inject({ method: 'POST', url: '/api/mcp', headers: sent, payload: rpc(method, { ...params, _meta }) });
+  };
+  const started = await ofTasks(
+    'tools/call',
+    'poll_question',
+    { name: 'poll_question', arguments: ORDER },
+    owner.bearer,
+  );
+  const { taskId } = started.json().result;
+  t.match((await ofTasks('tasks/get', taskId, { taskId }, bearer)).json(), { result: { taskId } }, 'it reads a task');
+  const canceled = await ofTasks('tasks/cancel', taskId, { taskId }, bearer);
+  t.match(canceled.body, /may read|read-only/);
+  t.notOk('result' in canceled.json(), 'and does not cancel it');
 
   const a2a = async (body: object, as: Headers = bearer) =>
     (await app.inject({ method: 'POST', url: '/api/a2a/tasks/send', headers: as, payload: body })).body;
@@ -124,6 +143,9 @@ t.test('over MCP and A2A a read-only key reads and neither asks nor cancels', as
 
 t.test('a key with a limit, an end or less rights manages neither keys, webhooks nor the account', async (t) => {
   const other = await keyOf({ label: 'other' });
+  const hook = await app.inject({ method: 'POST', url: '/api/webhook-endpoints', headers: session, payload: HOOK });
+  t.equal(hook.statusCode, 201);
+  const { endpoint_id: hookId } = hook.json();
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
   for (const terms of [{ limit_usd: 1 }, { limit_usd: 0, limit_reset: 'daily' }, { expires_at: inAnHour }]) {
     const { id, bearer } = await keyOf(terms);
@@ -139,7 +161,10 @@ t.test('a key with a limit, an end or less rights manages neither keys, webhooks
     t.same(await send('DELETE', '/api/keys'), refusal);
     t.same(await send('PUT', '/api/usage/low-balance', { low_balance_usd: 1 }), refusal);
     t.same(await send('POST', '/api/webhook-endpoints', HOOK), refusal);
-    t.same(await send('DELETE', `/api/webhook-endpoints/${randomUUID()}`), refusal);
+    const elsewhere = { url: 'https://elsewhere.example.com/hooks' };
+    t.same(await send('PATCH', `/api/webhook-endpoints/${hookId}`, elsewhere), refusal, 'events go where they went');
+    t.same(await send('DELETE', `/api/webhook-endpoints/${hookId}`), refusal);
+    t.same(await send('POST', `/api/webhook-endpoints/${hookId}/rotate-secret`, {}), refusal);
     t.same(await send('POST', '/api/webhook-endpoints/account/rotate-secret', {}), refusal);
     const secret = await app.inject({ url: '/api/webhook-endpoints/account/secret', headers: bearer });
     t.match(secret.json(), { code: 'restricted_key' }, 'with it, messages could be made up');

@@ -68,7 +68,7 @@ t.test('groups have their names, and filters narrow them', async (t) => {
   t.match(await get('?preset=fast'), { total: { polls: 1 } });
   t.match(await get('?surface=poll'), { total: { polls: 4 } });
   t.match(await get('?from=2020-01-01&to=2020-01-31'), {
-    groups: [],
+    groups: { length: 0 },
     total: { polls: 0 },
     previous: { from: '2019-12-01', to: '2019-12-31' },
   });

@@ -195,8 +195,12 @@ t.test(
   '[§3.3-rotate-revokes-all, §3.3-rotate-issues-key, §4.5-rotate-key-200, §4.5-rotate-key-404] rotation revokes all keys and issues one',
   async (t) => {
     const { verify, rotate, proof } = owner();
-    const { api_key } = (await verify()).json();
+    const first = await verify();
+    const { api_key } = first.json();
     const bearer = { authorization: `Bearer ${api_key}` };
+    const session = { cookie: `${LOGIN_COOKIE}=${first.cookies.find(({ name }) => name === LOGIN_COOKIE)?.value}` };
+    const balance = async () => (await app.inject({ url: '/api/balance', headers: session })).statusCode;
+    t.equal(await balance(), 200, 'and it is signed in');
     const keys = [api_key];
     for (let i = 0; i < 3; i++) {
       keys.push((await app.inject({ method: 'POST', url: '/api/keys', headers: bearer })).json().key);
@@ -207,6 +211,7 @@ t.test(
     t.match(rest, { revoked_count: 4, key_prefix: fresh.slice(0, 10), warning: /not be shown again/ });
     t.equal(answer.cookies.length, 0, 'rotating does not sign in');
     for (const key of keys) t.notOk(await opens(key));
+    t.equal(await balance(), 401, 'its logins have ended as well');
     const headers = { authorization: `Bearer ${fresh}` };
     const listed = (await app.inject({ url: '/api/keys', headers })).json();
     t.same(

@@ -121,7 +121,7 @@ t.test('[§4.6-a2a-200] version 1.0: every method of the official client', async
     statusTimestampAfter: undefined,
   };
   const listed = await client.listTasks(all);
-  t.match(listed, { tasks: [{ id: first.id, artifacts: [] }], totalSize: 1, nextPageToken: '' });
+  t.match(listed, { tasks: [{ id: first.id, artifacts: { length: 0 } }], totalSize: 1, nextPageToken: '' });
   t.same((await client.listTasks({ ...all, includeArtifacts: true })).tasks, [task]);
 
   const named = { tenant: '', id: first.id, metadata: undefined };

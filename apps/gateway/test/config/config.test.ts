@@ -16,7 +16,7 @@ t.test('three settings are enough', (t) => {
     redis: { prefix: 'ep' },
     wallets: { chainId: 8_453 },
     mcpUserIdBearer: false,
-    trustedProxies: [],
+    trustedProxies: { length: 0 },
     freeDailyCapU: 5_000_000n,
     retentionS: 31_536_000,
     maxQueueShare: 0.5,
@@ -30,6 +30,96 @@ t.test('three settings are enough', (t) => {
     trustedProxies: ['10.0.0.0/8', 'fd00::/8'],
     listen: { port: 0 },
   });
+  t.end();
+});
+
+t.test('each setting reaches its own place', (t) => {
+  const config = decide({
+    HOST: '0.0.0.0',
+    CELL: '7',
+    DATABASE_POOL: '11',
+    DATABASE_REPLICA_URL: 'postgres://127.0.0.2/db',
+    DATABASE_REPLICA_MAX_LAG: '12',
+    REDIS_PREFIX: 'mine',
+    QUEUE_SHARDS: '3',
+    COOKIE_SECRETS: `${'n'.repeat(32)},${'o'.repeat(32)}`,
+    RECEIPT_SIGNING_KEY: '1'.repeat(64),
+    MODELS_REGISTRY_URL: 'https://registry.example/models',
+    MCP_ALLOWED_ORIGINS: 'https://app.example',
+    CARD_HOLD_BACK_DAYS: '13',
+    CARD_HOLD_BACK_SHARE: '0.14',
+    CARD_HOLD_BACK_ABOVE_USD: '15',
+    RECONCILE_CHECKOUTS_S: '161',
+    RECONCILE_DEPOSITS_S: '162',
+    RECONCILE_TRANSFERS_S: '163',
+    RECONCILE_MOVEMENTS_S: '164',
+    RATE_LIMITS: 'deposit=17/170',
+    STREAMS_PER_ACCOUNT: '181',
+    STREAMS_PER_NETWORK: '182',
+    PROVIDER_SPEND_HOUR_USD: '191',
+    PROVIDER_SPEND_DAY_USD: '192',
+    PROVIDER_SPEND_FREE_SHARE: '0.193',
+    WEBHOOK_SEALING_KEYS: 'w'.repeat(32),
+    WEBHOOKS_TO_LOOPBACK: 'on',
+    FREE_DAILY_CAP_USD: '20',
+    AUDIT_RATE: '0.211',
+    AUDIT_LATER_RATE: '0.212',
+    AUDIT_RATE_UNTIL: '213',
+    AUDIT_GATE: '214',
+    AUDIT_REFRESH_S: '215',
+    MAX_RUNNING_POLLS: '221',
+    MAX_RUNNING_POLLS_PER_KEY: '222',
+    MAX_RUNNING_FREE_POLLS: '223',
+    MAX_RUNNING_FLEX_POLLS: '224',
+    RETENTION_DAYS: '23',
+    MAX_QUEUE_SHARE: '0.24',
+    OPS_HOST: '0.0.0.1',
+    OPS_PORT: '9000',
+    ADMIN_TOKEN: 'a'.repeat(16),
+    LOG_LEVEL: 'error',
+    LOG_SAMPLE: '0.25',
+    DRAIN_DELAY_MS: '261',
+    DRAIN_MS: '2620',
+    GIT_COMMIT: '0123456789abcdef',
+  });
+  t.match(config, {
+    cell: '7',
+    listen: { host: '0.0.0.0' },
+    database: {
+      url: GOOD.DATABASE_URL,
+      maxConnections: 11,
+      replica: { url: 'postgres://127.0.0.2/db', maxLagMs: 12_000 },
+    },
+    redis: { url: GOOD.REDIS_URL, prefix: 'mine', queueShards: 3 },
+    keyPepper: GOOD.KEY_PEPPER,
+    cookieSecrets: ['n'.repeat(32), 'o'.repeat(32)],
+    models: { registryUrl: 'https://registry.example/models' },
+    mcpAllowedOrigins: ['https://app.example'],
+    cardHoldBack: { days: 13, share: 0.14, freeU: 15_000_000n },
+    reconcile: { checkoutsS: 161, depositsS: 162, transfersS: 163, movementsS: 164 },
+    rateLimits: { deposit: { windows: [{ limit: 17, seconds: 170 }] }, poll: { windows: [{ limit: 1_000 }] } },
+    streams: { perAccount: 181, perNetwork: 182 },
+    providerSpend: { hourU: 191_000_000n, dayU: 192_000_000n, freeShare: 0.193 },
+    webhooks: { sealingKeys: ['w'.repeat(32)], toLoopback: true },
+    freeDailyCapU: 20_000_000n,
+    audits: { rate: 0.211, laterRate: 0.211, rateUntil: 213, gate: 214, refreshMs: 215_000 },
+    maxRunningPolls: { account: 221, key: 222, network: 223 },
+    maxRunningFlexPolls: 224,
+    retentionS: 23 * 86_400,
+    maxQueueShare: 0.24,
+    ops: { host: '0.0.0.1', port: 9_000 },
+    adminToken: 'a'.repeat(16),
+    logLevel: 'error',
+    logSample: 0.25,
+    drain: { delayMs: 261, withinMs: 2_620 },
+    gitCommit: '0123456789ab',
+  });
+  t.same(config.receipts, { key: Buffer.alloc(32, 0x11), pastKeys: [] });
+  t.same(
+    decide({}).cookieSecrets,
+    [GOOD.KEY_PEPPER],
+    'without secrets of their own cookies are sealed from the pepper',
+  );
   t.end();
 });
 
@@ -100,7 +190,7 @@ t.test("what documents say about themselves is the operator's to choose", (t) =>
 const NODES = { ETH_RPC_URL: 'https://node.example' };
 
 t.test('contract wallets are off until a setting of their own switches them on', (t) => {
-  t.match(decide(NODES).wallets, { chainId: 8_453, contractNodes: [] });
+  t.match(decide(NODES).wallets, { chainId: 8_453, contractNodes: { length: 0 } });
   const on = { ...NODES, CONTRACT_WALLETS: 'on' };
   t.same(decide(on).wallets.contractNodes, ['https://node.example']);
   const both = { ...on, ETH_RPC_SECOND_URL: 'https://other.example' };

@@ -53,7 +53,7 @@ t.test(
     const alike = ['git branch -d', 'git branch -D'];
     t.match(await dryRun({ ...POLL, options: alike }), {
       valid: true,
-      errors: [],
+      errors: { length: 0 },
       warnings: ['options[0] "git branch -d" and options[1] "git branch -D" look alike to a reader'],
     });
     t.same((await dryRun(POLL)).warnings, []);

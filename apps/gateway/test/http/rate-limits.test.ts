@@ -201,7 +201,8 @@ t.test('without the limiter what is paid for goes on, and what is free closes', 
 });
 
 t.test('free polls of accounts without money draw from the budget of their network too', async (t) => {
-  const { app, context, keyWith } = await build(t, { rateLimits: readPolicies('free_poll=3/3600') });
+  const gateway = await build(t, { rateLimits: readPolicies('free_poll=3/3600') });
+  const { app, context, keyWith } = gateway;
   await standInWorker(t, context);
   const ask = async (bearer: Record<string, string>, remoteAddress = '203.0.113.7') => {
     const payload = { question: 'Which of these is it?', options: ['one', 'two'], theme: 'free' };
@@ -215,6 +216,32 @@ t.test('free polls of accounts without money draw from the budget of their netwo
   t.equal(await ask(two.bearer, '198.51.100.7'), 200, 'elsewhere the account has some of its own left');
   t.equal(await ask(two.bearer, '198.51.100.7'), 429, 'and no more than that');
   t.equal(await ask(funded.bearer), 200, 'who has paid in has a budget of its own');
+  await gateway.asOwner(`update balances set posted_u = 0, used_u = 1000000 where account_id = '${funded.accountId}'`);
+  t.equal(await ask(funded.bearer), 200, 'also once all of it is spent');
+});
+
+t.test('payment pages are counted for all accounts of a network together', async (t) => {
+  const rateLimits = readPolicies('checkout=2/3600,checkout_network=3/3600');
+  const { app, keyWith, sessionFor } = await build(t, { rateLimits });
+  const pay = async (headers: Record<string, string>, remoteAddress = '203.0.113.7') => {
+    const request = { method: 'POST', url: '/api/checkout', payload: { amount_cents: 1_000 } } as const;
+    const { statusCode, headers: answered } = await app.inject({ ...request, headers, remoteAddress });
+    return [statusCode === 429, Number(answered['ratelimit-remaining'])];
+  };
+  const account = async () => sessionFor((await keyWith(0)).accountId);
+  const [one, two, three] = [await account(), await account(), await account()];
+  t.same(
+    [await pay(one), await pay(one)],
+    [
+      [false, 1],
+      [false, 0],
+    ],
+  );
+  t.same(await pay(one), [true, 0], 'the account has none left');
+  t.same(await pay(two), [false, 0], 'one is left for its network');
+  t.same(await pay(two), [true, 0], 'now none, though the account has one');
+  t.same(await pay(three), [true, 0], 'nor for an account that is new');
+  t.same(await pay(three, '198.51.100.7'), [false, 0], 'elsewhere it has one left of its own');
 });
 
 t.test('a key that makes keys without end gets no budget of each', async (t) => {

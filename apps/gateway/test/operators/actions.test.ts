@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { scanKeys } from '@eloquentpoll/services/redis-keys';
 import {
   balanceOf,
   beginAct,
@@ -41,17 +42,26 @@ t.test('a frozen account is a 403 by key, login and token of its sessions; its r
 
   t.match(await act('freeze', { subject: accountId }), { outcome: 'frozen', facts: { polls_ended: '1' } });
   t.match(await act('freeze', { subject: accountId }), { outcome: 'gone' });
-  for (const [request, name] of [
-    [{ url: '/api/keys', headers: bearer }, 'key'],
-    [run, 'key, to run a poll'],
-    [{ url: new URL(status).pathname, headers: bearer }, 'key, by the path of sessions'],
-    [{ url: '/api/balance', headers: cookie }, 'login'],
-    [{ url: '/dashboard', headers: cookie }, 'login on a page'],
-  ] as const) {
-    const answer = await app.inject(request);
-    t.equal(answer.statusCode, 403, name);
-    if (!request.url.startsWith('/dash')) t.match(answer.json(), { code: 'account_frozen' }, name);
-  }
+  const refusesAll = async () => {
+    for (const [request, name] of [
+      [{ url: '/api/keys', headers: bearer }, 'key'],
+      [run, 'key, to run a poll'],
+      [{ url: new URL(status).pathname, headers: bearer }, 'key, by the path of sessions'],
+      [{ url: '/api/balance', headers: cookie }, 'login'],
+      [{ url: '/dashboard', headers: cookie }, 'login on a page'],
+    ] as const) {
+      const answer = await app.inject(request);
+      t.equal(answer.statusCode, 403, name);
+      if (!request.url.startsWith('/dash')) t.match(answer.json(), { code: 'account_frozen' }, name);
+    }
+  };
+  await refusesAll();
+  // Once the freeze's tombstones have expired, the key is cached with its frozen owner.
+  const { redis, prefix } = context.bus;
+  for await (const tombstones of scanKeys(redis, `${prefix}:key:*:revoked`)) await redis.del(tombstones);
+  await refusesAll();
+  await eventually('the frozen owner is cached', async () => (await redis.keys(`${prefix}:key:*`)).length === 1);
+  await refusesAll();
   t.equal((await claimPoll(context.storage, id, 'w_other'))?.remainingMs, 0, 'its time is over');
 
   t.match(await act('unfreeze', { subject: accountId }), { outcome: 'unfrozen' });

@@ -27,8 +27,8 @@ t.test('the command acts, explains itself, shows the log, and says by its exit c
     closedAt: null,
     postedU: '1000000',
     activeKeys: 1,
-    checkouts: [],
-    deposits: [],
+    checkouts: { length: 0 },
+    deposits: { length: 0 },
   });
   t.match(await run(['account', '11111111-1111-4111-8111-111111111111']), { code: 2, err: /no such account/ });
   t.match(await run(['freeze', accountId, '--reason', 'once more']), { code: 1, out: /^Nothing to do/ });

@@ -82,7 +82,7 @@ t.test('the console shows queue, running and buried polls, without questions, op
     fleet: { held: 1, buried: 1 },
     running: [{ pollId: running, worker: 'w_runs', claims: 1 }],
     buried: [{ pollId: dead, reason: 'too_many_attempts' }],
-    failed: [],
+    failed: { length: 0 },
   });
   const page = await ask('/admin', { headers: basic(TOKEN) });
   const html = await page.text();

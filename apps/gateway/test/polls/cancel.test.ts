@@ -146,7 +146,7 @@ t.test('a task of A2A is canceled like its poll', async (t) => {
   );
   t.match(await rpc('tasks/get', { id }), { result: { id, status: { state: 'canceled' } } });
   t.match((await rpc('ListTasks', { status: 'TASK_STATE_CANCELED' })).result, { tasks: [{ id }], totalSize: 1 });
-  t.match((await rpc('ListTasks', { status: 'TASK_STATE_FAILED' })).result, { tasks: [], totalSize: 0 });
+  t.match((await rpc('ListTasks', { status: 'TASK_STATE_FAILED' })).result, { tasks: { length: 0 }, totalSize: 0 });
 
   const first = {
     message: { role: 'user', parts: [{ type: 'data', data: POLL }] },

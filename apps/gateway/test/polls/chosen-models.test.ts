@@ -126,7 +126,7 @@ t.test('a saved panel: kept, asked by its name, replaced, removed, and of one ac
   const { bearer, accountId } = await keyWith(5);
   const cookie = await sessionFor(accountId);
   const saved = (await send('PUT', '/api/panels/night-checks', bearer, { models: MODELS })).json();
-  t.match(saved, { name: 'night-checks', models: MODELS, unknown_models: [], updated_at: /^20/ });
+  t.match(saved, { name: 'night-checks', models: MODELS, unknown_models: { length: 0 }, updated_at: /^20/ });
   t.same((await send('GET', '/api/panels/night-checks', cookie)).json(), saved);
   const listing = (await send('GET', '/api/panels', bearer)).json();
   t.same(listing.panels, [saved]);

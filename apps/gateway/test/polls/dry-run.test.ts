@@ -32,7 +32,7 @@ t.test(
       confidence_threshold: 0.9,
       surface: 'cli',
     });
-    t.match(body, { dry_run: true, valid: true, errors: [] });
+    t.match(body, { dry_run: true, valid: true, errors: { length: 0 } });
     const { estimates } = body;
     t.match(estimates, {
       preset: 'strong',
@@ -66,7 +66,7 @@ t.test('[§4.1-dry-run-optional-fields] fields that are absent or wrong count as
   t.match(none, { dry_run: true, valid: false, estimates: { preset: 'broad', options: 2, max_cost_usd: 1 } });
   t.same(none.errors, ['options is required', 'question is required']);
   const asked = await dryRun({ question: 'Is the sky blue today?' });
-  t.match(asked, { dry_run: true, valid: true, errors: [] }, 'POST /api/poll runs it');
+  t.match(asked, { dry_run: true, valid: true, errors: { length: 0 } }, 'POST /api/poll runs it');
   t.match((await dryRun({ ...good, options: ['A'], preset: 'fast' })).estimates, { preset: 'fast', options: 2 });
   t.match((await dryRun({ ...good, confidence_threshold: 2 })).estimates, { confidence_threshold: 0.95, options: 3 });
   t.match((await dryRun({ ...good, max_cost_usd: -1 })).estimates, { max_cost_usd: 1 });

@@ -40,7 +40,7 @@ t.test(
     // [§2.15-quick-question, §2.15-quick-options, §2.15-quick-answer, §2.15-quick-reasoning, §2.15-quick-cost]
     t.ok(cost > 0);
     const { poll_id, result_url, page_url, panel, ...rest } = answer.json();
-    t.match(panel, { heard: 9, missing: [] });
+    t.match(panel, { heard: 9, missing: { length: 0 } });
     t.same(rest, {
       question: Q,
       options: ['A', 'B', 'C'],
@@ -80,7 +80,7 @@ t.test(
       const answer = await quick(body);
       t.equal(answer.statusCode, 200);
       const { poll_id, result_url, page_url, panel, ...rest } = answer.json();
-      t.match(panel, { asked: 5, heard: 5, missing: [] });
+      t.match(panel, { asked: 5, heard: 5, missing: { length: 0 } });
       // [§2.15-quick-theme, §2.15-quick-free-poll-id, §2.15-quick-free-result-url]
       const reasoning = '100% confidence after 5 variants';
       const status = 'success';

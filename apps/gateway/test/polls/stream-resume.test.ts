@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { newPollId } from '@eloquentpoll/polls';
-import { findPoll } from '@eloquentpoll/storage';
+import { holdOf, newPollId, newResultId, OPERATOR_ENTRY } from '@eloquentpoll/polls';
+import { acceptPoll, findPoll } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
@@ -12,7 +12,7 @@ import { stored } from '../fixtures/stored.ts';
 // slow: 3 s
 
 const { app, context, keyWith } = await build(t);
-const { bearer } = await keyWith(100);
+const { accountId, bearer } = await keyWith(100);
 const origin = await listen(app);
 const other = await replicaOf(t, context);
 const otherOrigin = await listen(other.app);
@@ -60,6 +60,29 @@ t.test(
     await eventually('no stream and no watch is left at the other gateway', () => idle(other.context));
   },
 );
+
+t.test('votes that the operator pays for show no cost, neither those before the stream nor later ones', async (t) => {
+  const { stream, id, worker } = await begin();
+  await worker.vote();
+  const paid = await readStream(t, origin, { ...bearer, 'last-event-id': `${id}:` });
+  for (const event of [await stream.next(), await paid.next()])
+    t.ok(event!.data.vote.estimated_cost > 0, 'a vote of a paid poll does');
+  await worker.end();
+
+  const { spec } = (await findPoll(context.storage, id))!;
+  const poll = { id: newPollId(), resultId: newResultId(), accountId, spec, deadlineMs: 60_000 };
+  const free = { dailyCapU: 10_000_000n };
+  await acceptPoll(context.storage, { poll: { ...poll, entryPoint: OPERATOR_ENTRY }, holdU: holdOf(spec), free });
+  const byHand = await takePoll(context, poll.id);
+  await byHand.open();
+  await byHand.vote();
+  const events = await readStream(t, origin, { ...bearer, 'last-event-id': `${poll.id}:` });
+  t.match((await events.next())!.data, { seq: 1, vote: { success: true, estimated_cost: 0 } });
+  await byHand.vote();
+  t.match((await events.next())!.data, { seq: 2, vote: { success: true, estimated_cost: 0 } });
+  await byHand.end();
+  t.match((await events.next())!.data, { costs: { total_estimated_cost: 0 }, votes: [{ estimated_cost: 0 }] });
+});
 
 t.test('a caller with the newest event does not get it again', async (t) => {
   const { stream, first, id, worker } = await begin();
@@ -205,7 +228,7 @@ t.test(
 
     const late = await readStream(t, origin, { ...bearer, ...key });
     const [first, last, ...more] = await late.all();
-    t.match([first, last, more], [{ event: 'started', data: { seq: 0 } }, one.at(-1), []]);
+    t.match([first, last, more], [{ event: 'started', data: { seq: 0 } }, one.at(-1), { length: 0 }]);
     const after = await stored(context);
     t.same([after.polls, after.idempotency], [before.polls, before.idempotency]);
     t.equal((await findPoll(context.storage, id))?.entryPoint, 'stream');

@@ -16,7 +16,14 @@ t.test('5:4 of 9 is final and narrow, whatever its confidence says', async (t) =
   const close = verdict(poll({ options: ['SQLite', 'MongoDB', 'Postgres'], tally: [5, 4, 0], confidence: 1 }));
   t.equal(close.headline, 'SQLite, narrowly: 5 of 9');
   t.same(close.sentences, ['Agreement: split.', 'Final: all 9 voted.', 'One switched vote would change the winner.']);
-  t.match(close, { kind: 'final', leader: 0, band: 'split', agreement: 5 / 9, likelyToStay: null, advice: [] });
+  t.match(close, {
+    kind: 'final',
+    leader: 0,
+    band: 'split',
+    agreement: 5 / 9,
+    likelyToStay: null,
+    advice: { length: 0 },
+  });
   t.equal(
     verdictText(close),
     `SQLite, narrowly: 5 of 9\nAgreement: split. Final: all 9 voted. One switched vote would change the winner.\n${MEANING}`,
