@@ -80,8 +80,7 @@ export const BatchCalibration = Type.Object(
     error: nullable(
       Type.Number({
         minimum: 0,
-        description:
-          'Expected calibration error over ten bins of confidence. By chance alone, exact probabilities have about .03 in 100 polls and .01 in 1,000.',
+        description: 'Expected calibration error over ten bins of confidence; by chance alone about .03 in 100 polls.',
       }),
     ),
     brier: nullable(Type.Number({ minimum: 0, description: 'Mean squared error of one forecast.' })),

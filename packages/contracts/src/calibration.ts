@@ -26,13 +26,13 @@ export const PublishedBand = Type.Object(
     said: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'Mean confidence, of the first state of each poll in this band.',
+      description: 'Mean confidence of these states.',
     }),
     came_true: Type.Number({
       minimum: 0,
       maximum: 1,
       description:
-        'Share of polls whose leader at that moment was elected by the full panel. Each poll counts with its first state in this band.',
+        'Share of polls whose leader at that moment the full panel elected. Each poll counts with its first state in this band.',
     }),
     ...interval,
     pooled: Type.Boolean({

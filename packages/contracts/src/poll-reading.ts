@@ -16,7 +16,7 @@ export const PollReading = Type.Object(
     likelihood: nullable({
       ...Probability,
       description:
-        'The probability that `winner` is right if the votes are worth `effective_votes` independent ones; null if that is not known. An indication: the reliabilities are estimates too.',
+        'The probability that `winner` is right if the votes are worth `effective_votes` independent ones; null if that is not known. An indication only.',
     }),
     version: Type.String({ description: 'Version of the model evidence that the reliabilities come from.' }),
   },

@@ -113,7 +113,7 @@ export const PollResponse = Type.Object(
         minimum: 0,
         maximum: 1,
         description:
-          'Probability that this winner stays the winner when the models that are left have answered; null for a tie and without votes. Models that failed count as absent, so of a `partial` poll it can be 1 although their votes could have changed the winner.',
+          'Probability that the models left would not change the winner; null for a tie and without votes. Failed models count as absent: a `partial` poll can have 1.',
       }),
     ),
     chances: Type.Optional(Chances),

@@ -81,7 +81,7 @@ export const ModelReputation = Type.Object(
     average_latency_ms: nullable({
       ...Milliseconds,
       description:
-        'Of valid votes. Calls that failed or were still running when a poll ended are left out, so a slow model looks faster than it is. The same holds for `p95_latency_ms`.',
+        'Like `p95_latency_ms`, of valid votes: without calls that a stop aborted, so slow models look faster.',
     }),
     p95_latency_ms: nullable(Milliseconds),
     average_cost_usd: nullable(Type.Number({ minimum: 0, description: 'Average cost of a vote at the list price.' })),

@@ -33,7 +33,7 @@ export function batchResultsRoute(app: FastifyInstance, context: BatchesContext)
         tags: ['Batches'],
         summary: 'Get the results of a batch',
         description:
-          'One line for each row that has ended, with the result of its poll; once the batch has ended, one for every row, and their number is in `X-Total-Count`: an answer with fewer lines was cut off on its way. Lines can be in any order; `custom_id` identifies the row.',
+          'One line for each row that has ended, with the result of its poll; once the batch has ended, one for every row: `X-Total-Count` lines, or it was cut off. Lines can be in any order; `custom_id` identifies the row.',
         security: access.sessionOrBearer,
         params: BatchPath,
         querystring: ResultsQuery,
