@@ -113,7 +113,7 @@ export const PollResponse = Type.Object(
         minimum: 0,
         maximum: 1,
         description:
-          'Probability that the models left would not change the winner; null for a tie and without votes. Failed models count as absent: a `partial` poll can have 1.',
+          'Probability that the models left would not change the winner; null for a tie and without votes. In a `partial` poll, failed models count as left.',
       }),
     ),
     chances: Type.Optional(Chances),

@@ -31,6 +31,8 @@ export interface GoldPoll {
   readonly votes: readonly GoldVote[];
   /** Why the poll ended. Null for its deadline. */
   readonly reason: TerminationReason | null;
+  /** As its result states it. Null without a winner. */
+  readonly confidence: number | null;
   /** False if the order of the votes and the confidence after each are no longer known. */
   readonly hasCourse: boolean;
   readonly answer: number;

@@ -103,7 +103,7 @@ export const noPanel = (): PanelSums => ({
 export function addGoldPoll(panel: PanelSums, all: AnswerSums, poll: GoldPoll): void {
   const course = goldCourse(poll);
   const asked = asAsked(poll, course);
-  for (const sums of [panel, all]) addAnswer(sums, poll, course, asked);
+  for (const sums of [panel, all]) addAnswer(sums, poll, asked);
   addForecasts(panel, poll, course);
   addModels(panel.models, poll, asked);
   panel.lowest = Math.min(panel.lowest, poll.rules.threshold);
@@ -130,7 +130,7 @@ function addWithoutCourse({ stops, models }: WithoutCourse, { seats, votes }: Go
   }
 }
 
-function addAnswer(sums: AnswerSums, { votes }: GoldPoll, { steps }: GoldCourse, asked: StoppedPoll): void {
+function addAnswer(sums: AnswerSums, { votes, confidence }: GoldPoll, asked: StoppedPoll): void {
   addStop(sums.stops, asked);
   if (asked.winner === null) {
     sums.noAnswer += 1;
@@ -141,7 +141,7 @@ function addAnswer(sums: AnswerSums, { votes }: GoldPoll, { steps }: GoldCourse,
   const share = valid.filter(({ option }) => option === asked.winner).length / valid.length;
   addValue(sums.shares, share);
   addRight(sums.byAgreement, AGREEMENT_EDGES, share, isRight);
-  addRight(sums.byConfidence, CONFIDENCE_EDGES, steps.at(-1)!.confidence!, isRight);
+  if (confidence !== null) addRight(sums.byConfidence, CONFIDENCE_EDGES, confidence, isRight);
 }
 
 function addRight(bands: RightSums[], edges: readonly number[], said: number, isRight: boolean): void {

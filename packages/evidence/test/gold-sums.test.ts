@@ -1,6 +1,6 @@
-import { newPoll, type Rules, received, stopReason } from '@eloquentpoll/voting';
+import { conclude, newPoll, type Rules, received, stopReason } from '@eloquentpoll/voting';
 import t from 'tap';
-import { fullCost } from '../src/gold-sums.ts';
+import { CONFIDENCE_EDGES, fullCost } from '../src/gold-sums.ts';
 import { addGoldPoll, type GoldPoll, noAnswers, noPanel, type PanelSums } from '../src/index.ts';
 
 const RULES: Rules = { optionCount: 4, threshold: 0.95, minVotes: 3, maxCostU: 0n, hedge: 'one' };
@@ -19,7 +19,8 @@ function poll(votes: readonly (number | null)[], more: Partial<GoldPoll> = {}): 
     state = received(state, { seat, option, billedU: 0n });
     reason = stopReason(state);
   }
-  return { rules, seats: SEATS, votes: heard, reason, hasCourse: true, answer: 0, ...more };
+  const { confidence } = conclude(state, { reason });
+  return { rules, seats: SEATS, votes: heard, reason, confidence, hasCourse: true, answer: 0, ...more };
 }
 
 function counted(...polls: GoldPoll[]): PanelSums {
@@ -90,7 +91,8 @@ t.test('what a track record said is replayed', async (t) => {
   const rules = { ...RULES, record };
   const votes = [0, 0, 0, 0].map((option, seat) => ({ seat, option, billedU: 0n, cost: 10 }));
   const braked = votes.map((vote, i) => (i === 2 ? { ...vote, outcomes: { polls: 500, won: 250 } } : vote));
-  const asked = { rules, seats: SEATS, reason: 'mathematical_lock' as const, hasCourse: true, answer: 0 };
+  const end = { reason: 'mathematical_lock' as const, confidence: 1 };
+  const asked = { rules, seats: SEATS, ...end, hasCourse: true, answer: 0 };
   t.equal(counted({ ...asked, votes }).thresholds['0.9']!.stops.calls, 3);
   t.equal(counted({ ...asked, votes: braked }).thresholds['0.9']!.stops.calls, 4, 'half of such polls went wrong');
   const alarmed = { ...rules, record: { ...record, isAlarmed: true } };
@@ -134,5 +136,17 @@ t.test(
     t.equal(fullCost(models), 2 * (10 + 11 + 12 + 13 + 14 + 15 + 16));
     const paid = short.votes.reduce((sum, { cost }) => sum + cost, 0);
     t.equal(fullCost(counted(short).models), paid + (7 - short.votes.length) * 50, 'or what it usually costs');
+  },
+);
+
+t.test(
+  'a partial poll is in the band of the confidence that its result states, not among the certain ones',
+  async (t) => {
+    const { byConfidence } = counted(poll([0, 1, 0, null, null, null, null]), poll([0, 0, 0, 0, 0, 0, 0]));
+    const bands = CONFIDENCE_EDGES.flatMap((edge, i) => (byConfidence[i]![0] > 0 ? [[edge, byConfidence[i]![0]]] : []));
+    t.same(bands, [
+      [0.7, 1],
+      [0.95, 1],
+    ]);
   },
 );

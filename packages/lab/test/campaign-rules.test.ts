@@ -393,6 +393,7 @@ LIES.push(
     },
   ],
   ['a vote for an option that there is none of', [GIVEN, ELECTED], { votes: votedBy(2) }],
+  ['a partial result that is certain', [ELECTED], pollsWith({ confidence: 1 })],
   ['a vote of a model that gave none', [GIVEN], { calls: HONEST.calls.filter(({ madeAt }) => madeAt !== 520) }],
   ['a vote of a model that was not asked', [GIVEN], { calls: HONEST.calls.filter(({ seat }) => seat !== 0) }],
   [

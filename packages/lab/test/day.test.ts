@@ -56,7 +56,7 @@ function answered(number: number, voters: number): { poll: PollOfDay; answer: Ju
       status: failed > 0 && failed >= most - second ? 'partial' : 'success',
       ...{ winning_option: winner, is_tie: winner === null, outcome: winner ?? 'tie' },
       ...{ termination_reason: 'roster_exhausted', early_terminated: false, models_skipped: 0 },
-      ...{ confidence_threshold: 0.95, max_cost_usd: 1, confidence: winner === null ? null : 1 },
+      ...{ confidence_threshold: 0.95, max_cost_usd: 1, confidence: winner === null ? null : 0.97 },
       tally: Object.fromEntries(asked.options.map((option, i) => [option, counts[i]!])),
       votes,
       costs: { total_estimated_cost: votes.reduce((sum, { estimated_cost }) => sum + estimated_cost, 0) },
@@ -133,7 +133,9 @@ t.test(
       termination_reason: 'mathematical_lock',
     };
     const { costs: _, ...shared } = locked;
-    t.same(problemsOf(questions, poll, { ...shared, status: 'partial' }), []);
+    const partial = { ...shared, status: 'partial' };
+    t.same(problemsOf(questions, poll, partial), []);
+    t.match(problemsOf(questions, poll, { ...partial, confidence: 1 }), [/partial and has confidence 1/]);
     t.match(problemsOf(questions, poll, { ...shared, status: 'success' }).join(), /is a success with/);
   },
 );

@@ -90,6 +90,7 @@ export const pollOf = (id: string, more: Partial<StoredPoll> = {}): StoredPoll =
   resultStatus: 'partial',
   options: ['a', 'b'],
   election: ELECTION,
+  confidence: 0.5,
   resultRow: { winner: 'b', isTie: false },
   digest: `body of ${id}`,
   row: null,

@@ -9,7 +9,7 @@ import { wholeService } from './whole-service.ts';
 
 // What a worker hashes when a poll ends is what a gateway signs when its receipt is read, whatever the poll came to.
 
-const RECORDED = { 1: 'AAAAA', 2: 'AABBC', 3: 'AABB-', 4: '-----', 5: 'BBBA-' };
+const RECORDED = { 1: 'AAAAA', 2: 'AABBC', 3: 'AABB-', 4: '-----', 5: 'BBBA-', 6: 'AAB--' };
 const service = await wholeService(t, RECORDED, {}, { RECEIPT_SIGNING_KEY: '07'.repeat(32) });
 const { app, gateway, settings, headers } = service;
 const get = async (url: string, more = {}) => {
@@ -50,8 +50,26 @@ t.test('every kind of end has a receipt that holds', async (t) => {
     statuses.add(statement!.decision.status);
     reasons.add(statement!.decision.reason);
   }
-  t.ok(statuses.has('success') && statuses.has('failed'), [...statuses].join());
+  t.same([...statuses].sort(), ['failed', 'partial', 'success']);
   t.ok(reasons.has('confidence') && reasons.has('budget') && reasons.has('roster_exhausted'), [...reasons].join());
+});
+
+t.test('a partial result is not certain for its owner and the public, and its receipt says the same', async (t) => {
+  const payload = { question: 'Recorded question #6', options: ['A', 'B'], preset: 'fast', confidence_threshold: 1 };
+  const answer = (await app.inject({ method: 'POST', url: '/api/poll', headers, payload })).json();
+  t.match(answer, {
+    status: 'partial',
+    winning_option: 'A',
+    tally: { A: 2, B: 1 },
+    termination_reason: 'roster_exhausted',
+  });
+  t.ok(Math.abs(answer.confidence - 13 / 16) < 1e-9, `${answer.confidence}`);
+  t.equal(answer.timing.arrivals.at(-1).confidence, 1, 'while it ran, the failed models counted as absent');
+  const { confidence, chances } = answer;
+  t.match((await get(`/api/results/${answer.poll_id}`)).json(), { confidence, chances });
+  const { statement, isGood } = await verified(answer.poll_id);
+  t.ok(isGood);
+  t.match(statement, { rule: { version: 3 }, decision: { confidence, chances } });
 });
 
 /** Of a poll that failed, whose answer is an error. */

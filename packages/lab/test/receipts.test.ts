@@ -1,4 +1,11 @@
-import { type Receipted, receiptPrice, receiptSigner, statementText } from '@eloquentpoll/polls';
+import {
+  type Receipted,
+  receiptLeaf,
+  receiptPrice,
+  receiptSigner,
+  statementOfLeaf,
+  statementText,
+} from '@eloquentpoll/polls';
 import { canonicalJson, type PartName, type Statement, verifyReceipt } from '@eloquentpoll/receipts';
 import { seed } from '@eloquentpoll/testkit/seed';
 import t from 'tap';
@@ -58,6 +65,74 @@ t.test('a receipt whose votes two workers received holds by what the track recor
     const other = { ...statement, decision: { ...statement.decision, record } };
     t.ok((await fallen(poll, canonicalJson(other))).includes('odds'), 'another record gives other odds');
   }
+});
+
+/** The same poll as a worker of the release before would have signed it: failed models are absent from its odds. */
+function byRulesOfVersion2(text: string): Statement {
+  const { rule, decision, votes, ...statement } = JSON.parse(text) as Statement;
+  const { confidence, chances, record } = votes.at(-1)!;
+  const { record: _, ...rest } = decision;
+  return {
+    ...statement,
+    votes,
+    rule: { ...rule, version: 2 },
+    decision: { ...rest, confidence: confidence!, chances: chances!, ...(record && { record }) },
+  };
+}
+
+t.test('receipts of partial results, by the rules of each version', async (t) => {
+  const signer = receiptSigner(Buffer.alloc(32, 8));
+  const verified = async (poll: Receipted, statement: Statement) => {
+    const receipt = { ...signer.sign(canonicalJson(statement)), proof: null, price: receiptPrice(poll) };
+    return verifyReceipt(JSON.stringify(receipt), { keys: signer.keys });
+  };
+  const fallen = async (poll: Receipted, statement: Statement): Promise<PartName[]> =>
+    (await verified(poll, statement)).parts.flatMap(({ name, state }) => (state === 'fails' ? [name] : []));
+  const polls = Array.from({ length: 600 }, (_, i) => drawnPoll(`partial ${i}`)).filter(
+    ({ response }) => response.status === 'partial' && response.votes.some(({ success }) => !success),
+  );
+  const isCourse = ({ response }: Receipted) => response.timing.arrivals !== undefined;
+  t.ok(polls.some(({ response }) => response.track_record !== undefined));
+  t.ok(polls.some((poll) => !isCourse(poll)));
+  let certain = 0;
+  for (const poll of polls) {
+    const text = statementText(poll);
+    const now = JSON.parse(text) as Statement;
+    t.equal(now.rule.version, 3);
+    t.same(await fallen(poll, now), []);
+    const withoutCourse = { ...poll, response: withoutArrivals(poll.response) };
+    t.same(await fallen(withoutCourse, JSON.parse(statementText(withoutCourse)) as Statement), []);
+    if (!isCourse(poll)) continue;
+    const before = byRulesOfVersion2(text);
+    const { parts, isGood } = await verified(poll, before);
+    t.ok(isGood);
+    t.match(
+      parts.find(({ name }) => name === 'odds'),
+      { state: 'holds', says: /of version 2, models that failed count as absent/ },
+    );
+    const first = await verified(poll, { ...before, rule: { ...before.rule, version: 1 } });
+    t.ok(first.isGood);
+    t.equal(first.parts.find(({ name }) => name === 'odds')?.state, 'unchecked');
+    if (before.decision.confidence !== 1) continue;
+    certain += 1;
+    const forged = { ...before, rule: now.rule };
+    t.ok((await fallen(poll, forged)).includes('odds'), 'version 3 does not call it certain');
+    t.ok((await fallen(poll, { ...now, rule: before.rule })).includes('odds'), 'nor version 2 uncertain');
+  }
+  t.ok(certain > 10, `${certain} that version 2 called certain`);
+});
+
+t.test('the hash of a result that a worker of the release before stored is found', async (t) => {
+  const poll = Array.from({ length: 300 }, (_, i) => drawnPoll(`earlier ${i}`)).find(
+    ({ response }) => response.status === 'partial' && response.confidence !== null && response.timing.arrivals,
+  )!;
+  const { confidence, chances, track_record } = poll.response.timing.arrivals!.at(-1)!;
+  const { track_record: _, ...rest } = poll.response;
+  const response = { ...rest, confidence, ...(chances && { chances }), ...(track_record && { track_record }) };
+  const stored = { ...poll, response };
+  const text = canonicalJson(byRulesOfVersion2(statementText(stored)));
+  t.equal(statementOfLeaf(stored, receiptLeaf(text)), text);
+  t.equal(statementOfLeaf(poll, receiptLeaf(statementText(poll))), statementText(poll));
 });
 
 t.test(

@@ -45,11 +45,19 @@ export function runningSnapshot(moment: Moment): ProgressSnapshot {
   };
 }
 
-/** The last snapshot: the poll has ended with this result, or was given up (null). */
+/**
+ * The last snapshot: the poll has ended with this result, or was given up (null). Its odds are those of the result,
+ * which differ from those of the state after the last vote if it is partial.
+ */
 export function finalSnapshot(moment: Moment, result: PollResponse | null): ProgressSnapshot {
   const last = runningSnapshot({ ...moment, vote: null });
+  const { track_record: _, ...withoutRecord } = last;
+  const { confidence, chances, track_record } = result ?? last;
   return {
-    ...last,
+    ...withoutRecord,
+    confidence,
+    ...(chances && { chances }),
+    ...(track_record && { track_record }),
     seq: last.seq + 1,
     status: result ? runStatusOf(result) : 'failed',
     result_id: result?.poll_id ?? null,

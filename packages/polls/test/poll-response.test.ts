@@ -40,6 +40,19 @@ t.test('a response says who won, with how many votes, and what they cost', async
   t.match(response.votes[1], { model_id: 'b/1', success: false, chosen_option: null, error: 'timeout' });
 });
 
+t.test('the odds of a partial result count failed models as still to vote, in its last snapshot too', async (t) => {
+  const votes = [vote(0, 0), vote(1, null), vote(2, null), vote(3, null)];
+  const response = responseTo(votes);
+  t.match(response, { status: 'partial', outcome: '__proto__', termination_reason: 'roster_exhausted' });
+  t.ok(response.confidence! > 0.5 && response.confidence! < 0.9, `${response.confidence}`);
+  const state = pollState(SPEC, votes);
+  const moment = { pollId: 'ps_1', epoch: 1, spec: SPEC, state, received: 4, vote: null, elapsedMs: 1 };
+  t.match(runningSnapshot(moment), { confidence: 1 }, 'no model is left to ask');
+  const { confidence, chances } = response;
+  t.match(finalSnapshot(moment, response), { confidence, chances, result: { confidence, chances } });
+  t.match(finalSnapshot(moment, null), { status: 'failed', confidence: 1 });
+});
+
 t.test('what stopping early saved is said to who pays alone', (t) => {
   const votes = [vote(0, 0), vote(1, 0), vote(2, 0)];
   const textOf = (more: { spec?: PollSpec; isPaidByPool?: boolean }) => {

@@ -16,9 +16,12 @@ import {
 export const RECEIPT_VERSION = 1;
 /**
  * Version of the rules in `voting`: raised when they would decide a poll differently or give other odds. 2: a lock with
- * failed models is `partial` if failed and unasked models together could have changed the winner.
+ * failed models is `partial` if failed and unasked models together could have changed the winner. 3: the final odds of a
+ * `partial` result count failed models as still to vote.
  */
-export const RULE_VERSION = 2;
+export const RULE_VERSION = 3;
+/** Receipts by rules from this version on are recomputed. */
+export const OLDEST_RECOMPUTED_RULES = 2;
 
 const REASONS = ['mathematical_lock', 'confidence', 'budget', 'roster_exhausted'] as const;
 

@@ -13,6 +13,7 @@ import { checkTally } from './parts/tally.ts';
 import {
   isReceipt,
   isStatement,
+  OLDEST_RECOMPUTED_RULES,
   RECEIPT_VERSION,
   type ReceiptPrice,
   RULE_VERSION,
@@ -90,9 +91,10 @@ async function checkAll(
 }
 
 function checkByRules(statement: Statement, price: ReceiptPrice | null, findings: Map<PartName, PartState>): void {
-  if (statement.rule.version !== RULE_VERSION) {
+  const { version } = statement.rule;
+  if (version < OLDEST_RECOMPUTED_RULES || version > RULE_VERSION) {
     const other = unchecked(
-      `It was decided by rules of version ${statement.rule.version}; these are version ${RULE_VERSION}.`,
+      `It was decided by rules of version ${version}; these are versions ${OLDEST_RECOMPUTED_RULES} to ${RULE_VERSION}.`,
     );
     for (const name of ['tally', 'odds', 'decision'] as const) findings.set(name, other);
     return;

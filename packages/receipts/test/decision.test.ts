@@ -53,3 +53,29 @@ t.test('without the order of the votes nothing is said of when the rules would h
   t.match(says(locked(ordered)), ['holds', /^After the last vote, and not before, the rules stop it/]);
   t.match(says(locked(statement)), ['holds', /^After the last vote, the rules stop it.* cannot be seen/]);
 });
+
+t.test('a budget that ended a poll is not refused where what the track record said then is not stated', async (t) => {
+  const price = {
+    ...{ nonce: '', max_cost_u: 300, reserves_u: Array.from({ length: 9 }, () => 100) },
+    votes: [100, 100, 100, 0].map((billed_u) => ({ billed_u, fault_u: 0 })),
+  };
+  const ordered = endedBy('refusal');
+  const record = { roster_version: 'v', lock_only: false };
+  // The votes alone would have reached this threshold.
+  const spent: Statement = {
+    ...ordered,
+    rule: { version: 3, threshold: 0.9, min_votes: 3, record },
+    votes: ordered.votes.slice(0, 4).map(({ at_ms: _, ...vote }) => vote),
+    decision: { ...ordered.decision, reason: 'budget', status: 'partial', skipped: 5 },
+  };
+  const said = (one: Statement) => checkDecision(one, replayed(one, price), price);
+  t.match(said(spent), { state: 'holds', says: /paid for no further vote/ });
+  const richer = { ...price, max_cost_u: 400 };
+  t.match(checkDecision(spent, replayed(spent, richer), richer), { state: 'fails', says: /was not spent/ });
+  const { record: _, ...rule } = spent.rule;
+  t.match(said({ ...spent, rule }), { state: 'fails', says: /the threshold was reached/ }, 'there was no record');
+  const version2 = { ...spent, rule: { ...spent.rule, version: 2 } };
+  t.match(said(version2), { state: 'fails', says: /the threshold was reached/ }, 'version 2 would state what it said');
+  const braked = { ...version2, decision: { ...version2.decision, record: { audits: 500, same_leader: 250 } } };
+  t.match(said(braked), { state: 'holds' });
+});

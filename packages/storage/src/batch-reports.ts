@@ -24,8 +24,7 @@ export interface JudgedPoll {
   votes: PollResponse['votes'];
   arrivals: NonNullable<Timing['arrivals']>;
   reason: PollResponse['termination_reason'];
-  /** The track record's final value for the poll. */
-  trackRecord: PollResponse['track_record'] | null;
+  confidence: PollResponse['confidence'];
   asking: PollResponse['asking'] | null;
   /** What each vote was billed in micro-USD, if that is more than the votes themselves say. */
   votesU: readonly bigint[] | null;
@@ -66,7 +65,7 @@ export async function readGoldRows(
       sql<JudgedPoll['votes'] | null>`results.detail->'votes'`.as('votes'),
       sql<JudgedPoll['arrivals'] | null>`results.detail->'timing'->'arrivals'`.as('arrivals'),
       sql<JudgedPoll['reason']>`results.detail->>'termination_reason'`.as('reason'),
-      sql<JudgedPoll['trackRecord']>`results.detail->'track_record'`.as('trackRecord'),
+      sql<JudgedPoll['confidence']>`results.detail->'confidence'`.as('confidence'),
       sql<JudgedPoll['asking']>`results.detail->'asking'`.as('asking'),
     ])
     .orderBy('r.line')

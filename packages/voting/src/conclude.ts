@@ -13,9 +13,12 @@ export interface Conclusion {
   readonly winner: number | null;
   readonly isTie: boolean;
   readonly tally: readonly number[];
-  /** Null if there is no winner. */
+  /**
+   * The probability that the winner stays if all models vote that have not. Null if there is no winner. Models that
+   * failed are among them only if the result is partial.
+   */
   readonly confidence: number | null;
-  /** How likely each outcome would be if all models were asked. */
+  /** The same for each outcome. */
   readonly chances: Chances;
   /** Audited polls in a similar state, from the track record. Null if it was not used. */
   readonly recordUsed: Outcomes | null;
@@ -36,14 +39,16 @@ export function conclude(poll: PollState, { reason }: { readonly reason: Termina
   const succeeded = seatsThatAre(ended, 'voted').length;
   const failed = seatsThatAre(ended, 'failed').length;
   const skipped = ended.seats.length - succeeded - failed;
+  const status = resultStatus(votes, votesMissing(reason, failed, skipped));
+  const judged = status === 'partial' ? withFailedToVote(ended) : ended;
   return {
-    status: resultStatus(votes, votesMissing(reason, failed, skipped)),
+    status,
     winner: leader(votes),
     isTie: isTie(votes),
     tally: votes,
-    confidence: confidenceOf(ended),
-    chances: chancesOf(ended),
-    recordUsed: recordUsed(ended),
+    confidence: confidenceOf(judged),
+    chances: chancesOf(judged),
+    recordUsed: recordUsed(judged),
     requested: succeeded + failed,
     succeeded,
     failed,
@@ -58,5 +63,18 @@ function withCallsTimedOut(poll: PollState): PollState {
   return {
     ...poll,
     states: poll.states.map((state) => (state.kind === 'in_flight' ? { kind: 'failed', billedU: 0n } : state)),
+  };
+}
+
+/**
+ * Models that failed count as still to vote, and as certain to. Without them a partial result could look certain: the
+ * fewer models answer, the fewer could still change the winner.
+ */
+function withFailedToVote(poll: PollState): PollState {
+  const failed = new Set(seatsThatAre(poll, 'failed'));
+  return {
+    ...poll,
+    seats: poll.seats.map((seat, i) => (failed.has(i) ? { ...seat, failureRate: 0 } : seat)),
+    states: poll.states.map((state) => (state.kind === 'failed' ? { kind: 'waiting' } : state)),
   };
 }

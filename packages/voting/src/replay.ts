@@ -1,8 +1,9 @@
 // Replays a poll from its votes: its state after each vote, and whether the rules stopped it there.
 import { type Chances, chancesOf } from './chances.ts';
 import { type EndedVote, newPoll, type PollState, type Rules, received, type VotingSeat } from './poll.ts';
-import { standing, tally } from './standing.ts';
+import { confidenceOf, tally } from './standing.ts';
 import { stopReason, type TerminationReason } from './stop-rules.ts';
+import { votesCast } from './tally.ts';
 import { type Outcomes, situationOf, type TrackRecord } from './track-record.ts';
 
 export type { Outcomes };
@@ -12,10 +13,13 @@ export interface ReplayedVote extends EndedVote {
   readonly outcomes?: Outcomes | undefined;
 }
 
-export interface Replayed {
-  readonly state: PollState;
+interface Odds {
   readonly confidence: number | null;
   readonly chances: Chances;
+}
+
+export interface Replayed extends Odds {
+  readonly state: PollState;
   /** Null if the rules continue to ask. */
   readonly stop: TerminationReason | null;
 }
@@ -24,10 +28,12 @@ export interface Replayed {
 export const replay = (rules: Rules, seats: readonly VotingSeat[], votes: readonly ReplayedVote[]): Replayed[] =>
   statesAfter(newPoll(rules, seats), votes).map((state) => ({
     state,
-    confidence: standing(state).confidence,
-    chances: chancesOf(state),
+    ...oddsIn(state),
     stop: stopReason(state),
   }));
+
+/** The odds while the poll runs: models that failed count as absent. */
+export const oddsIn = (state: PollState): Odds => ({ confidence: confidenceOf(state), chances: chancesOf(state) });
 
 /** The state of the poll after each of these votes. */
 export function statesAfter(start: PollState, votes: readonly ReplayedVote[]): PollState[] {
@@ -37,6 +43,10 @@ export function statesAfter(start: PollState, votes: readonly ReplayedVote[]): P
     return outcomes === undefined ? poll : withOutcomes(poll, i + 1, outcomes);
   });
 }
+
+/** A partial result counts its failed models as still to vote: `outcomes` is what the track record said about that. */
+export const withFinalOutcomes = (poll: PollState, outcomes: Outcomes | undefined): PollState =>
+  outcomes === undefined ? poll : withOutcomes(poll, votesCast(tally(poll)), outcomes);
 
 function withOutcomes(poll: PollState, ended: number, outcomes: Outcomes): PollState {
   const record: TrackRecord = {

@@ -253,3 +253,23 @@ t.test('what a poll says while it runs and when it has ended is the braked confi
   const forgotten = pollAfter([0, 0, 0], seatsOf(9), { record: recordOf(9, [['3 3 4', { polls: 0, won: 0 }]]) });
   t.equal(conclude(forgotten, { reason: 'confidence' }).recordUsed, null, 'no audit stood alike');
 });
+
+t.test(
+  'a partial result is lowered by polls with its votes alone, as if its failed models had still to vote',
+  async (t) => {
+    const after = (situations: [string, Outcomes][]) =>
+      conclude(pollAfter([0, 0, 0, null, null, null], seatsOf(9), { record: recordOf(9, situations) }), {
+        reason: 'confidence',
+      });
+    const urn = confidence([3, 0, 0], 6)!;
+    const lowered = after([
+      ['3 3 4', { polls: 180, won: 90 }],
+      ['6 3 4', { polls: 500, won: 0 }],
+    ]);
+    t.match(lowered, { status: 'partial', confidence: (20 * urn + 90) / 200, recordUsed: { polls: 180, won: 90 } });
+    const others = lowered.chances.options.reduce((sum, chance) => sum + chance, lowered.chances.tie);
+    t.ok(Math.abs(others - 1) < 1e-12);
+    t.match(after([['6 3 4', { polls: 500, won: 0 }]]), { confidence: urn, recordUsed: null });
+    t.match(after([['3 3 4', { polls: 180, won: 180 }]]), { confidence: urn }, 'never higher');
+  },
+);

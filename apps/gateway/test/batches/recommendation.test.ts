@@ -1,7 +1,7 @@
 import type { BatchReport, PanelName, Timing } from '@eloquentpoll/contracts';
 import type { GoldPoll } from '@eloquentpoll/evidence';
 import { pollResponse, pollState } from '@eloquentpoll/polls';
-import { newPoll, received, seededRandom, stopReason } from '@eloquentpoll/voting';
+import { conclude, newPoll, received, seededRandom, stopReason } from '@eloquentpoll/voting';
 import t from 'tap';
 import { buildReport } from '../../src/batches/report/build-report.ts';
 import { countedRow } from '../../src/batches/report/gold-poll-of.ts';
@@ -26,7 +26,8 @@ function poll(votes: string, threshold: number, priceU = 10_000): GoldPoll {
     state = received(state, vote);
     reason = stopReason(state);
   }
-  return { rules, seats, votes: heard, reason, hasCourse: true, answer: 0 };
+  const { confidence } = conclude(state, { reason });
+  return { rules, seats, votes: heard, reason, confidence, hasCourse: true, answer: 0 };
 }
 
 /** Each panel is asked the rows from 0 on, unless they begin elsewhere. */
@@ -116,7 +117,7 @@ t.test('a poll without arrivals has no order of its votes, whatever its panel', 
   const times = { gatherMs: 1, totalMs: 1, arrivals: [] };
   const response = pollResponse({ resultId: 'EP', spec, state: pollState(spec, votes), reason, votes, ...times });
   const hasCourse = (arrivals: NonNullable<Timing['arrivals']>) => {
-    const end = { reason, trackRecord: null, asking: null, votesU: null };
+    const end = { reason, confidence: response.confidence, asking: null, votesU: null };
     const poll = { spec, votes: response.votes, arrivals, ...end };
     const row = countedRow({
       line: 1,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { electionFaults, electionIn } from '../fixture/election.ts';
+import { electionFaults, electionIn, isPartialAndCertain } from '../fixture/election.ts';
 import type { AskedQuestion, RecordedQuestions } from './recorded-questions.ts';
 import type { VotingPanel } from './voting-panel.ts';
 
@@ -88,14 +88,17 @@ export function problemsOf(questions: RecordedQuestions, poll: PollOfDay, answer
 }
 
 /**
- * The owner always gets a confidence if there is a winner. Strangers' answers may omit it, unless it ended the poll.
+ * The owner always gets a confidence if there is a winner. Strangers' answers may omit it, unless it ended the poll. Of a
+ * partial answer it counts failed models as still to vote, so it may be below the threshold that ended the poll.
  */
 function confidenceProblems({ confidence, ...answer }: JudgedAnswer): string[] {
+  const isPartial = answer.status === 'partial';
   const { winning_option: winner, termination_reason: reason, confidence_threshold: threshold, costs } = answer;
   const isStop = reason === 'confidence';
   if (typeof confidence === 'number') {
     if (winner === null) return [`it has confidence ${confidence} and no winner`];
-    return isStop && confidence < threshold ? [`it stopped at confidence ${confidence}`] : [];
+    if (isPartialAndCertain({ ...answer, confidence })) return ['it is partial and has confidence 1'];
+    return isStop && !isPartial && confidence < threshold ? [`it stopped at confidence ${confidence}`] : [];
   }
   const isNeeded = isStop || (costs !== undefined && (winner !== null || confidence === undefined));
   return isNeeded ? [`its confidence is ${confidence}, after ${reason} with the winner ${winner}`] : [];

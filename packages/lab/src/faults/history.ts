@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readJson } from '@eloquentpoll/services/json';
 import { checkLedger, FREE_POOL, type LedgerViolation, readProviderSpend } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import { type Election, electionIn } from '../fixture/election.ts';
 import type { ModelExchange } from '../fixture/simulators.ts';
 import type { Stores } from '../fixture/stores.ts';
@@ -51,6 +52,8 @@ export interface StoredPoll {
   options: readonly string[] | null;
   /** The election in the stored response, and the same facts in the row of the result. */
   election: Election | null;
+  /** Of the stored response. */
+  confidence: number | null;
   resultRow: { winner: string | null; isTie: boolean } | null;
   /** Digest of the stored response. */
   digest: string | null;
@@ -194,6 +197,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       resultStatus: row.result_status === null ? null : String(row.result_status),
       options: row.options === null ? null : readJson(Texts, String(row.options)),
       election: row.detail === null ? null : electionIn(JSON.parse(String(row.detail))),
+      confidence: row.detail === null ? null : confidenceIn(JSON.parse(String(row.detail))),
       resultRow:
         row.result_status === null
           ? null
@@ -225,6 +229,8 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
 }
 
 /** Callers do not get the mark of a canceled poll, which is stored after its answer. */
+const Stated = Type.Object({ confidence: Type.Number() });
+const confidenceIn = (stored: unknown): number | null => (Value.Check(Stated, stored) ? stored.confidence : null);
 const answerIn = (stored: string): string => stored.replace(/,"canceled":true\}$/, '}');
 
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);

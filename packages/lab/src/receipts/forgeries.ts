@@ -80,6 +80,22 @@ export const FALSE_STATEMENTS: readonly FalseStatement[] = [
         : withDecision(statement, { confidence: nudged(statement.decision.confidence) }),
   },
   {
+    says: 'a partial result that is certain',
+    part: 'odds',
+    alter: (statement) =>
+      statement.decision.status === 'partial' && statement.decision.winner !== null
+        ? withDecision(statement, { confidence: 1 })
+        : null,
+  },
+  {
+    says: 'another track record of a partial result',
+    part: 'odds',
+    alter: ({ decision, ...statement }) =>
+      decision.status === 'partial' && decision.record !== undefined && (decision.confidence ?? 0) > 0.01
+        ? { ...statement, decision: { ...decision, record: { audits: 100_000, same_leader: 0 } } }
+        : null,
+  },
+  {
     says: 'other odds on the way',
     part: 'odds',
     alter(statement, draw) {

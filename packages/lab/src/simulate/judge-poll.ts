@@ -1,6 +1,6 @@
 import { holdOf, pollResponse } from '@eloquentpoll/polls';
-import { conclude } from '@eloquentpoll/voting';
-import { electionFaults, electionIn } from '../fixture/election.ts';
+import { conclude, standing } from '@eloquentpoll/voting';
+import { electionFaults, electionIn, isPartialAndCertain } from '../fixture/election.ts';
 import type { Trace } from './play-poll.ts';
 import type { Rule } from './rule.ts';
 
@@ -75,7 +75,8 @@ export const POLL_RULES: readonly Rule<Trace>[] = [
         response.votes.length + response.models_skipped === scenario.spec.seats.length &&
         response.early_terminated === response.models_skipped > 0 &&
         (response.winning_option === null) === (response.is_tie || response.outcome === 'no_votes') &&
-        (response.status === 'failed') === votes.every((vote) => vote.option === null);
+        (response.status === 'failed') === votes.every((vote) => vote.option === null) &&
+        !isPartialAndCertain(response);
       if (!says) return JSON.stringify(response);
       const election = electionIn(response);
       if (!election) return 'no election';
@@ -129,7 +130,7 @@ export const POLL_RULES: readonly Rule<Trace>[] = [
       };
       const holds = {
         mathematical_lock: () => most - next > verdict.skipped,
-        confidence: () => (verdict.confidence ?? 0) >= scenario.spec.confidence_threshold,
+        confidence: () => (standing(collected.state).confidence ?? 0) >= scenario.spec.confidence_threshold,
         budget: () => !fits() && verdict.skipped > 0,
         roster_exhausted: () => verdict.skipped === 0,
         deadline: () => endedAt >= scenario.deadlineMs,

@@ -1,7 +1,7 @@
 import { isBudgetSpent } from '@eloquentpoll/voting/budget';
 import { fails, holds, type PartState, unchecked } from '../part.ts';
 import type { ReceiptPrice, Statement } from '../receipt.ts';
-import type { ReplayedPoll } from './replayed.ts';
+import { hasOwnFinalOdds, type ReplayedPoll } from './replayed.ts';
 
 const WHY = {
   mathematical_lock: 'no vote left could change the winner',
@@ -25,10 +25,10 @@ export function checkDecision(
     case null:
       return holds(`No rule had stopped it when its deadline passed or its caller canceled it.${unseen(statement)}`);
     case 'budget':
-      if (stop !== null && stop !== 'budget')
+      if (stop !== null && stop !== 'budget' && !(stop === 'confidence' && isRecordUnseen(statement)))
         return fails(`The rules stop this poll for another reason: ${WHY[stop]}.`);
       if (price === null) return unchecked('That its budget was spent takes the price, which only its owner can show.');
-      return stop === 'budget'
+      return stop === 'budget' || isBudgetSpent(last)
         ? holds('What was left of its budget paid for no further vote.')
         : fails('Its budget was not spent.');
     default:
@@ -57,6 +57,13 @@ function decidedVotes(statement: Statement): number {
 
 /** Votes that were collected before another worker took the poll over have no time. */
 const isInOrder = ({ votes }: Statement): boolean => votes.every(({ at_ms }) => at_ms !== undefined);
+
+/**
+ * What the track record said after the last vote is not stated, so that the threshold may not have been reached
+ * although the votes alone would have.
+ */
+const isRecordUnseen = (statement: Statement): boolean =>
+  statement.rule.record !== undefined && hasOwnFinalOdds(statement) && !isInOrder(statement);
 
 /** What the sentence must add where earlier states could not be examined. */
 const unseen = (statement: Statement): string =>

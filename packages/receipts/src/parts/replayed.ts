@@ -8,11 +8,17 @@ export interface ReplayedPoll {
   readonly last: PollState;
 }
 
+/**
+ * A partial result states the odds as if its failed models had still to vote. Then `decision.record` is about that, and
+ * not about the state after the last vote.
+ */
+export const hasOwnFinalOdds = ({ rule, decision }: Statement): boolean =>
+  rule.version >= 3 && decision.status === 'partial';
+
 /** Replays the poll by the rules. Without its price, no budget ever ends it. */
-export function replayed(
-  { options, order, panel, rule, votes, decision }: Statement,
-  price: ReceiptPrice | null,
-): ReplayedPoll {
+export function replayed(statement: Statement, price: ReceiptPrice | null): ReplayedPoll {
+  const { options, order, panel, rule, votes, decision } = statement;
+  const lastRecord = hasOwnFinalOdds(statement) ? undefined : decision.record;
   const rules: Rules = {
     optionCount: options.length,
     threshold: rule.threshold,
@@ -36,11 +42,11 @@ export function replayed(
       seat,
       option,
       billedU: BigInt((price?.votes[i]?.billed_u ?? 0) + (price?.votes[i]?.fault_u ?? 0)),
-      outcomes: outcomesOf(record ?? (i === votes.length - 1 ? decision.record : undefined)),
+      outcomes: outcomesOf(record ?? (i === votes.length - 1 ? lastRecord : undefined)),
     })),
   );
   return { steps, last: steps.at(-1)?.state ?? newPoll(rules, seats) };
 }
 
-const outcomesOf = (record: Statement['decision']['record']): Outcomes | undefined =>
+export const outcomesOf = (record: Statement['decision']['record']): Outcomes | undefined =>
   record && { polls: record.audits, won: record.same_leader };

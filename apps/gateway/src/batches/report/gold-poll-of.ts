@@ -24,7 +24,7 @@ export function countedRow({ gold, outcome, isCanceled, isDeleted, rowHash, poll
 }
 
 function goldPollOf(judged: JudgedPoll, answer: number): GoldPoll {
-  const { spec, votes, arrivals, reason, votesU } = judged;
+  const { spec, votes, arrivals, reason, confidence, votesU } = judged;
   const seats = spec.seats.map((seat) => ({
     ...votingSeat(seat),
     // No budget applies: bills were checked when they were made, and a replay spends nothing.
@@ -38,9 +38,10 @@ function goldPollOf(judged: JudgedPoll, answer: number): GoldPoll {
     votes: votes.map(({ model_id, chosen_option, estimated_cost }, i) => ({
       ...{ seat: places.get(model_id)!, option: chosen_option === null ? null : spec.options.indexOf(chosen_option) },
       ...{ billedU: 0n, cost: votesU ? Number(votesU[i] ?? 0) : Math.round(estimated_cost * 1_000_000) },
-      outcomes: outcomesAt(judged, i),
+      outcomes: outcomesOf(arrivals[i]),
     })),
     reason,
+    confidence,
     // Arrivals are incomplete if another worker took the poll over. Then votes are in seat order.
     hasCourse: arrivals.length === votes.length,
     answer,
@@ -54,7 +55,7 @@ function recordRulesOf({ spec, asking }: JudgedPoll): Partial<GoldPoll['rules']>
   return { record: { panelSize: spec.seats.length, situations: new Map(), isAlarmed } };
 }
 
-function outcomesAt({ votes, arrivals, trackRecord }: JudgedPoll, i: number): ReplayedVote['outcomes'] {
-  const said = arrivals[i]?.track_record ?? (i === votes.length - 1 ? trackRecord : null);
-  return said ? { polls: said.audits, won: said.same_leader } : undefined;
+function outcomesOf(arrival: JudgedPoll['arrivals'][number] | undefined): ReplayedVote['outcomes'] {
+  const said = arrival?.track_record;
+  return said && { polls: said.audits, won: said.same_leader };
 }

@@ -1,4 +1,4 @@
-import { electionFaults, shortOf } from '../../fixture/election.ts';
+import { electionFaults, isPartialAndCertain, shortOf } from '../../fixture/election.ts';
 import type { CampaignHistory, StoredPoll } from '../history.ts';
 import type { CampaignRule } from './rule.ts';
 
@@ -38,12 +38,15 @@ export const electionRules: readonly CampaignRule[] = [
 
 function storedFaults(
   { upgrade }: CampaignHistory,
-  { election, options, modelIds, resultStatus, resultRow }: StoredPoll,
+  { election, options, modelIds, resultStatus, resultRow, confidence }: StoredPoll,
   stored: CampaignHistory['votes'],
 ): string[] {
   if (election === null || options === null) return ['has a result without an election'];
   const wrong = electionFaults(election, { seats: modelIds.length, hasOlderRules: upgrade !== null });
   if (JSON.stringify(election.options) !== JSON.stringify(options)) wrong.push(`has the options ${election.options}`);
+  // An older release counted failed models as absent.
+  if (upgrade === null && isPartialAndCertain({ status: election.status, confidence }))
+    wrong.push('is partial and has confidence 1');
   const said = election.votes.map(({ model_id, chosen_option }) => `${model_id}: ${chosen_option}`);
   const kept = stored.map(({ modelId, option }) => `${modelId}: ${textOf(options, option)}`);
   if (said.toSorted().join('; ') !== kept.toSorted().join('; ')) wrong.push(`says ${said}, stored votes are ${kept}`);
