@@ -4,10 +4,11 @@ import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
+import { NO_RATE_LIMITS } from '../fixture/no-rate-limits.ts';
 import { openStores, type Servers, type Stores } from '../fixture/stores.ts';
 
 // The target of an attack: one gateway in its own process, with its own stores, a funded account and a key. Its rate
-// limits are too high to refuse anything, unless an attack sets others.
+// limits refuse nothing, unless an attack sets others.
 
 export interface Field extends AsyncDisposable {
   readonly stores: Stores;
@@ -23,12 +24,6 @@ export interface Field extends AsyncDisposable {
   /** Environment for workers and models of this field. */
   readonly env: Readonly<Record<string, string>>;
 }
-
-const LIMITS = [
-  ...['poll', 'free_poll', 'session', 'account', 'compute', 'read', 'login', 'deposit'],
-  'failed_authentication',
-  'key_issue',
-];
 
 export async function openField(servers: Servers, more: Record<string, string> = {}): Promise<Field> {
   await using made = new AsyncDisposableStack();
@@ -46,7 +41,7 @@ export async function openField(servers: Servers, more: Record<string, string> =
     PORT: '0',
     LOG_LEVEL: 'warn',
     STREAMS_PER_ACCOUNT: '1000000',
-    RATE_LIMITS: LIMITS.map((name) => `${name}=999999999/3600`).join(),
+    RATE_LIMITS: NO_RATE_LIMITS,
     ...more,
   };
   const gateway = await startModule(group, 'gateway', '@eloquentpoll/gateway/main', env);

@@ -6,6 +6,7 @@ import { deleteKeys } from '@eloquentpoll/services/redis-keys';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
+import { NO_RATE_LIMITS } from '../fixture/no-rate-limits.ts';
 import { openStores, type Stores } from '../fixture/stores.ts';
 import { bringPeer } from './bring-peer.ts';
 import { cpuUs, familyCpuUs, parentOf } from './processes-cpu.ts';
@@ -13,9 +14,6 @@ import { cpuUs, familyCpuUs, parentOf } from './processes-cpu.ts';
 // Everything that a row needs, started on demand: separate stores, the product as shipped (bundles, if they were
 // built), models that cost nothing, an account with unlimited money, and keys without limits.
 
-const LIMITS = ['session', 'poll', 'read', 'account', 'compute', 'batch']
-  .map((name) => `${name}=999999999/3600`)
-  .join(',');
 /** The number of models in the performance targets. */
 const MODELS = 7;
 
@@ -101,7 +99,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
     BASE_URL: 'http://localhost:8080',
     PORT: '0',
     STREAMS_PER_ACCOUNT: '1000000',
-    RATE_LIMITS: LIMITS,
+    RATE_LIMITS: NO_RATE_LIMITS,
     NODE_OPTIONS: [nodeOptions, heapMb && `--max-old-space-size=${heapMb}`].filter(Boolean).join(' '),
   });
   const moduleOf = (app: 'gateway' | 'worker') =>

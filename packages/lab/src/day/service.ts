@@ -17,6 +17,7 @@ import { Value } from '@sinclair/typebox/value';
 import { parse } from 'yaml';
 import { KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
+import { NO_RATE_LIMITS } from '../fixture/no-rate-limits.ts';
 import { usualModels } from '../fixture/usual-models.ts';
 import type { RecordedQuestions } from './recorded-questions.ts';
 import { startWatched, type WatchedProcess } from './watched-process.ts';
@@ -52,12 +53,6 @@ export interface DayServiceOptions {
   scrapeEveryS: number;
   instances: number;
 }
-
-/** All users share one network address here, so limits per network would be reached at once. */
-const LIMITS = ['session', 'poll', 'free_poll', 'read', 'account', 'compute', 'batch', 'login', 'deposit']
-  .concat(['checkout', 'checkout_network', 'webhook_test', 'batch_check', 'key_issue'])
-  .map((name) => `${name}=100000000/3600`)
-  .join(',');
 
 /** Now and then a model fails, is slow, or gives an unusable answer. */
 const USUAL_FAILURES = [
@@ -118,7 +113,8 @@ export async function startDayService(options: DayServiceOptions): Promise<DaySe
     OIDC_CLIENT_ID: PRODUCT,
     OIDC_CLIENT_SECRET: clientSecret,
     ...playMoney(simulatorUrl, simulator.ready.play_money),
-    RATE_LIMITS: LIMITS,
+    // All users share one network address here, so limits per network would be reached at once.
+    RATE_LIMITS: NO_RATE_LIMITS,
     STREAMS_PER_NETWORK: '1000',
     FREE_DAILY_CAP_USD: '1000',
     AUDIT_RATE: '0.05',

@@ -6,6 +6,7 @@ import type { RestartableServers } from '@eloquentpoll/services/restartable';
 import { insertLogin } from '@eloquentpoll/storage';
 import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
 import type { Experiment } from '../fixture/experiment.ts';
+import { NO_RATE_LIMITS } from '../fixture/no-rate-limits.ts';
 import { startSimulator } from '../fixture/simulators.ts';
 import type { Servers, Stores } from '../fixture/stores.ts';
 import { usualModels } from '../fixture/usual-models.ts';
@@ -65,7 +66,6 @@ const ANSWERS_WITHIN_MS = 200_000;
 const LOST_WITHIN_MS = 30_000;
 const WHOLE_WITHIN_MS = 30_000;
 const HERD = 100;
-const NO_LIMIT = '100000000/60';
 
 const GATEWAY = {
   BASE_URL: 'http://localhost:8080',
@@ -74,9 +74,7 @@ const GATEWAY = {
   MODELS_FILE: 'simulator',
   FREE_DAILY_CAP_USD: '100000',
   STREAMS_PER_ACCOUNT: '1000000',
-  RATE_LIMITS: ['poll', 'free_poll', 'session', 'account', 'key_issue', 'batch', 'read', 'failed_authentication']
-    .map((name) => `${name}=${NO_LIMIT}`)
-    .join(','),
+  RATE_LIMITS: NO_RATE_LIMITS,
 };
 const WORKER = {
   MODELS_FILE: 'simulator',

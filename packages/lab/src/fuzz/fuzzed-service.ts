@@ -14,6 +14,7 @@ import { readConfig } from '@eloquentpoll/worker/config';
 import { openContext as openWorker } from '@eloquentpoll/worker/context';
 import { openWebhookDelivery } from '@eloquentpoll/worker/open-webhook-delivery';
 import { servePolls } from '@eloquentpoll/worker/serve-polls';
+import { NO_RATE_LIMITS } from '../fixture/no-rate-limits.ts';
 
 // The whole service in this process, with everything configured: cards, deposits, logins, a model registry, all on
 // loopback. No part of it is replaced; its log lines are passed to us.
@@ -37,25 +38,6 @@ export interface ServiceOptions {
   /** Also run what works in the background: batch rows, webhooks to this machine, receipts. */
   readonly isWhole?: boolean;
 }
-
-const NO_LIMITS = [
-  'poll',
-  'free_poll',
-  'batch',
-  'session',
-  'account',
-  'compute',
-  'read',
-  'login',
-  'failed_authentication',
-  'deposit',
-  'checkout',
-  'checkout_network',
-  'webhook',
-  'webhook_test',
-  'batch_check',
-  'key_issue',
-];
 
 const SECRETS = {
   KEY_PEPPER: 'pepper-canary-5b1f0c7a9d3e4826a1',
@@ -105,7 +87,7 @@ export async function fuzzedService(options: ServiceOptions): Promise<Service> {
     STREAMS_PER_NETWORK: '1000000',
     LOG_LEVEL: 'trace',
     ...(options.isWhole && { WEBHOOKS_TO_LOOPBACK: 'on', RECEIPT_SIGNING_KEY: SIGNING_KEY }),
-    ...(!options.realLimits && { RATE_LIMITS: NO_LIMITS.map((name) => `${name}=999999999/1`).join() }),
+    ...(!options.realLimits && { RATE_LIMITS: NO_RATE_LIMITS }),
   };
   const sink = { write: options.onLog };
   const workerConfig = readConfig({ ...settings, LOG_LEVEL: 'silent' });
