@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Fault } from '../src/faults/fault-kinds.ts';
 import type { PollEvent } from '../src/faults/observer.ts';
-import { resumesOf, slowestLines, tookMs, withStoresMs } from '../src/faults/resumes.ts';
+import { judgedWait, resumesOf, slowestLines, tookMs, withStoresMs } from '../src/faults/resumes.ts';
 
 const claimed = (pollId: string, epoch: number, worker: string, at: number): PollEvent => ({
   pollId,
@@ -42,6 +42,17 @@ t.test('a wait is counted from the kill to the next claim of a poll that its vic
   t.match(resume, { pollId: 'held', epoch: 1 });
   t.equal(tookMs(resume!), 10_000);
   t.equal(withStoresMs(resume!, faults), 7_000, 'two stores away at once are away once');
+});
+
+t.test('a fault that takes nothing from a claim excuses no wait; others do for the time that they last', async (t) => {
+  const resume = { pollId: 'held', epoch: 1, killedAt: 2_000, freeAt: 7_000, claimedAt: 12_000 };
+  const waitBeside = (kind: Fault['kind'], target: string) => judgedWait(resume, [fault(kind, target, 3_000, 5_000)]);
+  for (const kind of ['kill worker', 'kill gateway', 'kill gateway during an upload', 'kill replica'] as const)
+    t.match(waitBeside(kind, 'g1'), { cause: 'worker', ms: 10_000, wholeMs: 10_000 }, kind);
+  for (const kind of ['kill postgres', 'flushall', 'stop worker'] as const)
+    t.match(waitBeside(kind, 'any'), { cause: 'worker', ms: 8_000, wholeMs: 10_000 }, kind);
+  t.match(waitBeside('dead link', 'g1-callers'), { ms: 10_000 }, 'a claim does not use the link of callers');
+  t.match(waitBeside('kill master', 'r1'), { cause: 'master', withinMs: 30_000, ms: 10_000 });
 });
 
 t.test('the slowest come first, with what was struck meanwhile', async (t) => {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Fault, PROCESS_KILLS } from './fault-kinds.ts';
+import type { Fault } from './fault-kinds.ts';
+import { isProcessKill } from './fault-traits.ts';
 import type { Plan } from './plans.ts';
 
 // On a busy machine everything takes longer, so a short campaign could end before its own fault has found a target.
 
-export const killsOf = (faults: readonly Fault[]): number =>
-  faults.filter(({ kind }) => PROCESS_KILLS.includes(kind)).length;
+export const killsOf = (faults: readonly Fault[]): number => faults.filter(({ kind }) => isProcessKill(kind)).length;
 
 /** A plan that counts its own faults ignores the number of kills. */
 export function isEnough(

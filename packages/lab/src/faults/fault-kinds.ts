@@ -6,6 +6,7 @@ import { CALM, type LinkConditions } from '../proxy/weather.ts';
 import type { Chance } from '../terminal/chance.ts';
 import { CLUSTER_FAULTS, type ClusterUnderFaults } from './cluster-faults.ts';
 import type { Failover } from './failover.ts';
+import { faultKindsThat, takesOf } from './fault-traits.ts';
 import type { Fleet, Role, Slot } from './fleet.ts';
 
 // The faults by name. Each resolves when it is over: what it broke is repaired or about to be.
@@ -104,29 +105,7 @@ export type InjectedKind = keyof typeof FAULTS;
 export type FaultKind = InjectedKind | 'migrate' | 'roll forward' | 'roll back';
 
 /** Faults that leave slots without a master for a while; `awayMs` says how long. */
-export const MASTER_FAULTS: readonly FaultKind[] = [
-  'kill master',
-  'kill master, lose all',
-  'stop master',
-  'isolate master',
-  'master without clients',
-  'full master',
-];
-
-export const PROCESS_KILLS: readonly FaultKind[] = [
-  'kill worker',
-  'kill gateway',
-  'kill gateway during an upload',
-  'kill redis',
-  'kill redis, lose all',
-  'kill master',
-  'kill master, lose all',
-  'kill replica',
-  'stop postgres at once',
-  'kill postgres',
-  'kill pooler',
-  'fail over',
-];
+export const MASTER_FAULTS: readonly FaultKind[] = faultKindsThat((kind) => takesOf(kind) === 'master');
 
 export async function inject(kind: InjectedKind, target: Target, chance: Chance): Promise<Fault | null> {
   const at = Date.now();

@@ -1,7 +1,7 @@
 import { sharedPolls } from '../releases/upgrade-history.ts';
 import { asSeconds, percentile, tableLines } from '../terminal/table.ts';
 import type { Campaign, CampaignSettings } from './campaign.ts';
-import { PROCESS_KILLS } from './fault-kinds.ts';
+import { killsOf } from './enough.ts';
 import type { CampaignHistory } from './history.ts';
 import {
   type JudgedWait,
@@ -19,7 +19,7 @@ import { acceptedAgainMs } from './rules/failover-rules.ts';
 import { limitCounts } from './rules/limit-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
 import { endsByWorkers, lostPolls, STORED } from './rules/poll-rules.ts';
-import { sum } from './rules/rule.ts';
+import { countBy, sum } from './rules/rule.ts';
 import { wasCut } from './rules/stream-rules.ts';
 import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS, votesSeen, votesTakenOver } from './rules/worker-rules.ts';
 import { RULES_OF_ALL } from './rules.ts';
@@ -57,7 +57,7 @@ export function reportOf(
     tookMs: Math.round(tookMs),
     counts: { ...countsOf(history), violations: sum(rules.map(({ violations }) => violations)) },
     figures: { ...figuresOf(history), 'process start p50': asSeconds(percentile(fleet.startsMs, 0.5), 2) },
-    faults: counted(history.faults.map(({ kind }) => kind)),
+    faults: Object.fromEntries(countBy(history.faults, ({ kind }) => kind)),
     skipped: Object.fromEntries(skipped),
     warnings: Object.fromEntries([...fleet.warnings].sort()),
     slowest: slowestLines(resumesOf(history), history.faults, 3),
@@ -69,12 +69,11 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
   const { operations, polls, journal, faults, votes, calls } = history;
   const attempts = operations.flatMap((operation) => operation.attempts);
   const answered = (status: number) => attempts.filter((attempt) => attempt.status === status).length;
-  const kills = faults.filter(({ kind }) => PROCESS_KILLS.includes(kind)).length;
   const resumes = resumesOf(history);
   const streams = operations.filter(({ kind }) => kind === 'stream');
   const batchRows = rowsOfBatches(history);
   return {
-    'process kills': kills,
+    'process kills': killsOf(faults),
     faults: faults.length,
     operations: operations.length,
     keys: operations.filter(({ kind }) => kind === 'herd').length,
@@ -239,12 +238,6 @@ function causesOf(history: CampaignHistory): CampaignReport['figures'] {
     'claimed again with other faults besides, in all': shares(besides.map(({ wholeMs }) => wholeMs)),
     'slots of a struck master served again': `p50 ${asSeconds(percentile(away, 0.5))}, p99 ${asSeconds(percentile(away, 0.99))}`,
   };
-}
-
-function counted(words: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
-  return counts;
 }
 
 /** For each violated rule, how often it was violated. */

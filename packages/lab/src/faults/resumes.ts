@@ -1,5 +1,6 @@
 import { asSeconds } from '../terminal/table.ts';
-import { type Fault, type FaultKind, MASTER_FAULTS } from './fault-kinds.ts';
+import type { Fault } from './fault-kinds.ts';
+import { takesOf } from './fault-traits.ts';
 import type { CampaignHistory } from './history.ts';
 import type { PollEvent } from './observer.ts';
 
@@ -16,21 +17,8 @@ export interface Resume {
   readonly freeAt: number;
 }
 
-/** Faults that do not delay a claim, because other processes of the same kind are up. */
-const PASSING: readonly FaultKind[] = [
-  'kill worker',
-  'kill gateway',
-  'term worker',
-  'term gateway',
-  'stop gateway',
-  'kill replica',
-  'move slots',
-  'flush masters',
-  'reset link',
-];
-
 /** A claim by another worker does not use these links. */
-const PASSING_LINKS = /-(models|callers)$/;
+const UNUSED_LINKS = /-(models|callers)$/;
 
 /** The maximum wait of a poll, and the longer one if a master was hit while the poll could have been claimed. */
 const WITHIN_MS = { worker: 15_000, master: 30_000 } as const;
@@ -49,9 +37,9 @@ export interface JudgedWait {
  * biased: a longer wait is more likely to contain one.
  */
 export function judgedWait(resume: Resume, faults: readonly Fault[]): JudgedWait {
-  const needed = faults.filter(({ kind, target }) => !PASSING.includes(kind) && !PASSING_LINKS.test(target));
+  const needed = faults.filter(({ kind, target }) => takesOf(kind) !== 'nothing' && !UNUSED_LINKS.test(target));
   const [ofMasters, others] = [true, false].map((is) =>
-    needed.filter(({ kind }) => MASTER_FAULTS.includes(kind) === is),
+    needed.filter(({ kind }) => (takesOf(kind) === 'master') === is),
   ) as [Fault[], Fault[]];
   const inTime = { ...resume, claimedAt: resume.killedAt + WITHIN_MS.worker };
   // The deadline for the claim moves by the excused time.
@@ -60,16 +48,6 @@ export function judgedWait(resume: Resume, faults: readonly Fault[]): JudgedWait
   const wholeMs = tookMs(resume);
   return { cause, withinMs: WITHIN_MS[cause], ms: wholeMs - unionMs(meanwhile(resume, others)), wholeMs };
 }
-
-const STORES: readonly FaultKind[] = [
-  'kill redis',
-  'kill redis, lose all',
-  'stop postgres at once',
-  'kill postgres',
-  'kill pooler',
-  'fail over',
-  'disk full',
-];
 
 export const tookMs = ({ killedAt, claimedAt }: Resume): number => claimedAt - killedAt;
 
@@ -103,7 +81,7 @@ export const meanwhile = ({ killedAt, claimedAt }: Resume, faults: readonly Faul
 
 /** The length of a wait without the time in which Postgres or Redis was down. */
 export const withStoresMs = (resume: Resume, faults: readonly Fault[]): number =>
-  tookMs(resume) - unionMs(meanwhile(resume, faults).filter(({ kind }) => STORES.includes(kind)));
+  tookMs(resume) - unionMs(meanwhile(resume, faults).filter(({ kind }) => takesOf(kind) === 'store'));
 
 /** Total time in which at least one of these faults was active. */
 function unionMs(faults: readonly Fault[]): number {
