@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { type FaultProxy, openFaultProxy } from '../src/proxy/fault-proxy.ts';
-import { CALM } from '../src/proxy/weather.ts';
+import { UNDISTURBED } from '../src/proxy/link-conditions.ts';
 
 // The network between processes, itself under test: an echo server behind a proxy.
 
@@ -100,7 +100,7 @@ t.test('a blackhole swallows nothing: what was sent arrives when it is over', as
   other.socket.write('calm');
   await eventually('the other connection hears its text', () => other.heard.text === 'calm');
   t.same([reached, heard.text, late.heard.text], ['', '', ''], 'while another link works');
-  proxy.set(CALM);
+  proxy.set(UNDISTURBED);
   await eventually('both connections hear their texts', () => heard.text === 'one' && late.heard.text === 'two');
 });
 

@@ -2,7 +2,7 @@ import { testDatabase } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { openFaultProxy } from '../src/proxy/fault-proxy.ts';
-import { CALM } from '../src/proxy/weather.ts';
+import { UNDISTURBED } from '../src/proxy/link-conditions.ts';
 import { wholeService } from './whole-service.ts';
 
 // slow: 5 s
@@ -64,7 +64,7 @@ t.test('all ways to ask and to read wait while Postgres takes no connection, and
   const before = link.refused;
   const sent = WAYS.map(async ({ right, ...request }) => ({ right, answer: await send(request) }));
   await eventually('each of them was refused a connection', () => link.refused >= before + WAYS.length);
-  link.set(CALM);
+  link.set(UNDISTURBED);
   for (const { right, answer } of await Promise.all(sent)) {
     t.ok(answer.statusCode < 300, `${answer.statusCode}`);
     t.match(answer.body, right);

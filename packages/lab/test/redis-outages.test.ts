@@ -3,7 +3,7 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 import { openFaultProxy } from '../src/proxy/fault-proxy.ts';
-import { CALM } from '../src/proxy/weather.ts';
+import { UNDISTURBED } from '../src/proxy/link-conditions.ts';
 import { redisOutages } from './fixtures/redis-outages.ts';
 
 // slow: 10 s
@@ -50,7 +50,7 @@ t.test('a Redis that hangs from the first command: commands fail in time, and wo
   await t.rejects(bus.enqueuePoll('ps_a'));
   await t.rejects(bus.watchPoll('ps_a', () => {}));
   await t.rejects(bus.runs.read('ps_a'));
-  link.set(CALM);
+  link.set(UNDISTURBED);
   await succeeds(() => bus.enqueuePoll('ps_a'));
 });
 

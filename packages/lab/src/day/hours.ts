@@ -1,4 +1,4 @@
-import type { Chance } from '../terminal/chance.ts';
+import { type Chance, weighted } from '../terminal/chance.ts';
 import * as agents from './activities/agents.ts';
 import * as asking from './activities/asking.ts';
 import * as batches from './activities/batches.ts';
@@ -82,12 +82,5 @@ export const ACTIVITIES: readonly Weighted[] = [
   { activity: keys.subscribe, weight: 0.6 },
 ];
 
-export function anyActivity({ batches }: Hours, chance: Chance): Activity {
-  const weightOf = ({ weight, isBatch }: Weighted) => weight * (isBatch ? batches : 1);
-  let left = chance.share() * ACTIVITIES.reduce((sum, one) => sum + weightOf(one), 0);
-  for (const one of ACTIVITIES) {
-    left -= weightOf(one);
-    if (left < 0) return one.activity;
-  }
-  return ACTIVITIES[0]!.activity;
-}
+export const anyActivity = ({ batches }: Hours, draw: Chance): Activity =>
+  weighted(ACTIVITIES, ({ weight, isBatch }) => weight * (isBatch ? batches : 1), draw).activity;

@@ -1,53 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@eloquentpoll/contracts';
 import { electionIn, type ShortElection } from '../fixture/election.ts';
-import type { Chance } from '../terminal/chance.ts';
+import type { CallerAccount, CallersOptions, LimitedKeyOfCaller } from './caller-options.ts';
 import { erasures } from './erasures.ts';
 import { followStream } from './follow-stream.ts';
-import { digestOf } from './history.ts';
-import { customIdOf, type Kind, type Recorder } from './operations.ts';
+import { customIdOf, digestOf, type Kind } from './operations.ts';
 import { persistence } from './persist.ts';
-import { type CallerAnswer, type CallerRequest, type Gateway, isUnknown, sendOperation } from './request.ts';
+import { type CallerAnswer, type CallerRequest, isUnknown, saysEnded, sendOperation } from './request.ts';
 
 // Well-behaved callers: each request that costs money has an Idempotency-Key and is retried at the next gateway until
 // the answer is definite. Some callers ask again after the answer; it must then be the same.
-
-export interface CallerAccount {
-  id: string;
-  key: string;
-  cookie: string;
-}
-
-interface LimitedKeyOfCaller {
-  id: string;
-  key: string;
-}
-
-/** What callers need in campaigns with webhooks, key limits and deletions. */
-export interface PromisedMeans {
-  /** Keys with a limit, by account. */
-  readonly limitedKeys: ReadonlyMap<string, readonly LimitedKeyOfCaller[]>;
-  /** A webhook address of the account. */
-  hookOf(accountId: string): { path: string; url: string };
-  /** Opens an account that nothing else uses. */
-  openAccount(): Promise<CallerAccount>;
-  /** Registers a read to be repeated at the end, when everything is repaired. */
-  later(read: () => Promise<void>): void;
-}
-
-export interface CallersOptions {
-  recorder: Recorder;
-  gateways: readonly Gateway[];
-  accounts: readonly CallerAccount[];
-  chance: Chance;
-  /** After it is aborted, no answer can become definite. */
-  quit: AbortSignal;
-  herd: number;
-  /** The share of polls with the flex tier. */
-  flexShare?: number | undefined;
-  /** Null if the campaign has no webhooks, key limits and deletions. */
-  promised: PromisedMeans | null;
-}
 
 const ANSWER_MS = 30_000;
 const STATUS_WAIT_S = 10;
@@ -128,8 +90,7 @@ export function callers(options: CallersOptions): StartCall {
       const canceled = await persist(operation, { ...ask(`${at}/cancel`), method: 'POST' });
       if (canceled?.status === 200 && canceled.json.status !== 'running') operation.canceledAt = Date.now();
     }
-    const hasEnded = (answer: CallerAnswer) => !isUnknown(answer) && answer.json.status !== 'running';
-    await persist(operation, ask(`${at}/status`), () => {}, hasEnded);
+    await persist(operation, ask(`${at}/status`), () => {}, saysEnded);
     const readResult = () =>
       persist(
         operation,
@@ -172,9 +133,7 @@ export function callers(options: CallersOptions): StartCall {
       await pause(chance.between(1, 3_000));
       await persist(operation, ask(`${at}/cancel`, 'POST'), () => {});
     }
-    const hasEnded = (answer: CallerAnswer) =>
-      !isUnknown(answer) && answer.json.status !== 'running' && answer.json.status !== 'canceling';
-    await persist(operation, ask(at), () => {}, hasEnded);
+    await persist(operation, ask(at), () => {}, saysEnded);
     const results = await persist(operation, ask(`${at}/results`), ({ text }) => {
       const { answered, polls } = operation.rows!;
       answered.clear();

@@ -1,6 +1,6 @@
 import type { ClusterFront } from '@eloquentpoll/services/redis-cluster';
 import { type FaultProxy, openFaultProxy } from '../proxy/fault-proxy.ts';
-import { CALM } from '../proxy/weather.ts';
+import { UNDISTURBED } from '../proxy/link-conditions.ts';
 
 // The network of a Redis cluster: each server has one link for clients and its replica, and one for cluster messages.
 // Each server connects from an address of its own, so that it can be cut off from the others.
@@ -54,7 +54,7 @@ export function openClusterNetwork(seed: string): ClusterNetwork {
       return true;
     },
     rejoin() {
-      for (const { bus } of buses.values()) bus.set(CALM);
+      for (const { bus } of buses.values()) bus.set(UNDISTURBED);
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

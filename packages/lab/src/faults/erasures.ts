@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { CallerAccount, CallersOptions } from './callers.ts';
+import type { CallerAccount, CallersOptions } from './caller-options.ts';
 import { newMarker } from './find-markers.ts';
 import type { Erasure, ErasureRead, RecordedOperation } from './operations.ts';
 import { persistence } from './persist.ts';
-import { type CallerAnswer, type CallerRequest, type Gateway, isUnknown, send } from './request.ts';
+import { type CallerAnswer, type CallerRequest, type Gateway, saysEnded, send } from './request.ts';
 
 // Callers who delete a poll, a batch, or their whole account while a poll and a batch of it run. All their texts
 // contain a marker. Afterwards everything that could show it is read; public results are also read before the deletion.
@@ -123,9 +123,6 @@ export function erasures(
     return marker;
   }
 
-  const hasEnded = (answer: CallerAnswer) =>
-    !isUnknown(answer) && answer.json.status !== 'running' && answer.json.status !== 'canceling';
-
   /** The id of the result, if there is one. */
   async function resultOf(
     operation: RecordedOperation,
@@ -133,7 +130,7 @@ export function erasures(
     session: string,
   ): Promise<string | null> {
     const ask = request('GET', `/api/polls/${session}/status`, bearer(account));
-    const ended = await persist(operation, ask, () => {}, hasEnded);
+    const ended = await persist(operation, ask, () => {}, saysEnded);
     return typeof ended?.json.result_id === 'string' ? ended.json.result_id : null;
   }
 
@@ -152,7 +149,7 @@ export function erasures(
       operation,
       request('GET', `/api/batches/${batch}`, bearer(account)),
       () => {},
-      hasEnded,
+      saysEnded,
     );
     if (ended?.status !== 200) return [];
     const results = await persist(operation, request('GET', `/api/batches/${batch}/results`, bearer(account)));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RestartableServer, RestartableServers } from '@eloquentpoll/services/restartable';
 import type { Stores } from '../fixture/stores.ts';
 import type { FaultProxy } from '../proxy/fault-proxy.ts';
-import { CALM, type LinkConditions } from '../proxy/weather.ts';
+import { type LinkConditions, UNDISTURBED } from '../proxy/link-conditions.ts';
 import type { Chance } from '../terminal/chance.ts';
 import { CLUSTER_FAULTS, type ClusterUnderFaults } from './cluster-faults.ts';
 import type { Failover } from './failover.ts';
@@ -79,11 +79,11 @@ export const FAULTS = {
     await disk.free();
     return { target: 'postgres' };
   },
-  'slow link': weather((chance) => ({ latencyMs: chance.whole(20, 300), jitterMs: chance.whole(0, 200) })),
-  'narrow link': weather((chance) => ({ bytesPerSecond: chance.whole(5_000, 50_000) })),
-  'sliced link': weather((chance) => ({ sliceBytes: chance.whole(1, 40) })),
-  'dead link': weather(() => ({ blackhole: true })),
-  'refusing link': weather(() => ({ refuse: true }), true),
+  'slow link': disturbedLink((chance) => ({ latencyMs: chance.whole(20, 300), jitterMs: chance.whole(0, 200) })),
+  'narrow link': disturbedLink((chance) => ({ bytesPerSecond: chance.whole(5_000, 50_000) })),
+  'sliced link': disturbedLink((chance) => ({ sliceBytes: chance.whole(1, 40) })),
+  'dead link': disturbedLink(() => ({ blackhole: true })),
+  'refusing link': disturbedLink(() => ({ refuse: true }), true),
   'reset link': async ({ fleet }, chance) => {
     const link = chance.pick(fleet.links);
     link.reset();
@@ -177,13 +177,13 @@ async function bounce(
   return { target: new URL(server.url).protocol.slice(0, -1) };
 }
 
-function weather(make: (chance: Chance) => LinkConditions, cut = false): Inject {
+function disturbedLink(make: (chance: Chance) => LinkConditions, cut = false): Inject {
   return async ({ fleet, signal }, chance) => {
     const link: FaultProxy = chance.pick(fleet.links);
     link.set(make(chance));
     if (cut) link.reset();
     await pause(chance.whole(1_000, 9_000), signal);
-    link.set(CALM);
+    link.set(UNDISTURBED);
     return { target: link.name };
   };
 }

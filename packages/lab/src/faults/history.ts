@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readJson } from '@eloquentpoll/services/json';
 import { checkLedger, FREE_POOL, type LedgerViolation, readProviderSpend } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
@@ -9,7 +8,7 @@ import type { Stores } from '../fixture/stores.ts';
 import type { UpgradeHistory } from '../releases/upgrade-history.ts';
 import type { Fault } from './fault-kinds.ts';
 import type { Arrival, BalanceState, Observer, PollEvent, Rewrite } from './observer.ts';
-import type { RecordedOperation } from './operations.ts';
+import { digestOf, type RecordedOperation } from './operations.ts';
 import type { PromisedHistory } from './promised.ts';
 import type { PoolUse } from './watch-pooler.ts';
 
@@ -232,5 +231,3 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
 const Stated = Type.Object({ confidence: Type.Number() });
 const confidenceIn = (stored: unknown): number | null => (Value.Check(Stated, stored) ? stored.confidence : null);
 const answerIn = (stored: string): string => stored.replace(/,"canceled":true\}$/, '}');
-
-export const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Chance, chance } from '../terminal/chance.ts';
+import { chance, weightedName } from '../terminal/chance.ts';
 import { type Fault, type InjectedKind, inject, type Target } from './fault-kinds.ts';
 
 /** Injects one fault after the other; several injectors run in parallel. */
@@ -36,7 +36,7 @@ export function injectFaults(
     for (let done = 0; done < times && !enough(injected); ) {
       await sleep(draw.whole(gapMs[0], gapMs[1]), undefined, { signal: target.signal }).catch(() => undefined);
       if (target.signal.aborted) return;
-      const kind = weighted(faults, draw);
+      const kind = weightedName(faults, draw);
       try {
         const fault = await inject(kind, target, draw);
         if (fault) injected.push(fault);
@@ -52,15 +52,4 @@ export function injectFaults(
   const done = Promise.all(injectors.map(run)).then(() => undefined);
   done.catch(() => undefined);
   return { injected, skipped, done };
-}
-
-/** Draws one of the keys by weight. */
-export function weighted<T extends string>(weights: Partial<Record<T, number>>, draw: Chance): T {
-  const entries = Object.entries(weights) as [T, number][];
-  let at = draw.share() * entries.reduce((sum, [, weight]) => sum + weight, 0);
-  for (const [key, weight] of entries) {
-    at -= weight;
-    if (at < 0) return key;
-  }
-  return entries.at(-1)![0];
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { WriteStream } from 'node:fs';
 import type { Election, ShortElection } from '../fixture/election.ts';
 
@@ -103,6 +104,9 @@ export interface RecordedOperation {
   /** Null until the outcome is certain. */
   outcome: 'ok' | 'failed' | 'refused' | null;
 }
+
+/** How a result is recorded, by callers and of the stored response: equal texts have equal digests. */
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);
 
 /** The custom id that callers give a row. Lines count from 1, in JSON bodies too. */
 export const customIdOf = (line: number): string => `row ${line}`;

@@ -114,7 +114,7 @@ const POSTGRES: Injector = {
   faults: { 'stop postgres at once': 1, 'kill postgres': 1 },
 };
 
-const CLUSTER_SIEGE: readonly Injector[] = [
+const CLUSTER_INJECTORS: readonly Injector[] = [
   { ...PROCESSES, gapMs: [2_000, 8_000] },
   { ...ZOMBIES, gapMs: [30_000, 60_000] },
   MASTERS,
@@ -137,7 +137,7 @@ const PROMISED_CALLERS: Plan['callers'] = {
 };
 
 const WORKERS = 3;
-const was =
+const wasInjected =
   (kind: InjectedKind) =>
   (faults: readonly Fault[]): boolean =>
     faults.some((fault) => fault.kind === kind);
@@ -159,7 +159,7 @@ export const PLANS = {
     title: 'The whole service on a Redis cluster under faults',
     callers: { sync: 4, async: 4, cancel: 1, stream: 4, quick: 1, free: 1, balance: 3, batch: 0.3 },
     atOnce: 60,
-    faults: CLUSTER_SIEGE,
+    faults: CLUSTER_INJECTORS,
     isShown: (faults) => faults.some(({ awayMs }) => awayMs !== undefined),
     rules: clusterRules,
     workers: WORKERS,
@@ -183,7 +183,7 @@ export const PLANS = {
     title: 'The same on a Redis cluster whose masters fail over',
     callers: PROMISED_CALLERS,
     atOnce: 24,
-    faults: CLUSTER_SIEGE,
+    faults: CLUSTER_INJECTORS,
     rules: promisedRules,
     mayRefuse: ['key_budget_reached'],
     workers: WORKERS,
@@ -228,7 +228,7 @@ export const PLANS = {
       { name: 'uploads', gapMs: [400, 1_500], faults: { 'kill gateway during an upload': 1 } },
       { name: 'redis', gapMs: [3_000, 9_000], faults: { flushall: 3, 'kill redis, lose all': 1 } },
     ],
-    isShown: was('kill gateway during an upload'),
+    isShown: wasInjected('kill gateway during an upload'),
     rules: [],
     workers: WORKERS,
     spares: 1,
@@ -242,7 +242,7 @@ export const PLANS = {
       { name: 'pooler', gapMs: [1_500, 6_000], faults: { 'kill pooler': 4, 'kill postgres': 1 } },
       { name: 'processes', gapMs: [2_000, 8_000], faults: { 'kill worker': 1, 'kill gateway': 1 } },
     ],
-    isShown: was('kill pooler'),
+    isShown: wasInjected('kill pooler'),
     rules: poolerRules,
     workers: WORKERS,
     minutes,

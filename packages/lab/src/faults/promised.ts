@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { type Election, electionIn } from '../fixture/election.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { Chance } from '../terminal/chance.ts';
-import type { CallerAccount, PromisedMeans } from './callers.ts';
+import type { CallerAccount, PromisedMeans } from './caller-options.ts';
 import { type Found, findInPostgres, findInRedis, markersIn } from './find-markers.ts';
 import type { RecordedOperation } from './operations.ts';
 import type { Gateway } from './request.ts';

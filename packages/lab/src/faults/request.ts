@@ -96,6 +96,10 @@ export const BUDGET_REACHED = 'provider_budget_reached';
 export const isUnknown = ({ status, code }: Pick<KeptAnswer, 'status' | 'code'>): boolean =>
   code !== BUDGET_REACHED && (status >= 500 || status === 408 || status === 409 || status === 429);
 
+/** A definite answer that its poll or batch has ended. */
+export const saysEnded = (answer: CallerAnswer): boolean =>
+  !isUnknown(answer) && answer.json.status !== 'running' && answer.json.status !== 'canceling';
+
 /** What happened on the network, as one word. */
 export function lossOf(error: unknown): string {
   if (!(error instanceof Error)) return 'error';

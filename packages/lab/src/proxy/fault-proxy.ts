@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { chance } from '../terminal/chance.ts';
-import { openLane, type Sky } from './lane.ts';
-import { CALM, type LinkConditions } from './weather.ts';
+import { type LinkState, openLane } from './lane.ts';
+import { type LinkConditions, UNDISTURBED } from './link-conditions.ts';
 
 // A TCP proxy between two processes that injects network faults on demand. Without faults it only adds the time of a
 // copy. It does not interpret the bytes that pass.
@@ -15,7 +15,7 @@ export interface FaultProxy extends AsyncDisposable {
   readonly name: string;
   readonly port: number;
   /** Applies from now on, to existing and to new connections. */
-  set(weather: LinkConditions): void;
+  set(conditions: LinkConditions): void;
   /** Resets both ends of every connection, or of those from this address. Returns how many connections it reset. */
   reset(from?: string): number;
   /** Resets the far ends; the near ends keep a half-open connection. Returns how many. */
@@ -38,21 +38,21 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
   const links = new Set<Link>();
   /** Half-open near ends. */
   const abandoned = new Set<Socket>();
-  let weather: LinkConditions = CALM;
-  let clear = Promise.withResolvers<void>();
-  clear.resolve();
+  let conditions: LinkConditions = UNDISTURBED;
+  let passable = Promise.withResolvers<void>();
+  passable.resolve();
   let refused = 0;
-  const sky: Sky = {
-    get weather() {
-      return weather;
+  const state: LinkState = {
+    get conditions() {
+      return conditions;
     },
-    passable: () => clear.promise,
+    passable: () => passable.promise,
     share: chance(seed).share,
   };
 
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
     near.on('error', () => {});
-    if (weather.refuse === true || (weather.refuse && weather.refuse === near.remoteAddress)) {
+    if (conditions.refuse === true || (conditions.refuse && conditions.refuse === near.remoteAddress)) {
       refused += 1;
       reset(near);
       return;
@@ -62,7 +62,7 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
       near,
       far,
       from: near.remoteAddress,
-      lanes: [openLane(near, far, sky), openLane(far, near, sky)],
+      lanes: [openLane(near, far, state), openLane(far, near, state)],
     };
     links.add(link);
     far.on('error', () => cut(link));
@@ -88,9 +88,9 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
       return (server.address() as AddressInfo).port;
     },
     set(next) {
-      if (next.blackhole && !weather.blackhole) clear = Promise.withResolvers();
-      if (!next.blackhole) clear.resolve();
-      weather = next;
+      if (next.blackhole && !conditions.blackhole) passable = Promise.withResolvers();
+      if (!next.blackhole) passable.resolve();
+      conditions = next;
     },
     reset(from) {
       const cutNow = [...links].filter((link) => from === undefined || link.from === from);
@@ -116,7 +116,7 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
       return links.size + abandoned.size;
     },
     async [Symbol.asyncDispose]() {
-      proxy.set(CALM);
+      proxy.set(UNDISTURBED);
       proxy.reset();
       await new Promise((resolve) => server.close(resolve));
     },

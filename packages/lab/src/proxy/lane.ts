@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LinkConditions } from './weather.ts';
+import type { LinkConditions } from './link-conditions.ts';
 
 // One direction of one connection. Pieces leave in the order in which they came, each at its time. The buffer is
 // bounded: reading pauses while it is full. The end of the stream is queued like a piece, so it does not overtake data.
 
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-export interface Sky {
-  readonly weather: LinkConditions;
+export interface LinkState {
+  readonly conditions: LinkConditions;
   /** Resolves at once, or at the end of a blackhole. */
   passable(): Promise<void>;
   /** Returns a random number in [0, 1). */
   share(): number;
 }
 
-export function openLane(from: Socket, to: Socket, sky: Sky): { mute(): void } {
+export function openLane(from: Socket, to: Socket, state: LinkState): { mute(): void } {
   const waiting: { bytes: Buffer | null; due: number }[] = [];
   let waitingBytes = 0;
   let lastDue = 0;
@@ -25,8 +25,8 @@ export function openLane(from: Socket, to: Socket, sky: Sky): { mute(): void } {
 
   function arrive(bytes: Buffer | null): void {
     if (muted) return;
-    const { latencyMs = 0, jitterMs = 0 } = sky.weather;
-    lastDue = Math.max(lastDue, performance.now() + latencyMs + jitterMs * sky.share());
+    const { latencyMs = 0, jitterMs = 0 } = state.conditions;
+    lastDue = Math.max(lastDue, performance.now() + latencyMs + jitterMs * state.share());
     waiting.push({ bytes, due: lastDue });
     waitingBytes += bytes?.length ?? 0;
     if (waitingBytes > MAX_WAITING_BYTES) from.pause();
@@ -39,7 +39,7 @@ export function openLane(from: Socket, to: Socket, sky: Sky): { mute(): void } {
       const early = next.due - performance.now();
       if (early > 0) await sleep(early);
       if (next.bytes === null) {
-        await sky.passable();
+        await state.passable();
         if (!muted) to.end();
         break;
       }
@@ -51,11 +51,11 @@ export function openLane(from: Socket, to: Socket, sky: Sky): { mute(): void } {
   }
 
   async function hand(bytes: Buffer): Promise<void> {
-    const slice = sky.weather.sliceBytes ?? bytes.length;
+    const slice = state.conditions.sliceBytes ?? bytes.length;
     for (let at = 0; at < bytes.length; at += slice) {
-      await sky.passable();
+      await state.passable();
       const piece = bytes.subarray(at, at + slice);
-      const { bytesPerSecond } = sky.weather;
+      const { bytesPerSecond } = state.conditions;
       if (bytesPerSecond !== undefined) await sleep((piece.length / bytesPerSecond) * 1_000);
       else if (slice < bytes.length) await sleep(0);
       if (muted || to.destroyed) return;

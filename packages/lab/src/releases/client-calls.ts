@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import type { CallerAccount } from '../faults/callers.ts';
+import type { CallerAccount } from '../faults/caller-options.ts';
 import type { Fleet, Slot } from '../faults/fleet.ts';
 import type { Recorder } from '../faults/operations.ts';
 import { anyQuestion } from '../fixture/polls.ts';

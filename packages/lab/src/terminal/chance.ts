@@ -32,3 +32,17 @@ export function chance(seed: string): Chance {
     },
   };
 }
+
+/** Draws one of the items, each as often as its weight says. */
+export function weighted<T>(items: readonly T[], weightOf: (item: T) => number, { share }: Chance): T {
+  let left = share() * items.reduce((sum, item) => sum + weightOf(item), 0);
+  for (const item of items) {
+    left -= weightOf(item);
+    if (left < 0) return item;
+  }
+  return items.at(-1)!;
+}
+
+/** Draws one of the names. */
+export const weightedName = <T extends string>(weights: Partial<Record<T, number>>, draw: Chance): T =>
+  weighted(Object.entries(weights) as [T, number][], ([, weight]) => weight, draw)[0];

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isEnough, planIsOver } from '../src/faults/enough.ts';
+import { isEnough, planIsOver } from '../src/faults/campaign-end.ts';
 import type { Fault } from '../src/faults/fault-kinds.ts';
 import { PLANS, type Plan } from '../src/faults/plans.ts';
 

@@ -12,4 +12,4 @@ export interface LinkConditions {
   refuse?: boolean | string;
 }
 
-export const CALM: LinkConditions = {};
+export const UNDISTURBED: LinkConditions = {};

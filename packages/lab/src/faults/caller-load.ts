@@ -1,6 +1,6 @@
-import { chance } from '../terminal/chance.ts';
-import { type CallersOptions, callers } from './callers.ts';
-import { weighted } from './inject-faults.ts';
+import { chance, weightedName } from '../terminal/chance.ts';
+import type { CallersOptions } from './caller-options.ts';
+import { callers } from './callers.ts';
 import type { Kind } from './operations.ts';
 
 export interface Load {
@@ -19,7 +19,7 @@ export function startLoad(
   const all = Array.from({ length: atOnce }, async (_, i) => {
     const draw = chance(`${seed}|caller ${i}`);
     const call = callers({ ...options, chance: draw });
-    while (!over) await call(weighted(kinds, draw));
+    while (!over) await call(weightedName(kinds, draw));
   });
   const done = Promise.all(all).then(() => undefined);
   done.catch(() => undefined);
