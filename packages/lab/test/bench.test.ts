@@ -1,9 +1,9 @@
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
-import { ROWS } from '../src/bench/all-rows.ts';
 import { readArguments } from '../src/bench/arguments.ts';
+import { gradeOf, type Line } from '../src/bench/bench-row.ts';
 import { report } from '../src/bench/report.ts';
-import { gradeOf, type Line } from '../src/bench/rows.ts';
+import { ROWS } from '../src/bench/rows.ts';
 import { openStage } from '../src/bench/stage.ts';
 import { interleaved, lowerQuartile } from '../src/bench/windows.ts';
 

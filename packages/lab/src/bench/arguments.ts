@@ -1,5 +1,5 @@
 import { names, parseOptions, wholeNumber } from '../terminal/command.ts';
-import { ROWS } from './all-rows.ts';
+import { ROWS } from './rows.ts';
 
 export const USAGE = `usage: npm run bench -- [--only ROWS | --peer] [--windows N] [--window-ms N] [--minutes N]
                         [--rows N] [--kills N] [--durable] [--json]

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuUs } from '../fixture/process-cpu.ts';
 import { openedPolls } from './opened-polls.ts';
-import { cpuUs } from './processes-cpu.ts';
 import type { Stage } from './stage.ts';
 
 // A worker under full load: it is paused while a backlog is queued, resumed, and timed until the last poll is stored.
@@ -9,12 +9,12 @@ const LOOK_EVERY_MS = 20;
 const TIMEOUT_MS = 60_000;
 const AT_ONCE = 16;
 
-export interface Crew {
+export interface WorkerProcess {
   pid: number;
 }
 
 /** Microseconds per poll: CPU time of all workers together, of Redis and of Postgres, and wall clock. */
-export async function backlogCosts(stage: Stage, workers: readonly Crew[], polls: number) {
+export async function backlogCosts(stage: Stage, workers: readonly WorkerProcess[], polls: number) {
   const { bus, query } = stage.stores;
   const signal = (name: NodeJS.Signals): void => {
     for (const { pid } of workers) process.kill(pid, name);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Blow, hammer } from './hammer.ts';
-import { cpuUs } from './processes-cpu.ts';
+import { cpuUs } from '../fixture/process-cpu.ts';
+import { startFullLoad } from './full-load.ts';
 import { median } from './windows.ts';
 
 // The cost of one answer for the process that gives it, under full load.
@@ -21,8 +21,7 @@ export interface MeasuredTarget {
 /** Microseconds of CPU and of wall clock per answer, and the median time of one. */
 export async function costPerAnswer(asked: MeasuredTarget, ms: number): Promise<Record<string, number>> {
   const { pid, status, port, next, connections = AT_ONCE } = asked;
-  const blow: Blow = { port, next, connections };
-  await using load = await hammer(blow);
+  await using load = await startFullLoad({ port, next, connections });
   await sleep(Math.min(WARM_UP_MS, ms));
   const begun = { answered: load.answered, cpu: cpuUs(pid), at: performance.now() };
   await sleep(ms);

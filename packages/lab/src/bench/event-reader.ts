@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { connected } from './hammer.ts';
+import { connectTo } from './http-bytes.ts';
 
 // A reader of one event stream, as cheap as it can be: it counts events and times them.
 
@@ -13,7 +13,7 @@ export interface EventReader {
 const EVENT = Buffer.from('\nevent: ');
 
 export async function openEventReader(port: number, request: Buffer): Promise<EventReader> {
-  const socket = await connected(port);
+  const socket = await connectTo(port);
   socket.write(request);
   return reader(socket);
 }

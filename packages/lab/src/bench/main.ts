@@ -1,10 +1,10 @@
 import { cpus, loadavg } from 'node:os';
+import { startBundledServers } from '../fixture/bundled-servers.ts';
 import { runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
-import { bundledStage } from './bundled-stage.ts';
+import { gradeOf, type Line } from './bench-row.ts';
 import { report } from './report.ts';
-import { gradeOf, type Line } from './rows.ts';
 import { openStage, type StageOptions } from './stage.ts';
 
 // npm run bench: every performance target beside its reference, measured in the same run on the same machine, on
@@ -12,7 +12,7 @@ import { openStage, type StageOptions } from './stage.ts';
 
 await runCommand(USAGE, async ({ group, signal }) => {
   const args = readArguments(process.argv.slice(2));
-  return bench(args, await bundledStage(await group(), args), signal);
+  return bench(args, await startBundledServers(await group(), args), signal);
 });
 
 async function bench(args: Arguments, options: StageOptions, signal: AbortSignal): Promise<number> {

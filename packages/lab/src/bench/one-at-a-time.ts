@@ -1,4 +1,4 @@
-import { answers, connected } from './hammer.ts';
+import { answerReader, connectTo } from './http-bytes.ts';
 import { pollRequest } from './polls.ts';
 import type { Stage } from './stage.ts';
 
@@ -9,8 +9,8 @@ export interface OneAtATime extends Disposable {
 }
 
 export async function oneAtATime(stage: Stage, { port }: { port: number }): Promise<OneAtATime> {
-  const socket = await connected(port);
-  const read = answers(socket);
+  const socket = await connectTo(port);
+  const read = answerReader(socket);
   return {
     async poll(times) {
       const took: number[] = [];

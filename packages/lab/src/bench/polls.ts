@@ -1,5 +1,5 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
-import { requestBytes } from './hammer.ts';
+import { requestBytes } from './http-bytes.ts';
 import type { Stage } from './stage.ts';
 
 // The poll of all rows: seven options and seven models that each vote for a different one, so that every model must be

@@ -3,7 +3,7 @@ import { openBus } from '@eloquentpoll/bus';
 import { startRedis } from '@eloquentpoll/services/redis';
 import { startRedisCluster } from '@eloquentpoll/services/redis-cluster';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
-import { cpuUs } from './processes-cpu.ts';
+import { cpuUs } from '../fixture/process-cpu.ts';
 
 // The queue alone: jobs that do nothing, added and taken in this process, on one Redis or a cluster of three masters.
 

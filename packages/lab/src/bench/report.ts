@@ -1,5 +1,5 @@
 import { tableLines } from '../terminal/table.ts';
-import { gradeOf, type Line } from './rows.ts';
+import { gradeOf, type Line } from './bench-row.ts';
 
 const target = (line: Line, value: number | null): string =>
   value === null ? '-' : `${line.better === 'higher' ? '>=' : '<='} ${value}${line.unit}`;

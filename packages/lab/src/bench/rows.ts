@@ -1,54 +1,45 @@
-import type { Stage } from './stage.ts';
-import type { WindowPlan } from './windows.ts';
+import type { Row } from './bench-row.ts';
+import { accept } from './rows/accept.ts';
+import { audited } from './rows/audits.ts';
+import { batch } from './rows/batch.ts';
+import { cold } from './rows/cold.ts';
+import { decision } from './rows/decision.ts';
+import { fair } from './rows/fair.ts';
+import { life } from './rows/life.ts';
+import { memory } from './rows/memory.ts';
+import { peer } from './rows/peer.ts';
+import { queue } from './rows/queue.ts';
+import { relay } from './rows/relay.ts';
+import { scaling } from './rows/scaling.ts';
+import { shards } from './rows/shards.ts';
+import { soak } from './rows/soak.ts';
+import { status } from './rows/status.ts';
+import { store } from './rows/store.ts';
+import { streams } from './rows/streams.ts';
+import { sync } from './rows/sync.ts';
+import { wait } from './rows/wait.ts';
+import { worker } from './rows/worker.ts';
 
-// The result of a row: a figure, what it is compared with, and its two targets.
-
-export interface Line {
-  quantity: string;
-  /** Our measured figure, in words with a unit. */
-  ours: string;
-  /** The figure that it is compared with. */
-  anchor: string;
-  /** The value that the targets refer to; null if the row has no target. */
-  value: number | null;
-  /** The text after the value. */
-  unit: string;
-  better: 'higher' | 'lower';
-  must: number | null;
-  moonshot: number | null;
-}
-
-export interface Row {
-  id: string;
-  about: string;
-  /** Runs only if it is named. */
-  long?: boolean;
-  measure(stage: Stage, course: WindowPlan): Promise<Line[]>;
-}
-
-export type TargetGrade = 'moonshot' | 'must' | 'within slack' | 'short' | 'info';
-
-/** Machines vary from minute to minute; a figure this close to its target counts as met. */
-const SLACK = 1.2;
-
-export function gradeOf({ value, better, must, moonshot }: Line): TargetGrade {
-  if (value === null || must === null) return 'info';
-  if (Number.isNaN(value)) return 'short';
-  const meets = (target: number) => (better === 'higher' ? value >= target : value <= target);
-  if (moonshot !== null && meets(moonshot)) return 'moonshot';
-  if (meets(must)) return 'must';
-  return meets(better === 'higher' ? must / SLACK : must * SLACK) ? 'within slack' : 'short';
-}
-
-export const us = (value: number): string => `${value.toFixed(0)} us`;
-export const ms = (value: number): string => `${value.toFixed(2)} ms`;
-export const info = (quantity: string, ours: string, anchor = ''): Line => ({
-  quantity,
-  ours,
-  anchor,
-  value: null,
-  unit: '',
-  better: 'lower',
-  must: null,
-  moonshot: null,
-});
+/** In the order in which the targets are listed. */
+export const ROWS: readonly Row[] = [
+  sync,
+  accept,
+  status,
+  wait,
+  relay,
+  streams,
+  worker,
+  life,
+  queue,
+  shards,
+  store,
+  memory,
+  cold,
+  decision,
+  scaling,
+  fair,
+  audited,
+  peer,
+  batch,
+  soak,
+];

@@ -7,9 +7,9 @@ import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
 import { NO_RATE_LIMITS } from '../fixture/no-rate-limits.ts';
+import { cpuUs, familyCpuUs, parentOf } from '../fixture/process-cpu.ts';
 import { openStores, type Stores } from '../fixture/stores.ts';
 import { bringPeer } from './bring-peer.ts';
-import { cpuUs, familyCpuUs, parentOf } from './processes-cpu.ts';
 
 // Everything that a row needs, started on demand: separate stores, the product as shipped (bundles, if they were
 // built), models that cost nothing, an account with unlimited money, and keys without limits.

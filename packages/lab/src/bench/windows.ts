@@ -6,7 +6,7 @@ export type Contender = (ms: number) => Promise<Readonly<Record<string, number>>
 
 export type WindowFigures = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-export interface WindowPlan {
+export interface MeasurePlan {
   windows: number;
   windowMs: number;
   soakMinutes: number;
@@ -18,21 +18,21 @@ export interface WindowPlan {
 }
 
 /** `full`, or a small number in a run with short windows, which only checks that everything works. */
-export const sized = ({ windowMs }: Pick<WindowPlan, 'windowMs'>, full: number): number =>
+export const sized = ({ windowMs }: Pick<MeasurePlan, 'windowMs'>, full: number): number =>
   windowMs < 500 ? Math.min(full, 6) : full;
 
 export async function interleaved(
   contenders: Readonly<Record<string, Contender>>,
-  course: WindowPlan,
+  plan: MeasurePlan,
 ): Promise<WindowFigures> {
   const names = Object.keys(contenders);
   const samples = new Map<string, Record<string, number>[]>(names.map((name) => [name, []]));
-  for (let window = 0; window < course.windows; window++) {
+  for (let window = 0; window < plan.windows; window++) {
     for (let turn = 0; turn < names.length; turn++) {
       const name = names[(turn + window) % names.length]!;
-      course.signal.throwIfAborted();
-      course.onWindow(window * names.length + turn, course.windows * names.length, name);
-      samples.get(name)!.push(await contenders[name]!(course.windowMs));
+      plan.signal.throwIfAborted();
+      plan.onWindow(window * names.length + turn, plan.windows * names.length, name);
+      samples.get(name)!.push(await contenders[name]!(plan.windowMs));
     }
   }
   return Object.fromEntries([...samples].map(([name, taken]) => [name, quartiles(taken)]));

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
-import { bundledStage } from '../bench/bundled-stage.ts';
+import { startBundledServers } from '../fixture/bundled-servers.ts';
 import { continueFile, repeatedBy } from '../proof/continued.ts';
 import { presentRevision } from '../proof/revisions.ts';
 import { number, parseOptions, runCommand } from '../terminal/command.ts';
@@ -64,7 +64,7 @@ await runCommand(USAGE, async ({ group, signal }) => {
   const kept = args.continue === undefined ? null : await continueFile(args.continue, repeatedBy('day', argv));
   kept?.refuseRepeated('day', seed);
   const own = await group();
-  const servers = await bundledStage(own, { durable: true });
+  const servers = await startBundledServers(own, { durable: true });
   const plan = {
     ...{ minutes, load, seed },
     ...{ people: { byWallet: 12, byLogin: 4 }, instances: 2, scrapeEveryS: Math.min(SCRAPE_S, Math.ceil(minutes * 3)) },

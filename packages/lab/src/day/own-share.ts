@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { processStat } from '../fixture/process-cpu.ts';
 
 /** The share of the machine's CPU that this process and its descendants used since the last call, from 0 to 1. */
 export function ownShare(): () => number {
@@ -18,30 +19,18 @@ const TICKS_PER_S = 100;
 
 /** CPU ticks of a process, its descendants, and those descendants that have ended. */
 function ticksOfFamily(root: number): number {
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
   const all = new Map(
-    readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .flatMap(statOf),
+    pids.flatMap((pid) => {
+      const stat = processStat(pid);
+      return stat ? [[pid, { parent: stat.parent, ticks: stat.ownTicks + stat.endedTicks }] as const] : [];
+    }),
   );
   const isOurs = (pid: number): boolean => {
     for (let at = pid; at > 1; at = all.get(at)?.parent ?? 0) if (at === root) return true;
     return false;
   };
   return [...all].reduce((sum, [pid, { ticks }]) => sum + (isOurs(pid) ? ticks : 0), 0);
-}
-
-function statOf(pid: string): [number, { parent: number; ticks: number }][] {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The program's name may contain spaces and brackets; the fields after the last bracket do not.
-    const fields = text
-      .slice(text.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number);
-    const [own, ended] = [fields[11]! + fields[12]!, fields[13]! + fields[14]!];
-    return [[Number(pid), { parent: fields[1]!, ticks: own + ended }]];
-  } catch {
-    // The process has just ended.
-    return [];
-  }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { machineBusy } from '../bench/machine-busy.ts';
+import { machineBusy } from '../fixture/machine-busy.ts';
 import { type Chance, chance } from '../terminal/chance.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { ArrivalRate } from './arrival-rate.ts';

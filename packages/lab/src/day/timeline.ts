@@ -1,5 +1,5 @@
 import type { Bus } from '@eloquentpoll/bus';
-import { cpuUs } from '../bench/processes-cpu.ts';
+import { cpuUs } from '../fixture/process-cpu.ts';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import { percentile } from '../terminal/table.ts';
 import type { Diary } from './diary.ts';

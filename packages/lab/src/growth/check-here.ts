@@ -1,10 +1,10 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hammer } from '../bench/hammer.ts';
-import { paced } from '../bench/paced.ts';
+import { startFullLoad } from '../bench/full-load.ts';
+import { paced } from '../bench/paced-load.ts';
 import { pollRequest } from '../bench/polls.ts';
-import { cpuUs } from '../bench/processes-cpu.ts';
 import type { Stage } from '../bench/stage.ts';
+import { cpuUs } from '../fixture/process-cpu.ts';
 import { MEASURED, type PollCosts } from './costs.ts';
 
 // The plan assumes that a machine's throughput is its cores divided by the cost of one poll. This measures the cost at
@@ -30,7 +30,7 @@ export async function checkHere(stage: Stage, signal: AbortSignal): Promise<Cost
   const calm = (ms: number) => paced({ ...gateway, perSecond: CALM_PER_SECOND, ms, signal, next });
   /** Polls per second at full load. */
   async function under(ms: number): Promise<number> {
-    await using load = await hammer({ port: gateway.port, connections: AT_ONCE, next });
+    await using load = await startFullLoad({ port: gateway.port, connections: AT_ONCE, next });
     await sleep(WARM_UP_MS);
     const [answered, at] = [load.answered, performance.now()];
     await sleep(ms);

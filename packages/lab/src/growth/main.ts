@@ -1,5 +1,5 @@
-import { bundledStage } from '../bench/bundled-stage.ts';
 import { openStage } from '../bench/stage.ts';
+import { startBundledServers } from '../fixture/bundled-servers.ts';
 import { type CommandRun, runCommand } from '../terminal/command.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { checkHere } from './check-here.ts';
@@ -21,6 +21,6 @@ async function growth(args: Arguments, run: CommandRun): Promise<number> {
 }
 
 async function measured({ group, signal }: CommandRun) {
-  await using stage = await openStage(await bundledStage(await group(), { durable: false }));
+  await using stage = await openStage(await startBundledServers(await group(), { durable: false }));
   return await checkHere(stage, signal);
 }

@@ -1,5 +1,5 @@
+import { cpuUs } from '../../fixture/process-cpu.ts';
 import { rssBytes } from '../../fixture/rss-bytes.ts';
-import { cpuUs } from '../processes-cpu.ts';
 import type { ProcessUnderTest, Server } from '../stage.ts';
 
 // Gateways and workers, each of which is replaced when it is killed. The CPU time of killed processes is kept.

@@ -1,14 +1,14 @@
+import { type Row, us } from '../bench-row.ts';
 import { costPerAnswer } from '../cost.ts';
-import { requestBytes } from '../hammer.ts';
+import { requestBytes } from '../http-bytes.ts';
 import { BODY, inTurn, pollRequest } from '../polls.ts';
-import { type Row, us } from '../rows.ts';
 import { interleaved } from '../windows.ts';
 
 /** Accepting a poll: API key, rate limit, validation, idempotency row, hold, poll row, commit, queue. */
 export const accept: Row = {
   id: 'accept',
   about: 'accepting a session against a POST that only validates (A0)',
-  async measure(stage, course) {
+  async measure(stage, plan) {
     const hello = await stage.hello();
     await using gateway = await stage.gateway();
     const nothing = inTurn([requestBytes('POST', '/a0', {}, BODY)]);
@@ -18,7 +18,7 @@ export const accept: Row = {
         accept: (ms) =>
           costPerAnswer({ ...gateway, next: () => pollRequest(stage, '/api/polls'), status: 202, connections: 32 }, ms),
       },
-      course,
+      plan,
     );
     await stage.forgetPolls();
     const { A0, accept: ours } = found;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { info, type Line, ms, type Row } from '../rows.ts';
+import { info, type Line, ms, type Row } from '../bench-row.ts';
 import type { Stage } from '../stage.ts';
 import { interleaved, sized } from '../windows.ts';
 
@@ -20,8 +20,8 @@ const ORDER = {
 export const audited: Row = {
   id: 'audits',
   about: 'p95 of a poll while all of them are audited, against none',
-  async measure(stage, course) {
-    const polls = sized(course, POLLS);
+  async measure(stage, plan) {
+    const polls = sized(plan, POLLS);
     await using _worker = await stage.worker({ afterMs: MODEL_MS, settings: { AUDIT_DAILY_CAP_USD: '1000' } });
     await using plain = await stage.gateway({ afterMs: MODEL_MS });
     await using drawing = await stage.gateway({
@@ -32,7 +32,7 @@ export const audited: Row = {
       await auditsEnded(stage);
       return { p95: p95(await asked(stage, port, polls)) };
     };
-    const found = await interleaved({ none: p95Of(plain.port), all: p95Of(drawing.port) }, course);
+    const found = await interleaved({ none: p95Of(plain.port), all: p95Of(drawing.port) }, plan);
     await auditsEnded(stage);
     const [row] = await stage.stores.query<{ made: number }>('select count(*)::integer as made from audits');
     const [none, all] = [found.none!.p95!, found.all!.p95!];

@@ -4,8 +4,8 @@ import { batchClient } from '../batch/batch-client.ts';
 import { judgeBatch } from '../batch/judge-batch.ts';
 import { type AskingPerson, askingPerson } from '../batch/person.ts';
 import { replacedProcesses } from '../batch/replaced-processes.ts';
-import { info, type Line, type Row } from '../rows.ts';
-import { sized, type WindowPlan } from '../windows.ts';
+import { info, type Line, type Row } from '../bench-row.ts';
+import { type MeasurePlan, sized } from '../windows.ts';
 
 const EACH = 2;
 const MODELS_TAKE_MS = 100;
@@ -31,17 +31,17 @@ export const batch: Row = {
   id: 'batch',
   about: 'a batch of --rows rows while --kills processes are killed, and a person who asks beside it',
   long: true,
-  async measure(stage, course) {
-    const { rows, kills } = course.batch;
+  async measure(stage, plan) {
+    const { rows, kills } = plan.batch;
     const app = { afterMs: MODELS_TAKE_MS, heapMb: HEAP_MB, settings: SETTINGS };
     const start = { gateway: () => stage.gateway(app), worker: () => stage.worker(app) };
     await using processes = await replacedProcesses(start, EACH);
     await using person = askingPerson(stage.customers[0]!, processes.anyPort);
     const client = batchClient(stage.keys[0]!, processes.anyPort);
 
-    await sleep(sized(course, 3_000));
+    await sleep(sized(plan, 3_000));
     const alone = person.mark();
-    await sleep(sized(course, ALONE_MS), undefined, { signal: course.signal });
+    await sleep(sized(plan, ALONE_MS), undefined, { signal: plan.signal });
     const before = person.since(alone);
 
     const cpu = () => ({
@@ -58,10 +58,10 @@ export const batch: Row = {
       const { counts, status } = await client.read(id);
       const done = counts.total - counts.waiting - counts.running;
       samples.push({ at: performance.now(), done, rss: processes.gatewayRss() });
-      course.onWindow(done, rows, `${status}, ${processes.kills} kills`);
+      plan.onWindow(done, rows, `${status}, ${processes.kills} kills`);
       return status !== 'running';
     };
-    const { beside, killed } = await runOut(course, { look, samples, processes, person, kills });
+    const { beside, killed } = await runOut(plan, { look, samples, processes, person, kills });
     const [cpuAfter, ended] = [cpu(), performance.now()];
     const verdict = await judgeBatch(stage.stores, client, id);
     const perRow = (name: keyof typeof cpuBefore) => (cpuAfter[name] - cpuBefore[name]) / rows / 1_000;
@@ -107,7 +107,7 @@ interface RunOut {
 }
 
 /** Kills are spread over the rows that are left after the quiet phase. */
-async function runOut({ batch: { rows }, signal }: WindowPlan, { look, samples, processes, person, kills }: RunOut) {
+async function runOut({ batch: { rows }, signal }: MeasurePlan, { look, samples, processes, person, kills }: RunOut) {
   const quiet = person.mark();
   while (!(await look()) && samples.at(-1)!.done < QUIET_SHARE * rows) await sleep(LOOK_MS, undefined, { signal });
   const beside = { ...person.since(quiet), until: performance.now() };

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { startModule } from '../../fixture/modules.ts';
-import { ms, type Row } from '../rows.ts';
+import { ms, type Row } from '../bench-row.ts';
 import { interleaved } from '../windows.ts';
 
 /** From spawning to ready, against a Node that does nothing. */
 export const cold: Row = {
   id: 'cold',
   about: 'cold start of a gateway until it is ready against a bare Node (N)',
-  async measure(stage, course) {
+  async measure(stage, plan) {
     const { module, env } = await stage.command('gateway');
     await using group = await openThrowAwayGroup('a cold start');
     const found = await interleaved(
@@ -24,7 +24,7 @@ export const cold: Row = {
           return { wall };
         },
       },
-      course,
+      plan,
     );
     const [n, ours] = [found.N!.wall!, found.gateway!.wall!];
     return [

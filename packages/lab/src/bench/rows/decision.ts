@@ -12,7 +12,7 @@ import {
   type VotingSeat,
 } from '@eloquentpoll/voting';
 import { chancesOf } from '@eloquentpoll/voting/chances';
-import type { Line, Row } from '../rows.ts';
+import type { Line, Row } from '../bench-row.ts';
 import { lowerQuartile } from '../windows.ts';
 
 const POLLS = 400;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { info, type Line, type Row } from '../bench-row.ts';
 import { BODY } from '../polls.ts';
-import { info, type Line, type Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
-import { sized, type WindowPlan } from '../windows.ts';
+import { type MeasurePlan, sized } from '../windows.ts';
 
 // How much an account is affected by other accounts that send as much as they can.
 
@@ -21,10 +21,7 @@ export const fair: Row = {
   id: 'fair',
   about: 'an account beside one that sends 5,000 sessions; shares of 64 accounts of unequal load',
   long: true,
-  measure: async (stage, course) => [
-    ...(await besideBusyAccount(stage, course)),
-    ...(await sharesOfAccounts(stage, course)),
-  ],
+  measure: async (stage, plan) => [...(await besideBusyAccount(stage, plan)), ...(await sharesOfAccounts(stage, plan))],
 };
 
 interface Sent {
@@ -58,13 +55,13 @@ async function pollTimes(origin: string, key: string | undefined, polls: number)
 }
 
 /** Polls of one account, alone and beside an account that floods the service. */
-export async function besideBusyAccount(stage: Stage, course: WindowPlan): Promise<Line[]> {
-  const afterMs = sized(course, MODEL_MS.neighbour) < MODEL_MS.neighbour ? 1_000 : MODEL_MS.neighbour;
+export async function besideBusyAccount(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
+  const afterMs = sized(plan, MODEL_MS.neighbour) < MODEL_MS.neighbour ? 1_000 : MODEL_MS.neighbour;
   await using gateway = await stage.gateway({ afterMs });
   await using _worker = await stage.worker({ afterMs, concurrency: SLOTS.neighbour });
   const origin = `http://127.0.0.1:${gateway.port}`;
   const [busy, quiet] = stage.customers;
-  const polls = sized(course, NEIGHBOUR_POLLS);
+  const polls = sized(plan, NEIGHBOUR_POLLS);
   await pollTimes(origin, quiet, 1);
   const alone = await pollTimes(origin, quiet, polls);
 
@@ -103,11 +100,11 @@ export async function besideBusyAccount(stage: Stage, course: WindowPlan): Promi
 }
 
 /** How equal the shares of accounts are while all of them have polls waiting. */
-export async function sharesOfAccounts(stage: Stage, course: WindowPlan): Promise<Line[]> {
+export async function sharesOfAccounts(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
   await using gateway = await stage.gateway({ afterMs: MODEL_MS.shares });
   const origin = `http://127.0.0.1:${gateway.port}`;
-  const customers = stage.customers.slice(0, sized(course, 64));
-  const ended = sized(course, ENDED) < ENDED ? 60 : ENDED;
+  const customers = stage.customers.slice(0, sized(plan, 64));
+  const ended = sized(plan, ENDED) < ENDED ? 60 : ENDED;
   const over = new AbortController();
   const sent: Sent = { accepted: 0, refused: 0 };
   const [{ at }] = (await stage.stores.query<{ at: Date }>('select now() as at')) as [{ at: Date }];

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hammer } from '../hammer.ts';
+import { cpuUs } from '../../fixture/process-cpu.ts';
+import { info, type Row, us } from '../bench-row.ts';
+import { startFullLoad } from '../full-load.ts';
 import { pollRequest } from '../polls.ts';
-import { cpuUs } from '../processes-cpu.ts';
-import { info, type Row, us } from '../rows.ts';
 import type { Stage } from '../stage.ts';
 import { interleaved } from '../windows.ts';
 
@@ -12,11 +12,11 @@ const AT_ONCE = 50;
 export const life: Row = {
   id: 'life',
   about: 'CPU of Redis, Postgres and the gateway over the whole life of a poll',
-  async measure(stage, course) {
+  async measure(stage, plan) {
     await using gateway = await stage.gateway();
     await using worker = await stage.worker();
-    await pollCosts(stage, gateway, worker, course.windowMs);
-    const { polls } = await interleaved({ polls: (ms) => pollCosts(stage, gateway, worker, ms) }, course);
+    await pollCosts(stage, gateway, worker, plan.windowMs);
+    const { polls } = await interleaved({ polls: (ms) => pollCosts(stage, gateway, worker, ms) }, plan);
     return [
       {
         quantity: 'Redis CPU per poll, whole life',
@@ -38,7 +38,7 @@ export const life: Row = {
 
 async function pollCosts(stage: Stage, gateway: { pid: number; port: number }, worker: { pid: number }, ms: number) {
   const next = () => pollRequest(stage, '/api/poll');
-  await using load = await hammer({ port: gateway.port, connections: AT_ONCE, next });
+  await using load = await startFullLoad({ port: gateway.port, connections: AT_ONCE, next });
   await sleep(300);
   const read = () => [cpuUs(worker.pid), cpuUs(gateway.pid), stage.redisCpu(), stage.postgresCpu()].map(Number);
   const [before, polls, at] = [read(), load.answered, performance.now()];

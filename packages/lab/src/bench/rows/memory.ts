@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rssBytes } from '../../fixture/rss-bytes.ts';
-import { answers, connected } from '../hammer.ts';
+import type { Line, Row } from '../bench-row.ts';
+import { answerReader, connectTo } from '../http-bytes.ts';
 import { pollRequest } from '../polls.ts';
-import type { Line, Row } from '../rows.ts';
 
 const POLLS = 50;
 const MODELS_TAKE_MS = 4_000;
@@ -18,8 +18,8 @@ export const memory: Row = {
     await using worker = await stage.worker({ afterMs: MODELS_TAKE_MS, concurrency: POLLS });
     const workerIdle = megabytes(worker.pid);
     const waiting = Array.from({ length: POLLS }, async () => {
-      const socket = await connected(gateway.port);
-      const read = answers(socket);
+      const socket = await connectTo(gateway.port);
+      const read = answerReader(socket);
       socket.write(pollRequest(stage, '/api/poll'));
       const status = await read();
       socket.destroy();

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hammer } from '../hammer.ts';
+import { cpuUs } from '../../fixture/process-cpu.ts';
+import { info, type Line, ms, type Row } from '../bench-row.ts';
+import { startFullLoad } from '../full-load.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import { pollRequest } from '../polls.ts';
-import { cpuUs } from '../processes-cpu.ts';
-import { info, type Line, ms, type Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
 import { interleaved, lowerQuartile, median, sized } from '../windows.ts';
 
@@ -19,8 +19,8 @@ export const peer: Row = {
   id: 'peer',
   about: "a poll of seven models against seven calls at once through Portkey's gateway",
   long: true,
-  async measure(stage, course) {
-    const each = sized(course, EACH);
+  async measure(stage, plan) {
+    const each = sized(plan, EACH);
     await using gateway = await stage.gateway();
     await using worker = await stage.worker();
     using polls = await oneAtATime(stage, gateway);
@@ -45,7 +45,7 @@ export const peer: Row = {
           return { wall: wall!, cpu: (cpuOf([portkey.pid]) - before) / made! };
         },
       },
-      course,
+      plan,
     );
     const [oneOurs, oneTheirs] = [found['one poll at a time']!, found['one set at a time']!];
     const [ours, theirs] = [found[`${AT_ONCE} polls at once`]!, found[`${AT_ONCE} sets at once`]!];
@@ -83,7 +83,7 @@ const latency = (quartile: string, ours: number, theirs: number): Line => ({
 });
 
 async function pollsAtOnce(stage: Stage, port: number, cpu: () => number, windowMs: number) {
-  await using load = await hammer({ port, connections: AT_ONCE, next: () => pollRequest(stage, '/api/poll') });
+  await using load = await startFullLoad({ port, connections: AT_ONCE, next: () => pollRequest(stage, '/api/poll') });
   await sleep(Math.min(WARM_UP_MS, windowMs));
   const begun = { answered: load.answered, cpu: cpu(), at: performance.now() };
   await sleep(windowMs);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ms, type Row } from '../bench-row.ts';
 import { acceptOne } from '../opened-polls.ts';
 import { publishMs } from '../publishes.ts';
-import { ms, type Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
 import { interleaved, median } from '../windows.ts';
 
@@ -12,7 +12,7 @@ const TIMEOUT_MS = 10_000;
 export const queue: Row = {
   id: 'queue',
   about: 'from enqueueing to the first model call against PUBLISH to message (P0)',
-  async measure(stage, course) {
+  async measure(stage, plan) {
     await using _worker = await stage.worker();
     await firstCalls(stage, EACH);
     const found = await interleaved(
@@ -20,7 +20,7 @@ export const queue: Row = {
         P0: async () => ({ p50: await publishMs(stage.stores.redisUrl, 200) }),
         first: async () => ({ p50: median(await firstCalls(stage, EACH)) }),
       },
-      course,
+      plan,
     );
     const [p0, first] = [found.P0!.p50!, found.first!.p50!];
     return [

@@ -1,9 +1,9 @@
+import { info, ms, type Row } from '../bench-row.ts';
 import { openEventReader } from '../event-reader.ts';
-import { answers, connected, requestBytes } from '../hammer.ts';
+import { answerReader, connectTo, requestBytes } from '../http-bytes.ts';
 import { openedPolls } from '../opened-polls.ts';
 import { pollRequest, sampleSnapshot, statusRequests } from '../polls.ts';
 import { publishMs } from '../publishes.ts';
-import { info, ms, type Row } from '../rows.ts';
 import type { Server, Stage } from '../stage.ts';
 import { interleaved, median } from '../windows.ts';
 
@@ -13,7 +13,7 @@ const EACH = 40;
 export const relay: Row = {
   id: 'relay',
   about: 'first event of a stream against a plain GET; from PUBLISH to the reader against P0',
-  async measure(stage, course) {
+  async measure(stage, plan) {
     const hello = await stage.hello();
     await using gateway = await stage.gateway();
     const [running] = await openedPolls(stage, 1);
@@ -27,7 +27,7 @@ export const relay: Row = {
         P0: async () => ({ p50: await publishMs(stage.stores.redisUrl, 200) }),
         relay: async () => ({ p50: await relayMs(stage, gateway, 200) }),
       },
-      course,
+      plan,
     );
     await stage.forgetPolls();
     const p50 = (name: string): number => found[name]!.p50!;
@@ -61,8 +61,8 @@ async function getMs({ port }: Server, bytes: Buffer): Promise<number> {
   const took: number[] = [];
   for (let i = 0; i < EACH; i++) {
     const begun = performance.now();
-    const socket = await connected(port);
-    const read = answers(socket);
+    const socket = await connectTo(port);
+    const read = answerReader(socket);
     socket.write(bytes);
     const status = await read();
     took.push(performance.now() - begun);

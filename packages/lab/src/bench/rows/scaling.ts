@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { machineBusy } from '../../fixture/machine-busy.ts';
+import { cpuUs } from '../../fixture/process-cpu.ts';
 import { asPercent } from '../../terminal/table.ts';
-import { backlogCosts, type Crew } from '../backlog.ts';
-import { hammer } from '../hammer.ts';
-import { machineBusy } from '../machine-busy.ts';
-import { paced } from '../paced.ts';
+import { backlogCosts, type WorkerProcess } from '../backlog.ts';
+import { info, type Line, type Row } from '../bench-row.ts';
+import { startFullLoad } from '../full-load.ts';
+import { paced } from '../paced-load.ts';
 import { pollRequest } from '../polls.ts';
-import { cpuUs } from '../processes-cpu.ts';
-import { info, type Line, type Row } from '../rows.ts';
 import type { Server, Stage } from '../stage.ts';
-import { interleaved, sized, type WindowPlan } from '../windows.ts';
+import { interleaved, type MeasurePlan, sized } from '../windows.ts';
 
-const CREWS = [1, 2, 4];
+const COUNTS = [1, 2, 4];
 const BACKLOG = 600;
 const AT_ONCE = 32;
 const RATES = [10, 100];
@@ -19,8 +19,8 @@ const RATES = [10, 100];
 export const scaling: Row = {
   id: 'scaling',
   about: 'polls per second with 1, 2 and 4 workers and gateways; Redis and Postgres per poll at 10 times the load',
-  async measure(stage, course) {
-    return [...(await workers(stage, course)), ...(await gateways(stage, course)), ...(await loads(stage, course))];
+  async measure(stage, plan) {
+    return [...(await workers(stage, plan)), ...(await gateways(stage, plan)), ...(await loads(stage, plan))];
   },
 };
 
@@ -30,13 +30,13 @@ const shares = (parts: Readonly<Record<string, number>>, wallUs: number, busy: n
     .map(([name, us]) => `${name} ${(us / wallUs).toFixed(2)}`)
     .join(', ')} cores; machine ${asPercent(busy, 0)} busy`;
 
-async function workers(stage: Stage, course: WindowPlan): Promise<Line[]> {
+async function workers(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
   await using made = new AsyncDisposableStack();
-  const all: Crew[] = [];
-  for (let i = 0; i < Math.max(...CREWS); i++) all.push(made.use(await stage.worker()));
-  const backlog = sized(course, BACKLOG);
+  const all: WorkerProcess[] = [];
+  for (let i = 0; i < Math.max(...COUNTS); i++) all.push(made.use(await stage.worker()));
+  const backlog = sized(plan, BACKLOG);
   await backlogCosts(stage, all, backlog);
-  const crew = (size: number) => async () => {
+  const running = (size: number) => async () => {
     // The other workers exist but are paused, so that nothing needs to start between windows.
     const held = all.slice(size);
     for (const { pid } of held) process.kill(pid, 'SIGSTOP');
@@ -48,8 +48,8 @@ async function workers(stage: Stage, course: WindowPlan): Promise<Line[]> {
       for (const { pid } of held) process.kill(pid, 'SIGCONT');
     }
   };
-  const found = await interleaved(Object.fromEntries(CREWS.map((size) => [`${size}`, crew(size)])), course);
-  return CREWS.map((size) => {
+  const found = await interleaved(Object.fromEntries(COUNTS.map((size) => [`${size}`, running(size)])), plan);
+  return COUNTS.map((size) => {
     const { worker, redis, postgres, wall, busy } = found[`${size}`]!;
     const parts = { workers: worker!, Redis: redis!, Postgres: postgres! };
     return info(
@@ -60,15 +60,15 @@ async function workers(stage: Stage, course: WindowPlan): Promise<Line[]> {
   });
 }
 
-async function gateways(stage: Stage, course: WindowPlan): Promise<Line[]> {
+async function gateways(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
   await using made = new AsyncDisposableStack();
   const all: Server[] = [];
-  for (let i = 0; i < Math.max(...CREWS); i++) all.push(made.use(await stage.gateway()));
+  for (let i = 0; i < Math.max(...COUNTS); i++) all.push(made.use(await stage.gateway()));
   const accepting = (size: number) => (ms: number) => acceptCosts(stage, all.slice(0, size), ms);
-  await acceptCosts(stage, all, course.windowMs);
-  const found = await interleaved(Object.fromEntries(CREWS.map((size) => [`${size}`, accepting(size)])), course);
+  await acceptCosts(stage, all, plan.windowMs);
+  const found = await interleaved(Object.fromEntries(COUNTS.map((size) => [`${size}`, accepting(size)])), plan);
   await stage.forgetPolls();
-  return CREWS.map((size) => {
+  return COUNTS.map((size) => {
     const { gateway, redis, postgres, wall, busy } = found[`${size}`]!;
     const parts = { gateways: gateway!, Redis: redis!, Postgres: postgres! };
     return info(
@@ -83,12 +83,12 @@ async function acceptCosts(stage: Stage, servers: readonly Server[], ms: number)
   await using load = new AsyncDisposableStack();
   const next = () => pollRequest(stage, '/api/polls');
   const connections = Math.max(1, Math.floor(AT_ONCE / servers.length));
-  const hammers = await Promise.all(servers.map(({ port }) => hammer({ port, connections, next })));
-  for (const each of hammers) load.use(each);
+  const loads = await Promise.all(servers.map(({ port }) => startFullLoad({ port, connections, next })));
+  for (const each of loads) load.use(each);
   await sleep(200);
   const read = () => {
     const gateway = servers.reduce((sum, { pid }) => sum + (cpuUs(pid) ?? Number.NaN), 0);
-    const answered = hammers.reduce((sum, each) => sum + each.answered, 0);
+    const answered = loads.reduce((sum, each) => sum + each.answered, 0);
     return { gateway, redis: stage.redisCpu(), postgres: stage.postgresCpu(), answered, at: performance.now() };
   };
   const busy = machineBusy();
@@ -105,19 +105,19 @@ async function acceptCosts(stage: Stage, servers: readonly Server[], ms: number)
   };
 }
 
-async function loads(stage: Stage, course: WindowPlan): Promise<Line[]> {
+async function loads(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
   await using gateway = await stage.gateway();
   await using _worker = await stage.worker();
   const at = (perSecond: number) => async (ms: number) => {
     const [redis, postgres] = [stage.redisCpu(), stage.postgresCpu()];
     const next = () => pollRequest(stage, '/api/poll');
-    const { asked, statuses } = await paced({ ...gateway, perSecond, ms, signal: course.signal, next });
+    const { asked, statuses } = await paced({ ...gateway, perSecond, ms, signal: plan.signal, next });
     if (statuses.get(200) !== asked) throw new Error(`of ${asked} polls ${statuses.get(200) ?? 0} were answered well`);
     return { redis: (stage.redisCpu() - redis) / asked, postgres: (stage.postgresCpu() - postgres) / asked };
   };
-  await at(RATES[1]!)(course.windowMs);
-  const idle = await perIdleSecond(stage, course.windowMs * 3);
-  const longer = { ...course, windowMs: course.windowMs * 2 };
+  await at(RATES[1]!)(plan.windowMs);
+  const idle = await perIdleSecond(stage, plan.windowMs * 3);
+  const longer = { ...plan, windowMs: plan.windowMs * 2 };
   const found = await interleaved(Object.fromEntries(RATES.map((rate) => [`${rate}`, at(rate)])), longer);
   const lines = RATES.map((rate) => {
     const { redis, postgres } = found[`${rate}`]!;

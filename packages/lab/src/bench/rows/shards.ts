@@ -1,5 +1,5 @@
+import { info, type Row, us } from '../bench-row.ts';
 import { openQueueServers } from '../queue-shards.ts';
-import { info, type Row, us } from '../rows.ts';
 import { interleaved, sized } from '../windows.ts';
 
 const SHARDS = [1, 4, 16] as const;
@@ -9,10 +9,10 @@ const JOBS = 1_000;
 export const shards: Row = {
   id: 'shards',
   about: 'CPU of a job in the queue, and of the fullest master, with 1, 4 and 16 shards on 1 and 3 masters',
-  async measure(_stage, course) {
+  async measure(_stage, plan) {
     await using one = await openQueueServers(1);
     await using three = await openQueueServers(3);
-    const jobs = sized(course, JOBS);
+    const jobs = sized(plan, JOBS);
     const cases = [one, three].flatMap((servers) =>
       SHARDS.map((n) => ({ name: `${n} on ${servers.masters}`, servers, n })),
     );
@@ -24,7 +24,7 @@ export const shards: Row = {
       };
       return [name, measure] as const;
     });
-    const found = await interleaved(Object.fromEntries(contenders), course);
+    const found = await interleaved(Object.fromEntries(contenders), plan);
     return cases.map(({ name, servers, n }) => {
       const { node, redis, fullest } = found[name]!;
       const each = `a job: ${us(redis!)} of Redis, ${us(node!)} of Node`;

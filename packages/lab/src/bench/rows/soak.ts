@@ -1,7 +1,7 @@
 import { rssBytes } from '../../fixture/rss-bytes.ts';
-import { paced } from '../paced.ts';
+import { info, type Line, type Row } from '../bench-row.ts';
+import { paced } from '../paced-load.ts';
 import { pollRequest } from '../polls.ts';
-import { info, type Line, type Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
 import { lowerQuartile, median } from '../windows.ts';
 
@@ -15,19 +15,19 @@ export const soak: Row = {
   id: 'soak',
   about: `memory, tables and queue while ${PER_SECOND} polls per second run for --minutes`,
   long: true,
-  async measure(stage, course) {
+  async measure(stage, plan) {
     await using gateway = await stage.gateway({ heapMb: HEAP_MB });
     await using worker = await stage.worker({ heapMb: HEAP_MB });
-    const steps = Math.max(2, Math.round((course.soakMinutes * 60_000) / STEP_MS));
+    const steps = Math.max(2, Math.round((plan.soakMinutes * 60_000) / STEP_MS));
     const samples: Sample[] = [];
     const statuses = new Map<number, number>();
     const took: number[] = [];
     for (let step = 0; step < steps; step++) {
-      course.onWindow(step, steps, 'soak');
+      plan.onWindow(step, steps, 'soak');
       const next = () => pollRequest(stage, '/api/poll');
-      const ms = course.windowMs < 500 ? course.windowMs : STEP_MS;
-      const found = await paced({ ...gateway, perSecond: PER_SECOND, ms, signal: course.signal, next });
-      course.signal.throwIfAborted();
+      const ms = plan.windowMs < 500 ? plan.windowMs : STEP_MS;
+      const found = await paced({ ...gateway, perSecond: PER_SECOND, ms, signal: plan.signal, next });
+      plan.signal.throwIfAborted();
       for (const [status, n] of found.statuses) statuses.set(status, (statuses.get(status) ?? 0) + n);
       took.push(median(found.took));
       samples.push(await look(stage, gateway.pid, worker.pid));
@@ -70,14 +70,14 @@ function report(samples: readonly Sample[], statuses: ReadonlyMap<number, number
   const part = (from: number, name: keyof Sample) =>
     lowerQuartile(samples.slice(from, from + quarter).map((s) => s[name]));
   const [half, end] = [Math.floor(samples.length / 2), samples.length - quarter];
-  const course = (name: keyof Sample, unit: string) =>
+  const parts = (name: keyof Sample, unit: string) =>
     `${part(0, name).toFixed(0)} -> ${part(half, name).toFixed(0)} -> ${part(end, name).toFixed(0)}${unit}`;
   const [first, last] = [samples[0]!, samples.at(-1)!];
   const bad = [...statuses].filter(([status]) => status !== 200).reduce((sum, [, n]) => sum + n, 0);
   const perPoll = ((last.database - first.database) * 1e6) / Math.max(1, last.polls - first.polls);
   const growth = (name: 'gateway' | 'worker'): Line => ({
     quantity: `${name} RSS: beginning, middle, end`,
-    ours: course(name, ' MB'),
+    ours: parts(name, ' MB'),
     anchor: '',
     value: part(end, name) / part(half, name),
     unit: ' x',
@@ -90,9 +90,9 @@ function report(samples: readonly Sample[], statuses: ReadonlyMap<number, number
     info('poll p50: beginning, end', `${took[0]!.toFixed(1)} -> ${took.at(-1)!.toFixed(1)} ms`),
     growth('gateway'),
     growth('worker'),
-    info('Redis memory', course('redis', ' MB')),
-    info('Redis keys (a poll leaves after 15 min)', course('keys', '')),
-    info('jobs in the queue', course('jobs', '')),
-    info('database', course('database', ' MB'), `${perPoll.toFixed(0)} bytes per poll`),
+    info('Redis memory', parts('redis', ' MB')),
+    info('Redis keys (a poll leaves after 15 min)', parts('keys', '')),
+    info('jobs in the queue', parts('jobs', '')),
+    info('database', parts('database', ' MB'), `${perPoll.toFixed(0)} bytes per poll`),
   ];
 }

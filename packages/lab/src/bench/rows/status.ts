@@ -1,20 +1,20 @@
+import { type Line, type Row, us } from '../bench-row.ts';
 import { costPerAnswer } from '../cost.ts';
-import { requestBytes } from '../hammer.ts';
+import { requestBytes } from '../http-bytes.ts';
 import { openedPolls } from '../opened-polls.ts';
 import { inTurn, sampleSnapshot, statusRequests } from '../polls.ts';
-import { type Line, type Row, us } from '../rows.ts';
 import { interleaved, sized } from '../windows.ts';
 
 /** Reading a session: the whole path (key, limit, state) against a constant answer and against one Redis GET. */
 export const status: Row = {
   id: 'status',
   about: 'status of running and finished sessions against a hello (H) and a hello with one Redis GET (G)',
-  async measure(stage, course) {
+  async measure(stage, plan) {
     const hello = await stage.hello();
     await using gateway = await stage.gateway();
-    const running = await openedPolls(stage, sized(course, 200));
+    const running = await openedPolls(stage, sized(plan, 200));
     for (const id of running) await stage.stores.bus.runs.open(id, 1, stage.accountId, sampleSnapshot(id, 3));
-    const finished = await openedPolls(stage, sized(course, 200), 'ended');
+    const finished = await openedPolls(stage, sized(plan, 200), 'ended');
     const get = (ids: readonly string[], status = 200, headers: Record<string, string> = {}) => {
       const next = inTurn(statusRequests(stage, ids, headers));
       return (ms: number) => costPerAnswer({ ...gateway, next, status }, ms);
@@ -29,7 +29,7 @@ export const status: Row = {
         unchanged: get(running, 304, { 'if-none-match': '"3"' }),
         finished: get(finished),
       },
-      course,
+      plan,
     );
     await stage.forgetPolls();
     const [h, g] = [found.H!.cpu!, found.G!.cpu!];

@@ -1,7 +1,7 @@
 import { finishPoll } from '@eloquentpoll/storage';
 import { makeTables, storeStepByStep } from '../baselines/kysely-store.ts';
+import type { Row } from '../bench-row.ts';
 import { acceptOne, claimed, endOf } from '../opened-polls.ts';
-import type { Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
 import { interleaved, sized } from '../windows.ts';
 
@@ -12,15 +12,15 @@ const EACH = 400;
 export const store: Row = {
   id: 'store',
   about: 'results stored per second against a Kysely transaction',
-  async measure(stage, course) {
+  async measure(stage, plan) {
     await makeTables(stage.stores);
-    const each = sized(course, EACH);
+    const each = sized(plan, EACH);
     const found = await interleaved(
       {
         transaction: () => perResult(stage, each, storeStepByStep),
         statement: () => perResult(stage, each, (end) => finishPoll(stage.stores.storage, end)),
       },
-      course,
+      plan,
     );
     await stage.forgetPolls();
     const [theirs, ours] = [found.transaction!, found.statement!];

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rssBytes } from '../../fixture/rss-bytes.ts';
+import type { Row } from '../bench-row.ts';
 import { costPerAnswer } from '../cost.ts';
 import { type EventReader, openEventReader } from '../event-reader.ts';
 import { openedPolls } from '../opened-polls.ts';
 import { inTurn, pollRequest, sampleSnapshot, statusRequests } from '../polls.ts';
-import type { Row } from '../rows.ts';
 import type { Server, Stage } from '../stage.ts';
 import { sized } from '../windows.ts';
 
@@ -18,25 +18,25 @@ const TIMEOUT_MS = 30_000;
 export const streams: Row = {
   id: 'streams',
   about: `${STREAMS} streams of as many polls on one gateway: memory of each, events lost`,
-  async measure(stage, course) {
-    const total = sized(course, STREAMS);
+  async measure(stage, plan) {
+    const total = sized(plan, STREAMS);
     await using gateway = await stage.gateway();
     // Warm-up: any load allocates memory for good that is not due to streams, such as compiled code and a young
     // generation of full size.
     const [one] = await openedPolls(stage, 1);
     await costPerAnswer(
       { ...gateway, next: inTurn(statusRequests(stage, [one!])), status: 200 },
-      Math.max(50, sized(course, WARM_MS)),
+      Math.max(50, sized(plan, WARM_MS)),
     );
     await closeAll(await openAll(stage, gateway, Math.min(total, 500), () => {}));
     await sleep(2_000);
     const before = rssBytes(gateway.pid);
-    const open = await openAll(stage, gateway, total, (done) => course.onWindow(done, total, 'streams'));
+    const open = await openAll(stage, gateway, total, (done) => plan.onWindow(done, total, 'streams'));
     // Includes polls of streams that were closed again.
     const polls = await stage.stores.query<{ id: string }>("select id from polls where status = 'running'");
     const { bus } = stage.stores;
     for (let seq = 1; seq <= NEWS; seq++) {
-      course.signal.throwIfAborted();
+      plan.signal.throwIfAborted();
       await Promise.all(
         polls.map(({ id }) => bus.redis.publish(`${bus.prefix}:{${id}}`, JSON.stringify(sampleSnapshot(id, seq)))),
       );

@@ -1,5 +1,5 @@
+import { ms, type Row } from '../bench-row.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
-import { ms, type Row } from '../rows.ts';
 import { interleaved, median, sized } from '../windows.ts';
 
 const EACH = 40;
@@ -8,8 +8,8 @@ const EACH = 40;
 export const sync: Row = {
   id: 'sync',
   about: 'a synchronous poll of seven models against seven raw calls at once (U7)',
-  async measure(stage, course) {
-    const each = sized(course, EACH);
+  async measure(stage, plan) {
+    const each = sized(plan, EACH);
     await using gateway = await stage.gateway();
     await using _worker = await stage.worker();
     using polls = await oneAtATime(stage, gateway);
@@ -19,7 +19,7 @@ export const sync: Row = {
         U7: () => stage.calls(`/u7?n=${each}`),
         poll: async () => ({ p50: median(await polls.poll(each)) }),
       },
-      course,
+      plan,
     );
     const [u7, ours] = [found.U7!.p50!, found.poll!.p50!];
     return [

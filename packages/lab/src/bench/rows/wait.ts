@@ -1,5 +1,5 @@
+import type { Row } from '../bench-row.ts';
 import { BODY, inTurn } from '../polls.ts';
-import type { Row } from '../rows.ts';
 
 const SESSIONS = 20;
 

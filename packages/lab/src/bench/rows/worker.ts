@@ -1,5 +1,5 @@
 import { backlogCosts } from '../backlog.ts';
-import { type Row, us } from '../rows.ts';
+import { type Row, us } from '../bench-row.ts';
 import { interleaved, sized } from '../windows.ts';
 
 const BACKLOG = 600;
@@ -8,13 +8,13 @@ const BACKLOG = 600;
 export const worker: Row = {
   id: 'worker',
   about: 'polls per worker core, seven calls each, against raw model calls (C)',
-  async measure(stage, course) {
-    const backlog = sized(course, BACKLOG);
+  async measure(stage, plan) {
+    const backlog = sized(plan, BACKLOG);
     await using worker = await stage.worker();
     await backlogCosts(stage, [worker], backlog);
     const found = await interleaved(
       { C: (ms) => stage.calls(`/c?ms=${ms}`), polls: () => backlogCosts(stage, [worker], backlog) },
-      course,
+      plan,
     );
     const { C, polls } = found;
     const best = 7 * C!.cpu!;

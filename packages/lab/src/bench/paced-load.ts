@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { answers, connected } from './hammer.ts';
+import { answerReader, connectTo } from './http-bytes.ts';
 
 // Load at a fixed rate, however long answers take: slow answers do not reduce it.
 
@@ -66,6 +66,6 @@ export async function paced({ port, perSecond, ms, signal, next }: Pace): Promis
 }
 
 async function open(port: number): Promise<Line> {
-  const socket = await connected(port);
-  return { socket, read: answers(socket) };
+  const socket = await connectTo(port);
+  return { socket, read: answerReader(socket) };
 }

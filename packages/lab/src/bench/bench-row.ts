@@ -1,0 +1,54 @@
+import type { Stage } from './stage.ts';
+import type { MeasurePlan } from './windows.ts';
+
+// The result of a row: a figure, what it is compared with, and its two targets.
+
+export interface Line {
+  quantity: string;
+  /** Our measured figure, in words with a unit. */
+  ours: string;
+  /** The figure that it is compared with. */
+  anchor: string;
+  /** The value that the targets refer to; null if the row has no target. */
+  value: number | null;
+  /** The text after the value. */
+  unit: string;
+  better: 'higher' | 'lower';
+  must: number | null;
+  moonshot: number | null;
+}
+
+export interface Row {
+  id: string;
+  about: string;
+  /** Runs only if it is named. */
+  long?: boolean;
+  measure(stage: Stage, plan: MeasurePlan): Promise<Line[]>;
+}
+
+export type TargetGrade = 'moonshot' | 'must' | 'within slack' | 'short' | 'info';
+
+/** Machines vary from minute to minute; a figure this close to its target counts as met. */
+const SLACK = 1.2;
+
+export function gradeOf({ value, better, must, moonshot }: Line): TargetGrade {
+  if (value === null || must === null) return 'info';
+  if (Number.isNaN(value)) return 'short';
+  const meets = (target: number) => (better === 'higher' ? value >= target : value <= target);
+  if (moonshot !== null && meets(moonshot)) return 'moonshot';
+  if (meets(must)) return 'must';
+  return meets(better === 'higher' ? must / SLACK : must * SLACK) ? 'within slack' : 'short';
+}
+
+export const us = (value: number): string => `${value.toFixed(0)} us`;
+export const ms = (value: number): string => `${value.toFixed(2)} ms`;
+export const info = (quantity: string, ours: string, anchor = ''): Line => ({
+  quantity,
+  ours,
+  anchor,
+  value: null,
+  unit: '',
+  better: 'lower',
+  must: null,
+  moonshot: null,
+});
