@@ -11,7 +11,6 @@ import { drawBoard } from '../src/day/draw-board.ts';
 import { inUnit } from '../src/day/draw-panel.ts';
 import { HOURS, hoursAt } from '../src/day/hours.ts';
 import { type JudgedAnswer, type PollOfDay, problemsOf } from '../src/day/judge-answer.ts';
-import { surelyGrew } from '../src/day/linear-fit.ts';
 import { liveDay } from '../src/day/live-day.ts';
 import { LogScale } from '../src/day/log-scale.ts';
 import { openReceiver } from '../src/day/receiver.ts';
@@ -20,6 +19,7 @@ import type { DaySample } from '../src/day/timeline.ts';
 import { boundsOfDay } from '../src/day/verdict.ts';
 import { namedPanel } from '../src/day/voting-panel.ts';
 import { runExperiment } from '../src/fixture/experiment.ts';
+import { surelyGrew } from '../src/fixture/linear-fit.ts';
 import { silent } from '../src/terminal/progress.ts';
 
 // slow: 9 s

@@ -8,8 +8,8 @@ import { percentile } from '../terminal/table.ts';
 import { type Answer, askFree, askHonestly, askPaid, type Post, poster } from './abuse-callers.ts';
 import { lossU, type Money, readMoney } from './abuse-money.ts';
 import { firing, seriesBetween } from './alarm-expression.ts';
-import { comesTrue, type Field } from './field.ts';
-import type { Attack } from './main.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
+import { comesTrue, type Field, runningPolls } from './field.ts';
 
 // Polls that make models refuse, use up their tokens or break the answer format. Half are free and come from many
 // addresses, half are paid by accounts with little money; providers are paid for all. The loss must stay within the
@@ -39,14 +39,14 @@ const REFUSING = ['sim/acorn-mini', 'sim/fjord-small', 'sim/harbor-moe'];
 const LOOPING = { 'sim/birch-flash': 600, 'sim/ember-8b': 400, 'sim/iris-30b': 400 };
 const BREAKING = ['sim/dune-quick'];
 
-const HANDS = 24;
+const ABUSERS_AT_ONCE = 24;
 const HONEST_ALONE = 15;
 const HONEST_EVERY_MS = 250;
 const LOOK_EVERY_MS = 1_000;
 
-export async function nightOfAbuse(field: Field, sizes: AbuseSizes, progress: ProgressLine): Promise<Attack> {
+export async function abuseModels(field: Field, sizes: AbuseSizes, progress: ProgressLine): Promise<AttackOutcome> {
   const { stores } = field;
-  const simulator = abusedModels(field);
+  const simulator = failingModels(field);
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   try {
     const worker = await startModule(field.group, 'worker', '@eloquentpoll/worker/main', {
@@ -57,8 +57,8 @@ export async function nightOfAbuse(field: Field, sizes: AbuseSizes, progress: Pr
     const scrape = async () => (await fetch(`${String(worker.ready.ops_url)}/metrics`)).text();
     const honestId = await createFundedAccount(stores.storage);
     const { key: honestKey } = await insertApiKey(stores.storage, honestId);
-    const keys = await Promise.all(Array.from({ length: sizes.accounts }, () => poorAccount(field)));
-    using caller = poster(field.port, HANDS + 2);
+    const keys = await Promise.all(Array.from({ length: sizes.accounts }, () => smallAccount(field)));
+    using caller = poster(field.port, ABUSERS_AT_ONCE + 2);
     const ask = (): ReturnType<typeof askHonestly> => askHonestly(caller.post, honestKey);
 
     const alone = [];
@@ -71,10 +71,10 @@ export async function nightOfAbuse(field: Field, sizes: AbuseSizes, progress: Pr
       for (; !over; await sleep(HONEST_EVERY_MS)) answers.push(await ask());
       return answers;
     })();
-    const statuses = await abuse(caller.post, sizes, keys, progress);
+    const statuses = await askBadQuestions(caller.post, sizes, keys, progress);
     over = true;
     const honest = await beside;
-    const ended = await comesTrue(async () => (await running(field)) === 0, 60_000);
+    const ended = await comesTrue(async () => (await runningPolls(field)) === 0, 60_000);
     const money = await readMoney(stores, honestId);
     const worst = await watching.end(money);
     const alarms = firing('SellingBelowCost', seriesBetween(before, await scrape()));
@@ -123,7 +123,7 @@ export async function nightOfAbuse(field: Field, sizes: AbuseSizes, progress: Pr
   }
 }
 
-function abusedModels({ panels }: Field) {
+function failingModels({ panels }: Field) {
   const price = (id: string) => {
     const { input, output } = panels.model(id)!.price;
     return { prompt_usd_per_mtok: Number(input) / 1e6, completion_usd_per_mtok: Number(output) / 1e6 };
@@ -143,16 +143,16 @@ function abusedModels({ panels }: Field) {
   return buildSimulator({ latencyScale: 0, models: Object.fromEntries(behaviours) });
 }
 
-async function poorAccount({ stores: { storage } }: Field): Promise<string> {
+async function smallAccount({ stores: { storage } }: Field): Promise<string> {
   const accountId = await createAccount(storage);
   await creditAccount(storage, { accountId, amountU: BALANCE_U, source: 'operator', idem: `abuse:${accountId}` });
   return (await insertApiKey(storage, accountId)).key;
 }
 
-async function abuse(post: Post, sizes: AbuseSizes, keys: readonly string[], progress: ProgressLine) {
+async function askBadQuestions(post: Post, sizes: AbuseSizes, keys: readonly string[], progress: ProgressLine) {
   const statuses: Record<string, number> = {};
   let next = 0;
-  const hand = async (): Promise<void> => {
+  const ask = async (): Promise<void> => {
     while (next < sizes.polls) {
       const n = next++;
       const isFree = n % 2 === 0;
@@ -164,7 +164,7 @@ async function abuse(post: Post, sizes: AbuseSizes, keys: readonly string[], pro
       progress.show(`${n} of ${sizes.polls} polls: ${JSON.stringify(statuses)}`);
     }
   };
-  await Promise.all(Array.from({ length: HANDS }, hand));
+  await Promise.all(Array.from({ length: ABUSERS_AT_ONCE }, ask));
   return Object.fromEntries(Object.entries(statuses).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -205,14 +205,14 @@ async function atTheCeiling(field: Field, spentU: number, key: string) {
   let mostU = 0;
   const answers: Answer[] = [];
   let next = 0;
-  const hand = async (): Promise<void> => {
+  const ask = async (): Promise<void> => {
     while (next < 80) {
       answers.push(await askPaid(caller.post, next++, key));
       const { spendU } = await readMoney(field.stores, '00000000-0000-4000-8000-000000000000');
       mostU = Math.max(mostU, spendU);
     }
   };
-  await Promise.all(Array.from({ length: 8 }, hand));
+  await Promise.all(Array.from({ length: 8 }, ask));
   const free = await askFree(caller.post, 1, 1);
   const of = (wanted: number) => answers.filter(({ status }) => status === wanted);
   const honest = of(503).every(({ retryAfter }) => Number(retryAfter) > 0);
@@ -227,11 +227,6 @@ async function atTheCeiling(field: Field, spentU: number, key: string) {
       honest &&
       free.status !== 200,
   };
-}
-
-async function running({ stores }: Field): Promise<number> {
-  const [row] = await stores.query<{ n: number }>(`select count(*)::int as n from polls where status = 'running'`);
-  return row?.n ?? 0;
 }
 
 const usd = (amountU: number): string => `${(amountU / 1e6).toFixed(4)} USD`;

@@ -13,8 +13,8 @@ import {
 import { fixtureSpec } from '../fixture/polls.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
 import type { Field } from './field.ts';
-import type { Attack } from './main.ts';
 
 // Two hundred simultaneous polls on one balance, again and again: exactly as many as the balance covers must be
 // accepted. In every second pair of races they come through two gateways, which accept several polls in one call.
@@ -106,7 +106,7 @@ export async function balanceRaces(
   { stores, panels }: Field,
   { races }: { races: number },
   progress: ProgressLine,
-): Promise<Attack> {
+): Promise<AttackOutcome> {
   const figures = await raceForBalances(stores, panels, races, progress);
   const { grouped, accepted, wrong, unlikeStored, violations } = figures;
   return {

@@ -2,8 +2,8 @@ import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { checkLedger } from '@eloquentpoll/storage';
 import { startModule } from '../fixture/modules.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
 import type { Field } from './field.ts';
-import type { Attack } from './main.ts';
 
 // Two gateways and two workers whose clocks differ by twenty minutes; one of the workers is killed. Leases, idempotency
 // keys and deadlines must follow the clock of the database. Needs libfaketime (FAKETIME_LIB).
@@ -12,7 +12,7 @@ const APART = '10m';
 const ASKERS = 8;
 const EACH = 40;
 
-export async function clocks(field: Field, library: string, progress: ProgressLine): Promise<Attack> {
+export async function clocks(field: Field, library: string, progress: ProgressLine): Promise<AttackOutcome> {
   const simulator = buildSimulator({ latencyScale: 0.2 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   const at = (by: string) => ({

@@ -1,10 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
+import { linearFit } from '../fixture/linear-fit.ts';
 import { startModule } from '../fixture/modules.ts';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
 import type { Field } from './field.ts';
-import type { Attack } from './main.ts';
 import { probe } from './probe.ts';
 
 // Clients that open streams of the largest possible polls and never read them: each must cost little memory, their
@@ -12,6 +13,7 @@ import { probe } from './probe.ts';
 
 /** Memory of the gateway per reader, above what it used before they connected. */
 const MAX_BYTES_EACH = 256 * 1_024;
+const LOOK_EVERY_MS = 500;
 
 const BODY = JSON.stringify({
   question: `Which is best? ${'x'.repeat(60_000)}`,
@@ -22,7 +24,7 @@ export async function deafStreams(
   field: Field,
   { readers, seconds }: { readers: number; seconds: number },
   progress: ProgressLine,
-): Promise<Attack> {
+): Promise<AttackOutcome> {
   const simulator = buildSimulator({ latencyScale: 0 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   try {
@@ -41,7 +43,7 @@ export async function deafStreams(
       // A reader whose connection was closed connects again, as such clients do.
       for (const [i, socket] of sockets.entries()) if (socket.destroyed) sockets[i] = listen(field);
       for (let i = 0; i < 25 && sockets.length < readers; i++) sockets.push(listen(field));
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       if (sockets.length === readers) rss.push(rssBytes(field.pid) / 1e6);
       progress.show(`deaf streams: ${sockets.length} readers, ${rss.at(-1)?.toFixed(0) ?? '-'} MB`);
     }
@@ -50,7 +52,8 @@ export async function deafStreams(
       `select count(*) filter (where status <> 'running')::int as ended, count(*) filter (where status = 'running')::int as running from polls`,
     );
     for (const socket of sockets) socket.destroy();
-    const slope = slopePerMinute(rss);
+    const perMinute = linearFit(rss.map((mb, i) => [i * LOOK_EVERY_MS, mb])).slope * 60_000;
+    const slope = Math.round(perMinute * 10) / 10;
     const first = Math.round(rss[0] ?? 0);
     const last = Math.round(rss.at(-1) ?? 0);
     const kbEach = Math.round(((last - alone) * 1_000) / readers);
@@ -92,15 +95,4 @@ function listen({ port, key }: Field): Socket {
   ];
   socket.write(`${lines.join('\r\n')}\r\n\r\n${BODY}`);
   return socket;
-}
-
-/** The slope by least squares; there are two measurements per second. */
-function slopePerMinute(values: readonly number[]): number {
-  const n = values.length;
-  if (n < 2) return 0;
-  const meanX = (n - 1) / 2;
-  const meanY = values.reduce((sum, value) => sum + value, 0) / n;
-  const over = values.reduce((sum, value, x) => sum + (x - meanX) * (value - meanY), 0);
-  const under = values.reduce((sum, _, x) => sum + (x - meanX) ** 2, 0);
-  return Math.round((over / under) * 120 * 10) / 10;
 }

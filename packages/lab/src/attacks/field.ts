@@ -78,6 +78,11 @@ export async function watchedPolls({ stores: { bus, redisPrefix } }: Field): Pro
   return channels.length;
 }
 
+export async function runningPolls({ stores }: Pick<Field, 'stores'>): Promise<number> {
+  const [row] = await stores.query<{ n: number }>(`select count(*)::int as n from polls where status = 'running'`);
+  return row?.n ?? 0;
+}
+
 /** Waits until the condition is true; returns false if it does not become true in time. */
 export async function comesTrue(condition: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
   const until = performance.now() + withinMs;

@@ -3,8 +3,8 @@ import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { checkLedger } from '@eloquentpoll/storage';
 import { startModule } from '../fixture/modules.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
-import { comesTrue, type Field } from './field.ts';
-import type { Attack } from './main.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
+import { comesTrue, type Field, runningPolls } from './field.ts';
 
 // Redis has no memory left and refuses every write. Reads must still work, accepted polls must be kept in Postgres, and
 // every poll must end once there is memory again. Needs a Redis of its own: the limit applies to the whole server.
@@ -15,7 +15,7 @@ export async function fullRedis(
   field: Field,
   { seconds }: { seconds: number },
   progress: ProgressLine,
-): Promise<Attack> {
+): Promise<AttackOutcome> {
   const { redis } = field.stores.bus;
   const simulator = buildSimulator({ latencyScale: 0 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
@@ -33,7 +33,7 @@ export async function fullRedis(
       MODELS_BASE_URL: `${models}/v1`,
     });
     await statusOf(field, agent, 'POST', '/api/polls');
-    const ended = async () => (await unended(field)) === 0;
+    const ended = async () => (await runningPolls(field)) === 0;
     await comesTrue(ended, 30_000);
     const [{ id = '' } = {}] = await field.stores.query<{ id: string }>('select id from polls limit 1');
 
@@ -60,7 +60,7 @@ export async function fullRedis(
       counts: {
         runs: 1,
         'violations of the ledger': books.length,
-        'polls without an end': allEnded ? 0 : await unended(field),
+        'polls without an end': allEnded ? 0 : await runningPolls(field),
       },
       holds: readsHold && createsHold && allEnded && books.length === 0,
       lines: [
@@ -75,11 +75,6 @@ export async function fullRedis(
     agent.destroy();
     await simulator.close();
   }
-}
-
-async function unended({ stores }: Field): Promise<number> {
-  const [row] = await stores.query<{ n: number }>(`select count(*)::int as n from polls where status = 'running'`);
-  return row?.n ?? 0;
 }
 
 function statusOf({ port, key }: Field, agent: Agent, method: 'GET' | 'POST', path: string): Promise<string> {

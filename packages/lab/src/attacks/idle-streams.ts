@@ -3,8 +3,8 @@ import { acceptPoll } from '@eloquentpoll/storage';
 import { fixtureSpec } from '../fixture/polls.ts';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
 import { comesTrue, type Field, openFiles, watchedPolls } from './field.ts';
-import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
 // Ten thousand readers, each of its own poll in which nothing happens. Measures the gateway's memory per reader, the
@@ -19,7 +19,7 @@ export async function idleStreams(
   field: Field,
   { streams }: { streams: number },
   progress: ProgressLine,
-): Promise<Attack> {
+): Promise<AttackOutcome> {
   progress.show(`idle streams: ${streams} polls that do not run`);
   const polls = await waitingPolls(field, streams + AT_ONCE);
   // Warm-up: the first readers allocate memory that all later ones share, which must not be counted.

@@ -4,8 +4,8 @@ import { apiKeyPrefix, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { type Chance, chance } from '../terminal/chance.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
 import type { Field } from './field.ts';
-import type { Attack } from './main.ts';
 import { comparePaired } from './paired-times.ts';
 
 // The time of a refusal must not depend on whether a key is unknown, revoked, or begins like a valid key. Each round
@@ -23,7 +23,7 @@ export async function keyTiming(
   field: Field,
   { samples }: { samples: number },
   progress: ProgressLine,
-): Promise<Attack> {
+): Promise<AttackOutcome> {
   // Keys are made beforehand, so that the attacker's work between two requests is always the same.
   const some = (make: () => string) => Array.from({ length: KEYS }, make);
   const revoked: string[] = [];

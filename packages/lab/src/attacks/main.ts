@@ -3,7 +3,8 @@ import type { Servers } from '../fixture/stores.ts';
 import { continueFile, type RunFile, repeatedBy } from '../proof/continued.ts';
 import { names, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { type ProgressLine, progressOn } from '../terminal/progress.ts';
-import { ABUSE_SETTINGS, nightOfAbuse } from './abuse.ts';
+import { ABUSE_SETTINGS, abuseModels } from './abuse.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
 import { balanceRaces } from './balance-races.ts';
 import { clocks } from './clocks.ts';
 import { deafStreams } from './deaf-streams.ts';
@@ -19,35 +20,28 @@ import { hostileWebhooks } from './webhooks.ts';
 // npm run attack: a gateway in its own process, and hostile clients. Exit code 1 if any requirement was violated.
 // Attacks that need no process of their own are tests: `ATTACKS=full npm test -- FILES`.
 
-/** The outcome of an attack. */
-export interface Attack {
-  readonly figures: object;
-  readonly holds: boolean;
-  readonly lines: readonly string[];
-  /** Counts that can be added up over runs. */
-  readonly counts: Record<string, number>;
-}
-
-/** Default sizes of attacks. */
+/** Sizes of attacks: the default, and what it counts. */
 const SIZES = {
-  streams: 10_000,
-  connections: 4_000,
-  readers: 500,
-  seconds: 1_800,
-  samples: 33_400,
-  keys: 1_000_000,
-  requests: 10_000,
-  races: 1_000,
-  polls: 50_000,
-  accounts: 100,
-  addresses: 1_000,
-  webhooks: 10_000,
-};
-type Sizes = Readonly<typeof SIZES>;
-type SizeName = keyof Sizes;
+  streams: [10_000, 'idle streams'],
+  connections: [4_000, 'slow connections'],
+  readers: [500, 'streams that are not read'],
+  seconds: [1_800, 'for how long they are not read'],
+  samples: [33_400, 'refused keys of each kind'],
+  keys: [1_000_000, 'Idempotency-Keys in the table'],
+  requests: [10_000, 'made-up addresses through nginx'],
+  polls: [50_000, 'polls that make models fail'],
+  accounts: [100, 'whose they are'],
+  addresses: [1_000, 'where the free ones come from'],
+  webhooks: [10_000, 'messages to receivers most of which are no good'],
+  races: [1_000, 'races of 200 polls for one balance'],
+} as const satisfies Record<string, readonly [byDefault: number, says: string]>;
+type SizeName = keyof typeof SIZES;
+type Sizes = Readonly<Record<SizeName, number>>;
 const SIZE_NAMES = Object.keys(SIZES) as SizeName[];
 
-const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: ProgressLine) => Promise<Attack>>> = {
+const ATTACKS: Readonly<
+  Record<string, (field: Field, sizes: Sizes, progress: ProgressLine) => Promise<AttackOutcome>>
+> = {
   idle: idleStreams,
   deaf: deafStreams,
   'slow-headers': (field, sizes, progress) => slowClients(field, { ...sizes, kind: 'headers' }, progress),
@@ -58,7 +52,7 @@ const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Pr
   'full-redis': (field, _, progress) => fullRedis(field, { seconds: 15 }, progress),
   timing: keyTiming,
   'many-keys': manyKeys,
-  abuse: nightOfAbuse,
+  abuse: abuseModels,
   webhooks: hostileWebhooks,
   races: balanceRaces,
 };
@@ -82,30 +76,19 @@ const SETTINGS: Readonly<Record<string, Record<string, string>>> = {
   abuse: ABUSE_SETTINGS,
 };
 
-const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--keys N] [--requests N] [--polls N] [--accounts N] [--addresses N] [--webhooks N] [--races N] [--continue FILE] [--json]
+const USAGE = `usage: npm run attack -- [--only NAMES] [--SIZE N]... [--continue FILE] [--json]
 
   --only NAMES     of ${Object.keys(ATTACKS).join(', ')}, separated by commas; all without it;
                    and by name alone nginx, where it is installed, and clocks, where FAKETIME_LIB names
                    libfaketime.so.1
-  --streams N      idle streams, default ${SIZES.streams}
-  --connections N  slow connections, default ${SIZES.connections}
-  --readers N      streams that are not read, default ${SIZES.readers}
-  --seconds N      for how long they are not read, default ${SIZES.seconds}
-  --samples N      refused keys of each kind, default ${SIZES.samples}
-  --keys N         Idempotency-Keys in the table, default ${SIZES.keys}
-  --requests N     made-up addresses through nginx, default ${SIZES.requests}
-  --polls N        polls that make models fail, default ${SIZES.polls}
-  --accounts N     whose they are, default ${SIZES.accounts}
-  --addresses N    where the free ones come from, default ${SIZES.addresses}
-  --webhooks N     messages to receivers most of which are no good, default ${SIZES.webhooks}
-  --races N        races of 200 polls for one balance, default ${SIZES.races}
+${SIZE_NAMES.map((name) => `  ${`--${name} N`.padEnd(15)}  ${SIZES[name][1]}, default ${SIZES[name][0]}`).join('\n')}
   --continue FILE  adds the run to those in the file (docs/proofs/runs.jsonl)
   --json           figures as JSON instead of lines
 `;
 
 const MAX_SIZE = 1_000_000;
 const SIZE_OPTIONS = Object.fromEntries(
-  SIZE_NAMES.map((name) => [name, { type: 'string', default: String(SIZES[name]) }]),
+  SIZE_NAMES.map((name) => [name, { type: 'string', default: String(SIZES[name][0]) }]),
 ) as Record<SizeName, { type: 'string'; default: string }>;
 
 function readArguments(argv: readonly string[]) {
@@ -139,7 +122,7 @@ await runCommand(USAGE, async ({ group }) => {
 
 /** A smaller run proves less, however often it is repeated, so it counts as another experiment. */
 function experimentOf(name: string, sizes: Sizes): string {
-  return SIZE_NAMES.every((size) => sizes[size] >= SIZES[size]) ? `attack ${name}` : `attack ${name}, smaller`;
+  return SIZE_NAMES.every((size) => sizes[size] >= SIZES[size][0]) ? `attack ${name}` : `attack ${name}, smaller`;
 }
 
 /** Each attack gets a gateway and stores of its own. */

@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import { pruneExpired } from '@eloquentpoll/storage';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
 import type { Field } from './field.ts';
-import type { Attack } from './main.ts';
 
 // A million Idempotency-Keys, half of them expired. A lookup must use an index, a poll with a key must be accepted as
 // fast as before, and pruning must delete the expired keys, and only these, in short steps.
@@ -20,7 +20,11 @@ interface Plan {
   Plans?: Plan[];
 }
 
-export async function manyKeys(field: Field, { keys }: { keys: number }, progress: ProgressLine): Promise<Attack> {
+export async function manyKeys(
+  field: Field,
+  { keys }: { keys: number },
+  progress: ProgressLine,
+): Promise<AttackOutcome> {
   const { stores, accountId } = field;
   const before = await acceptMs(field, TRIES);
   progress.show(`many keys: ${keys} are made`);

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
 import { comesTrue, type Field, openFiles } from './field.ts';
-import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
 // Connections that do almost nothing: they send headers or bodies byte by byte, send nothing, or do not read answers.
@@ -26,7 +26,7 @@ export async function slowClients(
   field: Field,
   { connections, kind }: { connections: number; kind: Slowness },
   progress: ProgressLine,
-): Promise<Attack> {
+): Promise<AttackOutcome> {
   const asked = { port: field.port, path: '/api/health', fromAnywhere: true };
   const before = await probe(asked, 300);
   const files = openFiles(field.pid);

@@ -5,8 +5,8 @@ import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { requestsWithinRequests } from '@eloquentpoll/testkit/fakes/requests-within-requests';
 import { startModule } from '../fixture/modules.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
 import type { Field } from './field.ts';
-import type { Attack } from './main.ts';
 import { infraFile, type Nginx, startNginx } from './nginx-process.ts';
 
 // nginx between clients and the gateway, with the shipped configuration: both must parse the same bytes the same way,
@@ -21,7 +21,7 @@ export async function throughNginx(
   field: Field,
   { requests }: { requests: number },
   progress: ProgressLine,
-): Promise<Attack> {
+): Promise<AttackOutcome> {
   await using nginx = await startNginx((port) =>
     infraFile('nginx/eloquentpoll.conf', [
       ['server 127.0.0.1:8080;', `server 127.0.0.1:${field.port};`],

@@ -1,7 +1,7 @@
 import type { ProgressLine } from '../terminal/progress.ts';
 import { sendToHostile } from '../webhooks/send-to-hostile.ts';
+import type { AttackOutcome } from './attack-outcome.ts';
 import type { Field } from './field.ts';
-import type { Attack } from './main.ts';
 
 // Bad receivers must not delay healthy ones, another worker must send what a dead worker had claimed, and nothing may
 // be sent to internal addresses.
@@ -13,7 +13,7 @@ export async function hostileWebhooks(
   { stores }: Field,
   { webhooks }: { webhooks: number },
   progress: ProgressLine,
-): Promise<Attack> {
+): Promise<AttackOutcome> {
   const lost = Math.min(20, Math.ceil(webhooks / 500));
   const figures = await sendToHostile(stores, { ...PLAN, webhooks, lost }, progress);
   const { healthy, recovered, goneDisabled, trapped, ledInside, otherAddresses, seconds, byOutcome } = figures;

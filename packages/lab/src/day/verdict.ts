@@ -1,6 +1,6 @@
+import { surelyGrew } from '../fixture/linear-fit.ts';
 import type { AlarmsOfDay } from './alarms.ts';
 import { HOURS } from './hours.ts';
-import { surelyGrew } from './linear-fit.ts';
 import type { LivedDay } from './live-day.ts';
 import type { DaySample, ProcessSample } from './timeline.ts';
 

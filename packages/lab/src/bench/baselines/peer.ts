@@ -1,7 +1,6 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { freePort } from '@eloquentpoll/services/free-port';
 
 // Starts the peer's own entry point in this process, and prints the ready line once it answers.
 
@@ -23,14 +22,4 @@ function answers(): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   );
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
