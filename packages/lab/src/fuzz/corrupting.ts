@@ -4,7 +4,7 @@ import fc, { type Arbitrary } from 'fast-check';
 // Turns a good body into a bad one: first its value, then its text, where two members can have the same name and a
 // number can exceed every number type.
 
-type Spoil = (value: unknown) => unknown;
+type Corruption = (value: unknown) => unknown;
 
 export const hostileText: Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
@@ -72,39 +72,39 @@ const OURS = ['account_id', 'user_id', 'userId', 'cost', 'balance_cents', 'poste
 const MORE = ['lease_epoch', 'seed', 'seats', 'result_id', 'id', 'hash', 'key_hash', 'revoked_at', 'is_admin', 'panel'];
 const REACHING = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'toJSON', '', 'a\0', '\ud800'];
 
-const spoil: Arbitrary<Spoil> = fc.oneof(
+const corruption: Arbitrary<Corruption> = fc.oneof(
   fc.nat(30).map(
-    (at): Spoil =>
+    (at): Corruption =>
       (value) =>
         without(value, at),
   ),
   fc.tuple(fc.nat(30), hostileValue).map(
-    ([at, other]): Spoil =>
+    ([at, other]): Corruption =>
       (value) =>
         atPlace(value, at, () => other),
   ),
   fc.tuple(fc.constantFrom(...OURS, ...MORE, ...REACHING), hostileValue).map(
-    ([name, other]): Spoil =>
+    ([name, other]): Corruption =>
       (value) =>
         withMember(value, name, other),
   ),
   fc.tuple(fc.nat(30), hostileText).map(
-    ([at, text]): Spoil =>
+    ([at, text]): Corruption =>
       (value) =>
         atPlace(value, at, (old) => mixed(old, text)),
   ),
   fc.tuple(fc.nat(30), fc.constantFrom(-1, 1, 0.01, -0.01, 1e6, -1e9)).map(
-    ([at, step]): Spoil =>
+    ([at, step]): Corruption =>
       (value) =>
         atPlace(value, at, (old) => shifted(old, step)),
   ),
   fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 40 })).map(
-    ([at, depth]): Spoil =>
+    ([at, depth]): Corruption =>
       (value) =>
         atPlace(value, at, (old) => nested(old, depth)),
   ),
   hostileValue.map(
-    (other): Spoil =>
+    (other): Corruption =>
       () =>
         other,
   ),
@@ -113,11 +113,11 @@ const spoil: Arbitrary<Spoil> = fc.oneof(
 /** A good value with up to three faults, as valid JSON text. */
 export const corruptedJson = (good: Arbitrary<unknown>): Arbitrary<string> =>
   fc
-    .tuple(good, fc.array(spoil, { minLength: 1, maxLength: 3 }))
-    .map(([value, spoils]) => JSON.stringify(spoils.reduce((made, apply) => apply(made), value)) ?? '');
+    .tuple(good, fc.array(corruption, { minLength: 1, maxLength: 3 }))
+    .map(([value, corruptions]) => JSON.stringify(corruptions.reduce((made, apply) => apply(made), value)) ?? '');
 
 /** A JSON text that is malformed, most of the time. */
-export const spoiledBytes = (text: Arbitrary<string>): Arbitrary<Buffer> =>
+export const corruptedBytes = (text: Arbitrary<string>): Arbitrary<Buffer> =>
   fc.tuple(text, fc.constantFrom(...Object.values(BYTES)), fc.nat(400)).map(([json, change, at]) => change(json, at));
 
 const BYTES: Record<string, (json: string, at: number) => Buffer> = {

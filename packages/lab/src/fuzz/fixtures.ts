@@ -14,7 +14,7 @@ import {
 } from '@eloquentpoll/storage';
 import { base64, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
 import { Wallet } from 'ethers';
-import type { Service } from './fuzzed-service.ts';
+import type { FuzzedService } from './fuzzed-service.ts';
 import { QUESTION_MARK } from './good-values.ts';
 import type { Credential } from './requests.ts';
 import type { Sender } from './send-request.ts';
@@ -40,7 +40,7 @@ export interface Fixtures {
 
 const ORDER = { question: `Which of these two is best? ${QUESTION_MARK}`, options: ['A', 'B'] };
 
-export async function createFixtures(service: Service, sender: Sender): Promise<Fixtures> {
+export async function createFixtures(service: FuzzedService, sender: Sender): Promise<Fixtures> {
   const { storage, config } = service.gateway;
   async function account(usd: bigint): Promise<FuzzAccount> {
     const id = await createAccount(storage);

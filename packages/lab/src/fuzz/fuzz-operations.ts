@@ -1,15 +1,15 @@
-import { createHmac } from 'node:crypto';
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 import fc from 'fast-check';
 import { createFixtures, type Fixtures } from './fixtures.ts';
-import type { Service } from './fuzzed-service.ts';
+import type { FuzzedService } from './fuzzed-service.ts';
 import { judgeOf } from './judge-answer.ts';
 import { Description, type FuzzedOperation, operationsOf } from './operations.ts';
 import { type FuzzRequest, requestsTo } from './requests.ts';
 import { ListedTool } from './rpc-bodies.ts';
 import { type SecretWatch, secretWatch } from './secrets.ts';
 import { asCurl, type FuzzAnswer, type Sender, type Sent } from './send-request.ts';
+import { stripeSignature } from './stripe-signature.ts';
 
 // Sends each operation the requested number of inputs, several operations at a time. fast-check shrinks each finding,
 // and it is shown as a command that repeats it.
@@ -28,12 +28,19 @@ export interface Finding {
   readonly reproduction: string;
 }
 
-export interface Fuzzing {
+/** A finding that no single request shows. */
+export const afterRun = (problem: string, reproduction = 'the whole run, by its seed'): Finding => ({
+  where: 'afterwards',
+  problem,
+  reproduction,
+});
+
+export interface OperationFindings {
   readonly tried: readonly Tried[];
   readonly findings: readonly Finding[];
 }
 
-export interface Wanted {
+export interface InputPlan {
   readonly seed: number;
   readonly runs: number;
   /** Part of an operation's name. */
@@ -43,29 +50,32 @@ export interface Wanted {
 
 const AT_ONCE = 6;
 
-export interface Setting {
-  readonly service: Service;
+export interface FuzzSetup {
+  readonly service: FuzzedService;
   readonly sender: Sender;
-  readonly people: Fixtures;
+  readonly fixtures: Fixtures;
   readonly description: Description;
   readonly watch: SecretWatch;
 }
 
-export async function settle(service: Service, sender: Sender): Promise<Setting> {
-  const people = await createFixtures(service, sender);
+export async function createSetup(service: FuzzedService, sender: Sender): Promise<FuzzSetup> {
+  const fixtures = await createFixtures(service, sender);
   const { text } = await sender.send({ method: 'GET', target: '/api/openapi.json', headers: {}, body: null });
   return {
     service,
     sender,
-    people,
+    fixtures,
     description: readJson(Description, text),
-    watch: secretWatch(service.settingSecrets, people.accountIds),
+    watch: secretWatch(service.settingSecrets, fixtures.accountIds),
   };
 }
 
-export async function fuzzOperations(setting: Setting, { seed, runs, only, onInput }: Wanted): Promise<Fuzzing> {
-  const { description, watch } = setting;
-  const around = { description, tools: await listTools(setting) };
+export async function fuzzOperations(
+  setup: FuzzSetup,
+  { seed, runs, only, onInput }: InputPlan,
+): Promise<OperationFindings> {
+  const { description, watch } = setup;
+  const around = { description, tools: await listTools(setup) };
   const judge = judgeOf(description, watch.inAnswer);
   const findings: Finding[] = [];
   const tried: Tried[] = [];
@@ -79,8 +89,8 @@ export async function fuzzOperations(setting: Setting, { seed, runs, only, onInp
     const property = fc.asyncProperty(requestsTo(operation, around), async (request) => {
       own += 1;
       onInput?.(++inputs);
-      const sent = await completed(request, setting);
-      const answer = await setting.sender.send(sent).catch((error: Error) => error);
+      const sent = await completed(request, setup);
+      const answer = await setup.sender.send(sent).catch((error: Error) => error);
       const problem = answer instanceof Error ? `no answer: ${answer.message}` : judge(sent, answer);
       if (!(answer instanceof Error)) {
         statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
@@ -96,7 +106,7 @@ export async function fuzzOperations(setting: Setting, { seed, runs, only, onInp
       findings.push({
         where: operation.name,
         problem: found?.problem ?? `the fuzzer itself failed: ${errorInstance}`,
-        reproduction: found ? asCurl(found.sent, setting.service.origin) : 'its seed',
+        reproduction: found ? asCurl(found.sent, setup.service.origin) : 'its seed',
       });
     tried.push({ operation: operation.name, inputs: own, statuses, slowestMs: Math.round(slowestMs) });
   }
@@ -112,34 +122,25 @@ export async function fuzzOperations(setting: Setting, { seed, runs, only, onInp
 
 const shown = ({ status, text }: FuzzAnswer): string => ` (${status}: ${text.slice(0, 300)})`;
 
-async function completed(request: FuzzRequest, { people, service }: Setting): Promise<Sent> {
+async function completed(request: FuzzRequest, { fixtures, service }: FuzzSetup): Promise<Sent> {
   const { method, target, headers, credential, body } = request;
   const filled: Record<string, string> = {};
-  for (const [name, value] of Object.entries({ ...headers, ...(await people.credential(credential)) }))
-    filled[name] = await people.fill(value);
-  const text = body?.includes('{{') ? Buffer.from(await people.fill(body.toString('latin1')), 'latin1') : body;
-  if (filled['stripe-signature'] === '{{signed}}') filled['stripe-signature'] = signed(service, text);
-  return { method, target: await people.fill(target), headers: filled, body: text };
+  for (const [name, value] of Object.entries({ ...headers, ...(await fixtures.credential(credential)) }))
+    filled[name] = await fixtures.fill(value);
+  const text = body?.includes('{{') ? Buffer.from(await fixtures.fill(body.toString('latin1')), 'latin1') : body;
+  if (filled['stripe-signature'] === '{{signed}}') filled['stripe-signature'] = stripeSignature(service, text);
+  return { method, target: await fixtures.fill(target), headers: filled, body: text };
 }
 
 const ToolList = Type.Object({ result: Type.Object({ tools: Type.Array(ListedTool) }) });
 
-export async function listTools({ sender, people }: Setting): Promise<ListedTool[]> {
+export async function listTools({ sender, fixtures }: FuzzSetup): Promise<ListedTool[]> {
   const headers = {
-    ...(await people.credential('key')),
+    ...(await fixtures.credential('key')),
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
   };
   const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }));
   const { text } = await sender.send({ method: 'POST', target: '/api/mcp', headers, body });
   return readJson(ToolList, text.replace(/^[^{]*data: ?/s, '')).result.tools;
-}
-
-/** Signs a body as the card processor does. */
-function signed({ stripe }: Service, body: Buffer | null): string {
-  const seconds = Math.floor(Date.now() / 1_000);
-  const mac = createHmac('sha256', stripe.secrets[0]!)
-    .update(`${seconds}.`)
-    .update(body ?? '');
-  return `t=${seconds},v1=${mac.digest('hex')}`;
 }

@@ -19,7 +19,7 @@ import { NO_RATE_LIMITS } from '../fixture/no-rate-limits.ts';
 // The whole service in this process, with everything configured: cards, deposits, logins, a model registry, all on
 // loopback. No part of it is replaced; its log lines are passed to us.
 
-export interface Service extends AsyncDisposable {
+export interface FuzzedService extends AsyncDisposable {
   readonly origin: string;
   readonly gateway: Context;
   readonly stripe: Awaited<ReturnType<typeof fakeStripe>>;
@@ -28,7 +28,7 @@ export interface Service extends AsyncDisposable {
   readonly settingSecrets: Readonly<Record<string, string>>;
 }
 
-export interface ServiceOptions {
+export interface FuzzedServiceOptions {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly redisPrefix: string;
@@ -49,7 +49,7 @@ const SECRETS = {
 
 const SIGNING_KEY = '5ecb1f7e0c3d4a29b8f6a1d07c9e3b5240f8d6e1a7c3b9502d4e6f8a1b3c5d7e';
 
-export async function fuzzedService(options: ServiceOptions): Promise<Service> {
+export async function startFuzzedService(options: FuzzedServiceOptions): Promise<FuzzedService> {
   await using made = new AsyncDisposableStack();
   const t = { teardown: (end: () => unknown) => void made.defer(async () => void (await end())) };
   const simulator = buildSimulator({ latencyScale: 0 });

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { chatBodies } from './chat-bodies.ts';
-import { corruptedJson, hostileText, spoiledBytes } from './corrupting.ts';
+import { corruptedBytes, corruptedJson, hostileText } from './corrupting.ts';
 import { goodValues } from './good-values.ts';
 import type { Description, FuzzedOperation, Parameter } from './operations.ts';
 import { a2aBodies, type ListedTool, mcpBodies } from './rpc-bodies.ts';
@@ -301,7 +301,7 @@ function bodiesOf(operation: FuzzedOperation, around: ServedDescription): Arbitr
   const bytes = fc.oneof(
     { weight: 8, arbitrary: goodJson.map((json) => Buffer.from(json)) },
     { weight: 8, arbitrary: corruptedJson(good).map((json) => Buffer.from(json)) },
-    { weight: 3, arbitrary: spoiledBytes(goodJson) },
+    { weight: 3, arbitrary: corruptedBytes(goodJson) },
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)) },
   );
   const type = fc.constantFrom(...(types.length === 0 ? ['application/json'] : types));

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { checkLedger } from '@eloquentpoll/storage';
-import { type Finding, fuzzOperations, type Setting, settle, type Tried } from './fuzz-operations.ts';
-import { fuzzedService } from './fuzzed-service.ts';
+import { afterRun, createSetup, type Finding, type FuzzSetup, fuzzOperations, type Tried } from './fuzz-operations.ts';
+import { startFuzzedService } from './fuzzed-service.ts';
 import type { SecretWatch } from './secrets.ts';
 import { senderTo } from './send-request.ts';
 
@@ -59,10 +59,10 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
     const secret = watch?.inLog(line);
     if (secret) leaks.set(secret, line);
   };
-  await using service = await fuzzedService({ ...options, onLog });
+  await using service = await startFuzzedService({ ...options, onLog });
   using sender = senderTo(service.origin, GUARD_MS);
-  const setting = await settle(service, sender);
-  watch = setting.watch;
+  const setup = await createSetup(service, sender);
+  watch = setup.watch;
 
   let early = 0;
   let inputs = 0;
@@ -73,8 +73,8 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
     if (count === warm) early = heapMb();
     options.onInput?.(count);
   };
-  const { tried, findings } = await fuzzOperations(setting, { ...options, onInput });
-  const left = await whatIsLeft(setting);
+  const { tried, findings } = await fuzzOperations(setup, { ...options, onInput });
+  const left = await whatIsLeft(setup);
   const end = heapMb();
   const grown = early > 0 && end - early > MAX_GROWTH_MB;
   const handles = process.getActiveResourcesInfo().length;
@@ -90,24 +90,16 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
     handles,
     findings: [
       ...findings,
-      ...left.map((problem) => afterwards(problem)),
-      ...[...leaks].map(([secret, line]) => afterwards(`a log line shows ${secret}`, line)),
-      ...(grown ? [afterwards(`the heap grew from ${early} to ${end} MB`)] : []),
-      ...(handles > MAX_HANDLES
-        ? [afterwards(`${handles} handles are open: ${process.getActiveResourcesInfo()}`)]
-        : []),
+      ...left.map((problem) => afterRun(problem)),
+      ...[...leaks].map(([secret, line]) => afterRun(`a log line shows ${secret}`, line)),
+      ...(grown ? [afterRun(`the heap grew from ${early} to ${end} MB`)] : []),
+      ...(handles > MAX_HANDLES ? [afterRun(`${handles} handles are open: ${process.getActiveResourcesInfo()}`)] : []),
     ],
   };
 }
 
-const afterwards = (problem: string, reproduction = 'the whole run, by its seed'): Finding => ({
-  where: 'afterwards',
-  problem,
-  reproduction,
-});
-
 /** Streams and subscriptions without a listener, and money that is unaccounted for. */
-async function whatIsLeft({ service: { gateway } }: Setting): Promise<string[]> {
+async function whatIsLeft({ service: { gateway } }: FuzzSetup): Promise<string[]> {
   const open = () => [gateway.streams.count(), gateway.bus.watched(), gateway.rereads.followed()];
   const until = performance.now() + 20_000;
   while (open().some((count) => count > 0) && performance.now() < until)

@@ -2,8 +2,8 @@ import fc, { type Arbitrary } from 'fast-check';
 import { goodValues } from '../good-values.ts';
 import type { FuzzedOperation, Parameter } from '../operations.ts';
 import { goodBodies, type ServedDescription } from '../requests.ts';
+import { type Adaptation, adapted } from './adapt-body.ts';
 import type { Draws } from './draws.ts';
-import { type Dress, dressed } from './dress-body.ts';
 import { encodedForm, FORMS, GRANT, MULTIPART, multipart, VERIFIER } from './forms.ts';
 import { HOSTILE_TEXTS } from './hostile-answers.ts';
 
@@ -76,8 +76,8 @@ export class GoodRequests {
   }
 
   to(operation: FuzzedOperation, draws: Draws, isHostile: boolean): Template {
-    const dress = { models: this.#around.models, isHostile, draws };
-    const body = this.#bodyOf(operation, dress);
+    const adaptation = { models: this.#around.models, isHostile, draws };
+    const body = this.#bodyOf(operation, adaptation);
     return {
       target: pathOf(operation, draws) + this.#queryOf(operation, draws, body?.type),
       headers: { ...headersFor(operation, draws), ...(body && { 'content-type': body.type }) },
@@ -104,16 +104,17 @@ export class GoodRequests {
     return encodeURIComponent(value.toWellFormed()).replace(/%7B%7B(.*?)%7D%7D/g, '{{$1}}');
   }
 
-  #bodyOf(operation: FuzzedOperation, dress: Dress): { type: string; bytes: Buffer } | null {
+  #bodyOf(operation: FuzzedOperation, adaptation: Adaptation): { type: string; bytes: Buffer } | null {
     const { id, method, bodies } = operation;
-    const { draws } = dress;
+    const { draws } = adaptation;
     if (id === 'receiveStripeEvent') return { type: 'application/json', bytes: Buffer.from('{{stripe-event}}') };
-    if (id === 'sendBatch' || id === 'checkBatchForm') return this.#upload(MULTIPART, dress);
+    if (id === 'sendBatch' || id === 'checkBatchForm') return this.#upload(MULTIPART, adaptation);
     const form = FORMS[id];
     if (form) {
       const fields = this.#sample(`f:${id}`, draws, () => form) as readonly (readonly [string, string])[];
       const worded = fields.map(([name, value]) => {
-        const free = ['label', 'description', 'question', 'option'].includes(name) && dress.isHostile && draws.oneIn(2);
+        const free =
+          ['label', 'description', 'question', 'option'].includes(name) && adaptation.isHostile && draws.oneIn(2);
         const mark = ['label', 'description'].includes(name) ? '{{mark}}' : '';
         return [name, (free ? draws.of(HOSTILE_TEXTS).slice(0, 40) : value.slice(0, 50)) + mark] as const;
       });
@@ -126,20 +127,20 @@ export class GoodRequests {
         ? { type: 'application/x-www-form-urlencoded', bytes: Buffer.from('') }
         : null;
     const type = id === 'createBatch' ? draws.of(types) : types[0]!;
-    if (type !== 'application/json') return this.#upload(type.startsWith('multipart') ? MULTIPART : type, dress);
+    if (type !== 'application/json') return this.#upload(type.startsWith('multipart') ? MULTIPART : type, adaptation);
     const good = this.#sample(`b:${id}`, draws, () => goodBodies(operation, this.#around));
-    return json(dressed(good, dress));
+    return json(adapted(good, adaptation));
   }
 
   /** Rows of a batch in one of the file formats. */
-  #upload(type: string, dress: Dress): { type: string; bytes: Buffer } {
-    const { draws } = dress;
+  #upload(type: string, adaptation: Adaptation): { type: string; bytes: Buffer } {
+    const { draws } = adaptation;
     const rows = Array.from({ length: 1 + draws.below(3) }, (_, i) => {
       const { question, options } = this.#sample('row', draws, () =>
         goodValues({ $ref: '#/components/schemas/SessionRequest' }, this.#around.description),
       ) as { question: string; options: string[] };
       const row = { custom_id: `row-${i}`, question, options: options.slice(0, 4), gold: options[0] };
-      return dressed(row, dress) as typeof row;
+      return adapted(row, adaptation) as typeof row;
     });
     const lines = rows.map((row) => JSON.stringify(row)).join('\n');
     const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
@@ -149,7 +150,7 @@ export class GoodRequests {
     ].join('\n');
     const text = type === 'text/csv' || (!JSONL.includes(type) && draws.oneIn(3)) ? table : lines;
     if (type !== MULTIPART) return { type, bytes: Buffer.from(text) };
-    const name = dress.isHostile ? draws.of(HOSTILE_TEXTS) : 'rows.jsonl';
+    const name = adaptation.isHostile ? draws.of(HOSTILE_TEXTS) : 'rows.jsonl';
     const fields = [
       ['preset', 'fast'],
       ['metadata', '{"name":"{{mark}}"}'],

@@ -3,7 +3,7 @@ import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-k
 import { createLogin, LOGIN_COOKIE } from '@eloquentpoll/gateway/login-cookie';
 import { createAccount, creditAccount, insertKey, linkIdentity, StorageUnavailable } from '@eloquentpoll/storage';
 import { Wallet } from 'ethers';
-import type { Service } from '../fuzzed-service.ts';
+import type { FuzzedService } from '../fuzzed-service.ts';
 import type { Draws } from './draws.ts';
 import type { Party } from './step.ts';
 
@@ -44,17 +44,17 @@ export interface People extends Readonly<Record<Party, AccountHolder>> {
 
 let marks = 0;
 
-/** A busy machine may be too slow to connect in time, so making accounts is retried. */
-export async function plant<T>(make: () => Promise<T>, tries = 5): Promise<T> {
+/** A busy machine may be too slow to connect in time. */
+export async function retriedWhileBusy<T>(make: () => Promise<T>, tries = 5): Promise<T> {
   try {
     return await make();
   } catch (error) {
     if (!(error instanceof StorageUnavailable) || tries === 1) throw error;
-    return plant(make, tries - 1);
+    return retriedWhileBusy(make, tries - 1);
   }
 }
 
-export async function createPeople(service: Service, accountIds: Set<string>): Promise<People> {
+export async function createPeople(service: FuzzedService, accountIds: Set<string>): Promise<People> {
   const { storage, config } = service.gateway;
   async function keyFor(accountId: string): Promise<Held> {
     const value = newApiKey();

@@ -1,18 +1,18 @@
-import type { Service } from '../fuzzed-service.ts';
+import type { FuzzedService } from '../fuzzed-service.ts';
 import { codeOf, type Judge, parsed } from '../judge-answer.ts';
 import type { FuzzedOperation } from '../operations.ts';
 import type { FuzzAnswer, Sender, Sent } from '../send-request.ts';
 import { learnFrom } from './learn.ts';
 import { learnFromLeft } from './learn-left.ts';
 import { OWN_LISTS, wrongList } from './own-lists.ts';
-import { createPeople, type People, plant } from './people.ts';
+import { createPeople, type People, retriedWhileBusy } from './people.ts';
 import type { Prepared, Requests } from './prepare-request.ts';
 import { Remembered } from './remembered.ts';
 import { type AnsweredRequest, brokenRule, wrongRepetition } from './rules.ts';
 import type { FuzzStep, Party } from './step.ts';
 
 export interface Playing {
-  readonly service: Service;
+  readonly service: FuzzedService;
   readonly sender: Sender;
   readonly judge: Judge;
   readonly requests: Requests;
@@ -39,7 +39,7 @@ export interface PlayedSequence {
 
 /** Plays a sequence with two new accounts until its end or its first fault. */
 export async function playSequence(steps: readonly FuzzStep[], playing: Playing): Promise<PlayedSequence> {
-  const people = await plant(() => createPeople(playing.service, playing.accountIds));
+  const people = await retriedWhileBusy(() => createPeople(playing.service, playing.accountIds));
   const play = new Play(playing, people);
   for (const [at, step] of steps.entries()) {
     const fault = await play.step(step, at);

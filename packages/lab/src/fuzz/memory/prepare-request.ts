@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto';
 import fc, { type Arbitrary } from 'fast-check';
-import type { Service } from '../fuzzed-service.ts';
+import type { FuzzedService } from '../fuzzed-service.ts';
 import type { FuzzedOperation } from '../operations.ts';
 import { type FuzzRequest, requestsTo } from '../requests.ts';
 import type { Sent } from '../send-request.ts';
+import { stripeSignature } from '../stripe-signature.ts';
 import { type Credentials, credentialsFor } from './choose-credential.ts';
 import { type Draws, drawsOf } from './draws.ts';
 import { Filling, type NamedThing } from './fill-places.ts';
@@ -24,7 +24,7 @@ export interface Prepared {
 }
 
 export interface Preparing {
-  readonly service: Service;
+  readonly service: FuzzedService;
   readonly people: People;
   readonly remembered: Remembered;
   readonly receiver: string;
@@ -73,13 +73,4 @@ export class Requests {
     this.#wild.set(operation.id, known);
     return fc.sample(known, { seed: draws.below(2 ** 31), numRuns: 1 })[0]!;
   }
-}
-
-/** The card processor's signature of a body. */
-function stripeSignature({ stripe }: Service, body: Buffer | null): string {
-  const seconds = Math.floor(Date.now() / 1_000);
-  const mac = createHmac('sha256', stripe.secrets[0]!)
-    .update(`${seconds}.`)
-    .update(body ?? '');
-  return `t=${seconds},v1=${mac.digest('hex')}`;
 }

@@ -1,6 +1,6 @@
 import { checkLedger } from '@eloquentpoll/storage';
-import { type Finding, listTools, settle } from '../fuzz-operations.ts';
-import { fuzzedService } from '../fuzzed-service.ts';
+import { afterRun, createSetup, type Finding, listTools } from '../fuzz-operations.ts';
+import { startFuzzedService } from '../fuzzed-service.ts';
 import { judgeOf } from '../judge-answer.ts';
 import { type FuzzedOperation, operationsOf } from '../operations.ts';
 import type { SecretWatch } from '../secrets.ts';
@@ -9,7 +9,7 @@ import type { Corpus } from './corpus.ts';
 import { type Coverage, coverage } from './coverage.ts';
 import { Drawing } from './draw-sequence.ts';
 import { drawsOf } from './draws.ts';
-import { plant } from './people.ts';
+import { retriedWhileBusy } from './people.ts';
 import { type Playing, playSequence, type SequenceFault } from './play-sequence.ts';
 import { Requests } from './prepare-request.ts';
 import { faultKind, shrinkSequence } from './shrink-sequence.ts';
@@ -72,11 +72,11 @@ export async function runMemory(options: MemoryOptions): Promise<MemoryReport> {
     if (secret) leaks.set(secret, line);
   };
   await using receiver = await webhookReceiver(() => watch);
-  await using service = await fuzzedService({ ...options, onLog, isWhole: true });
+  await using service = await startFuzzedService({ ...options, onLog, isWhole: true });
   using sender = senderTo(service.origin, GUARD_MS);
-  const setting = await plant(() => settle(service, sender));
-  watch = setting.watch;
-  const { description, people } = setting;
+  const setup = await retriedWhileBusy(() => createSetup(service, sender));
+  watch = setup.watch;
+  const { description, fixtures } = setup;
   const operations = operationsOf(description);
   const models = service.gateway.panels.models().map(({ id }) => id);
   const reached = coverage();
@@ -84,10 +84,10 @@ export async function runMemory(options: MemoryOptions): Promise<MemoryReport> {
   const playing: Playing = {
     service,
     sender,
-    judge: judgeOf(description, setting.watch.inAnswer),
-    requests: new Requests({ description, tools: await listTools(setting), models }),
+    judge: judgeOf(description, setup.watch.inAnswer),
+    requests: new Requests({ description, tools: await listTools(setup), models }),
     operations: new Map(operations.map((operation) => [operation.id, operation])),
-    accountIds: people.accountIds,
+    accountIds: fixtures.accountIds,
     receiver: receiver.url,
     onAnswer(operation, status, code, tookMs) {
       requests += 1;
@@ -149,9 +149,9 @@ export async function runMemory(options: MemoryOptions): Promise<MemoryReport> {
     operations,
     findings: [
       ...findings.values(),
-      ...[...leaks].map(([secret, line]) => afterwards(`a log line shows ${secret}`, line.slice(0, 500))),
-      ...receiver.problems.map((problem) => afterwards(problem)),
-      ...books.map((violation) => afterwards(`the books are wrong: ${JSON.stringify(violation)}`)),
+      ...[...leaks].map(([secret, line]) => afterRun(`a log line shows ${secret}`, line.slice(0, 500))),
+      ...receiver.problems.map((problem) => afterRun(problem)),
+      ...books.map((violation) => afterRun(`the books are wrong: ${JSON.stringify(violation)}`)),
     ],
   };
 }
@@ -164,10 +164,4 @@ const findingOf = (
   where: operation,
   problem,
   reproduction: `npm run fuzz -- --memory --repeat '${stepsText(steps)}'\n  the last request: ${asCurl(sent, origin).slice(0, 2_500)}`,
-});
-
-const afterwards = (problem: string, reproduction = 'the whole run, by its seed'): Finding => ({
-  where: 'afterwards',
-  problem,
-  reproduction,
 });
