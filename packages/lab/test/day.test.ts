@@ -9,10 +9,10 @@ import type { DayUser } from '../src/day/day-user.ts';
 import { Diary } from '../src/day/diary.ts';
 import { drawBoard } from '../src/day/draw-board.ts';
 import { inUnit } from '../src/day/draw-panel.ts';
+import { DurationHistogram } from '../src/day/duration-histogram.ts';
 import { HOURS, hoursAt } from '../src/day/hours.ts';
 import { type JudgedAnswer, type PollOfDay, problemsOf } from '../src/day/judge-answer.ts';
 import { liveDay } from '../src/day/live-day.ts';
-import { LogScale } from '../src/day/log-scale.ts';
 import { openReceiver } from '../src/day/receiver.ts';
 import { recordQuestions } from '../src/day/recorded-questions.ts';
 import type { DaySample } from '../src/day/timeline.ts';
@@ -323,14 +323,14 @@ t.test('the pace settles where the machine is as busy as it should be', async (t
 });
 
 t.test('quantiles of long days, units, and a picture that is well-formed', async (t) => {
-  const times = new LogScale();
+  const times = new DurationHistogram();
   for (let ms = 1; ms <= 1_000; ms++) times.add(ms);
   for (const [q, ms] of [
     [0.5, 500],
     [0.99, 990],
   ] as const)
     t.ok(Math.abs(times.quantile(q)! / ms - 1) < 0.06);
-  t.equal(new LogScale().quantile(0.5), null);
+  t.equal(new DurationHistogram().quantile(0.5), null);
   t.same([inUnit(0.25, 's'), inUnit(0.5, 'percentunit'), inUnit(12_345, 'short')], ['250 ms', '50 %', '12K']);
   const line = {
     name: 'a <b>',
@@ -365,10 +365,10 @@ t.test('two seconds of a day: everything is answered, right, and paid for', asyn
   await runExperiment(servers, signal, async ({ group }) => {
     const day = await liveDay(plan, { group, servers, signal, progress: silent });
     t.same(day.diary.wrong, []);
-    t.match(day.audit, { running: 0, openHolds: 0, violations: { length: 0 }, accounts: 2 });
-    t.ok(day.audit.polls > 0 && day.audit.chargedU > 0 && day.samples.length > 0);
+    t.match(day.end, { running: 0, openHolds: 0, violations: { length: 0 }, accounts: 2 });
+    t.ok(day.end.polls > 0 && day.end.chargedU > 0 && day.samples.length > 0);
     t.ok(
-      day.audit.stopped.some(({ costU, stoppedU }) => costU > 0 && stoppedU <= costU),
+      day.end.stopped.some(({ costU, stoppedU }) => costU > 0 && stoppedU <= costU),
       'shares of stopped calls',
     );
     const bounds = boundsOfDay(day, null);
@@ -386,7 +386,7 @@ t.test('two seconds of a day: everything is answered, right, and paid for', asyn
     t.match(grown(0), { holds: true }, 'what the busiest hour takes is kept');
     t.match(grown(0.2), { holds: false }, 'and what grows after it is found');
     const broken = boundsOfDay(
-      { ...day, audit: { ...day.audit, openHolds: 1 } },
+      { ...day, end: { ...day.end, openHolds: 1 } },
       { rules: 1, fired: ['X'], pending: [], failing: [] },
     );
     const ruleless = boundsOfDay(day, { rules: 0, fired: [], pending: [], failing: [] });

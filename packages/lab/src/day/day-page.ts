@@ -14,7 +14,7 @@ export interface DayPage {
 }
 
 export function dayPage({ day, bounds, command, revision, versions }: DayPage): string {
-  const { plan, startedAt, audit } = day;
+  const { plan, startedAt, end } = day;
   const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}`;
   return `# A normal day
 
@@ -23,7 +23,7 @@ rush, noon, afternoon, a batch in the evening), at ${Math.round(100 * plan.load)
 with one that was worked out without the product: what each simulated model says to each question is drawn before the run.
 
 - ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, revision ${revision ?? 'not committed'}, ${machine}, Node ${process.versions.node}, ${versions}
-- ${requestsOf(day).toLocaleString('en-US')} requests, ${audit.polls.toLocaleString('en-US')} polls, ${audit.batches} batches, ${audit.audits} audits, ${audit.webhooks.received} webhooks, ${audit.accounts} accounts
+- ${requestsOf(day).toLocaleString('en-US')} requests, ${end.polls.toLocaleString('en-US')} polls, ${end.batches} batches, ${end.audits} audits, ${end.webhooks.received} webhooks, ${end.accounts} accounts
 - Command: \`${command}\`
 
 ![The board's picture of the day](day.svg)
@@ -57,8 +57,8 @@ ${wayLines(day).join('\n')}
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-export function stoppedLines({ audit }: Pick<LivedDay, 'audit'>): string[] {
-  const rows = audit.stopped.map(({ panel, lane, polls, costU, stoppedU }) => [
+export function stoppedLines({ end }: Pick<LivedDay, 'end'>): string[] {
+  const rows = end.stopped.map(({ panel, lane, polls, costU, stoppedU }) => [
     ...[panel, lane, `${polls}`, `${(costU / 1e6).toFixed(4)}`, `${(stoppedU / 1e6).toFixed(4)}`],
     `${((100 * stoppedU) / Math.max(1, costU)).toFixed(1)} %`,
   ]);

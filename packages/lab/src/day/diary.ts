@@ -1,9 +1,9 @@
-import { LogScale } from './log-scale.ts';
+import { DurationHistogram } from './duration-histogram.ts';
 
 // The day as its users saw it: how long each kind of request took, its answers, and what was wrong.
 
 export interface WayFigures {
-  readonly times: LogScale;
+  readonly times: DurationHistogram;
   readonly statuses: Map<number, number>;
   /** Answers that were checked for correctness. */
   judged: number;
@@ -26,7 +26,7 @@ export class Diary {
   recent = new Map<string, number[]>();
 
   way(name: string): WayFigures {
-    const known = this.ways.get(name) ?? { times: new LogScale(), statuses: new Map(), judged: 0 };
+    const known = this.ways.get(name) ?? { times: new DurationHistogram(), statuses: new Map(), judged: 0 };
     this.ways.set(name, known);
     return known;
   }

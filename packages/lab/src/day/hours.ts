@@ -77,7 +77,7 @@ export const ACTIVITIES: readonly Weighted[] = [
   { activity: reading.giveFeedback, weight: 3 },
   { activity: reading.deleteResult, weight: 2 },
   { activity: money.topUp, weight: 0.6 },
-  { activity: money.comeAndGo, weight: 0.4 },
+  { activity: money.signUpAndDelete, weight: 0.4 },
   { activity: keys.spendKeyLimit, weight: 0.6 },
   { activity: keys.subscribe, weight: 0.6 },
 ];

@@ -5,11 +5,11 @@ import pg from 'pg';
 import { chance } from '../terminal/chance.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { openPersonInBrowser } from './activities/browser.ts';
-import { comeByLogin, comeByWallet } from './activities/money.ts';
-import { auditDay, type DayAudit } from './audit-day.ts';
+import { signUpByLogin, signUpByWallet } from './activities/money.ts';
 import { caller } from './call.ts';
 import type { DayUser } from './day-user.ts';
 import { Diary } from './diary.ts';
+import { closeDay, type EndOfDay } from './end-of-day.ts';
 import { followRecord, openProviderRecord } from './provider-record.ts';
 import { openReceiver } from './receiver.ts';
 import { recordQuestions } from './recorded-questions.ts';
@@ -40,7 +40,7 @@ export interface LivedDay {
   readonly plan: DayPlan;
   readonly diary: Diary;
   readonly samples: readonly DaySample[];
-  readonly audit: DayAudit;
+  readonly end: EndOfDay;
   readonly service: DayService;
   readonly startedAt: Date;
   readonly endedAt: Date;
@@ -112,16 +112,16 @@ export async function liveDay(
   over.abort();
   await followed;
   await record.settle(RECORD_WITHIN_MS);
-  const audit = await auditDay({ service, query, people, receiver, diary, call });
-  const day = { plan, diary, samples: timeline.samples, audit, service, startedAt, endedAt: new Date() };
+  const end = await closeDay({ service, query, people, receiver, diary, call });
+  const day = { plan, diary, samples: timeline.samples, end, service, startedAt, endedAt: new Date() };
   await atEnd?.(day);
   return day;
 }
 
-async function everyone({ people }: DayPlan, arriving: Parameters<typeof comeByWallet>[0]): Promise<DayUser[]> {
+async function everyone({ people }: DayPlan, arriving: Parameters<typeof signUpByWallet>[0]): Promise<DayUser[]> {
   const found: (DayUser | null)[] = [];
-  for (let i = 0; i < people.byWallet; i++) found.push(await comeByWallet(arriving, `wallet-${i}`));
-  for (let i = 0; i < people.byLogin; i++) found.push(await comeByLogin(arriving, `login-${i}`));
+  for (let i = 0; i < people.byWallet; i++) found.push(await signUpByWallet(arriving, `wallet-${i}`));
+  for (let i = 0; i < people.byLogin; i++) found.push(await signUpByLogin(arriving, `login-${i}`));
   return found.filter((person) => person !== null);
 }
 

@@ -10,10 +10,10 @@ import { number, parseOptions, runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
 import { type AlarmsOfDay, readAlarms } from './alarms.ts';
 import { readBoard } from './board-panels.ts';
+import { countsOfDay } from './counts-of-day.ts';
 import { dayPage, stoppedLines, wayLines } from './day-page.ts';
 import { panelsOfSamples } from './day-panels.ts';
 import { drawBoard } from './draw-board.ts';
-import { countsOfDay } from './figures.ts';
 import { type LivedDay, liveDay } from './live-day.ts';
 import { boundsOfDay } from './verdict.ts';
 
@@ -90,7 +90,7 @@ await runCommand(USAGE, async ({ group, signal }) => {
   const sums = await kept?.add({ experiment: 'day', seed, holds, counts, figure });
   if (args.json)
     process.stdout.write(
-      `${JSON.stringify({ seed, holds, figure, counts, stopped: day.audit.stopped, bounds, wrong: day.diary.wrong }, null, 2)}\n`,
+      `${JSON.stringify({ seed, holds, figure, counts, stopped: day.end.stopped, bounds, wrong: day.diary.wrong }, null, 2)}\n`,
     );
   else {
     const lines = bounds.map(({ says, found, holds }) => `${holds ? 'held  ' : 'BROKEN'}  ${says}: ${found}`);
@@ -102,8 +102,8 @@ await runCommand(USAGE, async ({ group, signal }) => {
   return holds ? 0 : 1;
 });
 
-function figureOf({ plan, audit }: LivedDay): string {
-  return `${audit.polls.toLocaleString('en-US')} polls in ${plan.minutes} minutes at ${Math.round(100 * plan.load)} %`;
+function figureOf({ plan, end }: LivedDay): string {
+  return `${end.polls.toLocaleString('en-US')} polls in ${plan.minutes} minutes at ${Math.round(100 * plan.load)} %`;
 }
 
 async function writeDocs(day: LivedDay, alarms: AlarmsOfDay | null, command: string): Promise<void> {

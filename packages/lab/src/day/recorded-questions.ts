@@ -20,7 +20,8 @@ export interface RecordedQuestions {
   voteOf(modelId: string, question: string): string | null;
 }
 
-const LETTERS = ['A', 'B', 'C', 'D', 'E', 'F'] as const;
+/** Five, because free polls have at most so many options. */
+const LETTERS = ['A', 'B', 'C', 'D', 'E'] as const;
 /** By question: the share of models that follow the majority. */
 const AGREEMENT = [0.95, 0.8, 0.6, 0.4];
 const REFUSED = 0.01;
@@ -33,7 +34,7 @@ export function recordQuestions(seed: string, count: number): RecordedQuestions 
     .map(({ id }) => id);
   const columns = models.map((id) => id.slice('sim/'.length));
   const drawn = Array.from({ length: count }, () => {
-    const size = draw.whole(2, LETTERS.length - 1);
+    const size = draw.whole(2, LETTERS.length);
     const letters = LETTERS.slice(0, size);
     const [common, agreement] = [draw.pick(letters), draw.pick(AGREEMENT)];
     const one = () => (draw.happens(REFUSED) ? '-' : draw.happens(agreement) ? common : draw.pick(letters));

@@ -50,14 +50,14 @@ export function boundsOfDay(day: LivedDay, alarms: AlarmsOfDay | null): BoundOfD
   ];
 }
 
-function answers({ diary, audit }: LivedDay): BoundOfDay[] {
+function answers({ diary, end }: LivedDay): BoundOfDay[] {
   const judged = [...diary.ways.values()].reduce((sum, way) => sum + way.judged, 0);
-  const { webhooks, violations, running, openHolds } = audit;
+  const { webhooks, violations, running, openHolds } = end;
   const { votes, unheardCount, unheard } = diary;
   return [
     {
       says: 'every answer is right, and every account holds what its answers say',
-      found: `${diary.wrongCount} wrong of ${judged} that were judged, ${requestsOf({ diary })} requests, ${audit.polls} polls, ${audit.accounts} accounts`,
+      found: `${diary.wrongCount} wrong of ${judged} that were judged, ${requestsOf({ diary })} requests, ${end.polls} polls, ${end.accounts} accounts`,
       holds: diary.wrongCount === 0 && judged > 0,
     },
     {

@@ -5,6 +5,7 @@ import { type DayAnswer, jsonIn } from '../call.ts';
 import { inMicroUsd } from '../day-user.ts';
 import { presetPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
+import { judgePublicResult } from './judge-public-result.ts';
 import { eventsIn } from './sessions.ts';
 
 // Agents and programs that use other protocols: MCP, A2A, chat completions.
@@ -88,7 +89,6 @@ const Chunk = Type.Object({
   ),
   eloquentpoll: Type.Optional(ChatPoll),
 });
-const PublicWinner = Type.Object({ winning_option: Type.Union([Type.String(), Type.Null()]) });
 
 const chat = (world: DayWorld, more: object = {}) => {
   const { question, options } = newQuestion(world);
@@ -130,7 +130,6 @@ export const streamChat: Activity = async (world) => {
   await judgeChat(world, way, { ...chosen, poll, said: said === '' ? null : said });
 };
 
-/** The votes are in its public result. */
 async function judgeChat(
   world: DayWorld,
   way: string,
@@ -146,9 +145,10 @@ async function judgeChat(
   by.chargedU += inMicroUsd(poll.cost_usd);
   if (said !== poll.winning_option && poll.winning_option !== null)
     world.diary.note(`${way}: it says ${said}, not ${poll.winning_option}`);
-  const { isExpected, value, read } = await world.call({ way: 'public result', path: `/api/results/${poll.poll_id}` });
-  if (!isExpected) return;
-  judgeAnswer(world, way, { asked, panel, answer: value, by: null, saidUsd: poll.cost_usd });
-  if (read(PublicWinner).winning_option !== poll.winning_option)
-    world.diary.note(`${way}: ${poll.poll_id} has another winner`);
+  await judgePublicResult(
+    world,
+    way,
+    { asked, panel },
+    { resultId: poll.poll_id, winner: poll.winning_option, costUsd: poll.cost_usd },
+  );
 }

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import { inMicroUsd, remember } from '../day-user.ts';
-import type { PollOfDay } from '../judge-answer.ts';
-import type { AskedQuestion } from '../recorded-questions.ts';
 import { freePanel, namedPanel, presetPanel, type VotingPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
+import { judgePublicResult, type ShortAnswer } from './judge-public-result.ts';
 
 // Polls that are answered in the same request.
 
@@ -77,7 +76,10 @@ const QuickAnswer = Type.Object({
   cost: Type.Number(),
   poll_id: Type.String(),
 });
-const PublicWinner = Type.Object({ winning_option: Type.Union([Type.String(), Type.Null()]) });
+
+const shortAnswer = ({ answer, cost, poll_id }: Static<typeof QuickAnswer>): ShortAnswer => ({
+  ...{ resultId: poll_id, winner: answer, costUsd: cost },
+});
 
 export const askQuick: Activity = async (world) => {
   const [asked, by] = [newQuestion(world), anyPerson(world)];
@@ -86,23 +88,23 @@ export const askQuick: Activity = async (world) => {
   const quick = read(QuickAnswer);
   by.chargedU += inMicroUsd(quick.cost);
   remember(by, { resultId: quick.poll_id, sessionId: null, question: asked.question });
-  await judgePublic(world, 'quick poll', { asked, panel: presetPanel('broad') }, quick);
+  await judgePublicResult(world, 'quick poll', { asked, panel: presetPanel('broad') }, shortAnswer(quick));
 };
 
 export const askFreeQuick: Activity = async (world) => {
-  const asked = freeQuestion(world);
+  const asked = newQuestion(world);
   const { isExpected, read } = await world.call({
     ...{ way: 'free quick poll', path: '/api/quick-poll', body: asked, asksWithoutKey: true },
   });
   if (!isExpected) return;
   const quick = read(QuickAnswer);
   if (quick.cost !== 0) world.diary.note(`free quick poll: it costs ${quick.cost}`);
-  await judgePublic(world, 'free quick poll', { asked, panel: freePanel() }, quick);
+  await judgePublicResult(world, 'free quick poll', { asked, panel: freePanel() }, shortAnswer(quick));
 };
 
 /** Sends the playground form as a browser without scripts does. */
 export const askByForm: Activity = async (world) => {
-  const asked = freeQuestion(world);
+  const asked = newQuestion(world);
   const form = new URLSearchParams({ question: asked.question });
   for (const option of asked.options) form.append('option', option);
   const way = 'playground form';
@@ -117,23 +119,3 @@ export const askByForm: Activity = async (world) => {
   if (page.isExpected)
     world.diary.judge(way, page.text.includes(asked.question) ? [] : ['the page has another question']);
 };
-
-/** Free polls have at most five options. */
-function freeQuestion(world: DayWorld): AskedQuestion {
-  const { question, options } = newQuestion(world);
-  return { question, options };
-}
-
-/** A short answer is checked with the public result that it names. */
-async function judgePublic(
-  world: DayWorld,
-  way: string,
-  poll: PollOfDay,
-  quick: Static<typeof QuickAnswer>,
-): Promise<void> {
-  const { isExpected, value, read } = await world.call({ way: 'public result', path: `/api/results/${quick.poll_id}` });
-  if (!isExpected) return;
-  judgeAnswer(world, way, { ...poll, answer: value, by: null, saidUsd: quick.cost });
-  const winner = read(PublicWinner).winning_option;
-  if (quick.answer !== winner) world.diary.note(`${way}: it says ${quick.answer}, its result ${winner}`);
-}

@@ -31,7 +31,7 @@ const Terms = Type.Object({
 });
 
 /** Opens an account by a first deposit. */
-export async function comeByWallet(world: Paying, name: string, usd = FIRST_USD): Promise<DayUser | null> {
+export async function signUpByWallet(world: Paying, name: string, usd = FIRST_USD): Promise<DayUser | null> {
   const wallet = Wallet.createRandom();
   const paid = await deposit(world.call, wallet, usd);
   if (!paid.isExpected) return null;
@@ -39,11 +39,11 @@ export async function comeByWallet(world: Paying, name: string, usd = FIRST_USD)
   const cookie = await logInByWallet(world.call, wallet);
   if (cookie === null) return null;
   const blank = { chargedU: 0, results: [], deletions: new Map() };
-  return made(world, { name, accountId, key, cookie, wallet, creditedU: inMicroUsd(usd), ...blank });
+  return withWebhookSecret(world, { name, accountId, key, cookie, wallet, creditedU: inMicroUsd(usd), ...blank });
 }
 
 /** Opens an account by the identity provider, and pays by card. */
-export async function comeByLogin(world: Paying, name: string): Promise<DayUser | null> {
+export async function signUpByLogin(world: Paying, name: string): Promise<DayUser | null> {
   const cookie = await logInByProvider(world.call, `${name}@example.com`);
   if (cookie === null) return null;
   const headers = { cookie };
@@ -51,12 +51,19 @@ export async function comeByLogin(world: Paying, name: string): Promise<DayUser 
   const key = await world.call({ way: 'key', path: '/api/keys', body: { label: name }, headers, expect: [201] });
   if (!me.isExpected || !key.isExpected) return null;
   const blank = { name, accountId: me.read(Me).userId, key: key.read(NewKey).key, cookie, wallet: null };
-  const person = await made(world, { ...blank, creditedU: 0, chargedU: 0, results: [], deletions: new Map() });
+  const person = await withWebhookSecret(world, {
+    ...blank,
+    creditedU: 0,
+    chargedU: 0,
+    results: [],
+    deletions: new Map(),
+  });
   await payByCard(world, person, FIRST_USD);
   return person;
 }
 
-async function made(world: Paying, person: DayUser): Promise<DayUser> {
+/** Webhooks of the account can be judged from now on. */
+async function withWebhookSecret(world: Paying, person: DayUser): Promise<DayUser> {
   const secret = await world.call({ way: 'webhook secret', path: '/api/webhook-endpoints/account/secret', by: person });
   if (secret.isExpected) world.receiver.learnSecret(secret.read(Secret).secret);
   return person;
@@ -149,8 +156,8 @@ export const topUp: Activity = async (world) => {
 };
 
 /** Signs up, asks for more than the balance allows, and deletes the account. */
-export const comeAndGo: Activity = async (world) => {
-  const visitor = await comeByWallet(world, `visitor ${world.chance.whole(1, 1e9)}`, 1);
+export const signUpAndDelete: Activity = async (world) => {
+  const visitor = await signUpByWallet(world, `visitor ${world.chance.whole(1, 1e9)}`, 1);
   if (!visitor) return;
   const way = 'account deletion';
   const question = { question: 'Which of these is right in case #1, with too little money?', options: ['A', 'B'] };

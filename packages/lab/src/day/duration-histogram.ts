@@ -1,5 +1,5 @@
 /** Counts durations in steps of 5 %, so that its size does not depend on the length of the run. */
-export class LogScale {
+export class DurationHistogram {
   readonly #counts = new Map<number, number>();
   total = 0;
 

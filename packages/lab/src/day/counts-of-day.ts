@@ -8,7 +8,7 @@ export function countsOfDay(
   alarms: AlarmsOfDay | null,
   bounds: readonly BoundOfDay[],
 ): Record<string, number> {
-  const { diary, audit, plan } = day;
+  const { diary, end, plan } = day;
   const judged = [...diary.ways.values()].reduce((sum, way) => sum + way.judged, 0);
   return {
     minutes: plan.minutes,
@@ -18,12 +18,12 @@ export function countsOfDay(
     'refused for a moment': diary.refusedCount,
     'votes compared': diary.votes,
     'votes not heard': diary.unheardCount,
-    polls: audit.polls,
-    batches: audit.batches,
-    audits: audit.audits,
-    webhooks: audit.webhooks.received,
-    'webhooks missing': audit.webhooks.missing.length,
-    'ledger violations': audit.violations.length,
+    polls: end.polls,
+    batches: end.batches,
+    audits: end.audits,
+    webhooks: end.webhooks.received,
+    'webhooks missing': end.webhooks.missing.length,
+    'ledger violations': end.violations.length,
     'alarms fired': alarms?.fired.length ?? 0,
     'bounds broken': bounds.filter(({ holds }) => !holds).length,
   };

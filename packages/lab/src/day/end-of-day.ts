@@ -11,7 +11,7 @@ import type { Query } from './timeline.ts';
 // Checks at the end of the day: account balances against the answers, the ledger's own check, missing webhooks, and
 // unfinished work.
 
-export interface DayAudit {
+export interface EndOfDay {
   readonly accounts: number;
   /** What all accounts were charged according to their answers, in micro-USD. */
   readonly chargedU: number;
@@ -37,7 +37,7 @@ export interface StoppedCalls {
   readonly stoppedU: number;
 }
 
-export interface DayAuditOptions {
+export interface EndOfDayOptions {
   service: DayService;
   query: Query;
   people: readonly DayUser[];
@@ -55,7 +55,7 @@ const STOPPED = `select spec ->> 'panel_name' as panel, lane, count(*)::int as p
     sum(provider_cost_u)::float as "costU", sum(aborted_cost_u)::float as "stoppedU"
   from polls where status = 'completed' and canceled_at is null and spec ->> 'panel_name' is not null group by 1, 2 order by 1, 2`;
 
-export async function auditDay({ service, query, people, receiver, diary, call }: DayAuditOptions): Promise<DayAudit> {
+export async function closeDay({ service, query, people, receiver, diary, call }: EndOfDayOptions): Promise<EndOfDay> {
   const until = performance.now() + QUIET_WITHIN_MS;
   let [left] = await query<Left>(LEFT);
   while (performance.now() < until && (left!.running > 0 || left!.holds > 0 || receiver.figures().missing.length > 0)) {
@@ -63,7 +63,7 @@ export async function auditDay({ service, query, people, receiver, diary, call }
     [left] = await query<Left>(LEFT);
   }
   receiver.settle();
-  for (const person of people) await auditAccount(person, call, diary);
+  for (const person of people) await judgeBalance(person, call, diary);
   return {
     accounts: people.length,
     chargedU: people.reduce((sum, { chargedU }) => sum + chargedU, 0),
@@ -93,7 +93,7 @@ const UsageBalance = Type.Object({
 });
 
 /** The balance must equal the payments minus the costs in the answers, to the micro-USD. */
-async function auditAccount(person: DayUser, call: SendCall, diary: Diary): Promise<void> {
+async function judgeBalance(person: DayUser, call: SendCall, diary: Diary): Promise<void> {
   const way = 'final balance';
   const balance = await call({ way, path: '/api/usage/balance', by: person });
   if (!balance.isExpected) return;
