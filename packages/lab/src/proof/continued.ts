@@ -12,15 +12,15 @@ export type RunOutcome = Pick<
   'experiment' | 'seed' | 'holds' | 'broken' | 'counts' | 'faults' | 'figure' | 'note'
 >;
 
-/** The file of `--continue`, to which a program adds its runs. */
+/** The file of `--continue`, to which a command appends its runs. */
 export interface RunFile {
-  /** Before a long run: refuses a seed that would not count. */
+  /** Call before a long run: throws if the seed was used at this revision, because it would not count again. */
   refuseRepeated(experiment: string, seed: string | null): void;
-  /** Returns lines that say what the file comes to now. */
+  /** Returns lines with the figures of the rows that this run counts for. */
   add(outcome: RunOutcome): Promise<string[]>;
 }
 
-/** `command`: what repeats the run. */
+/** `command`: the command line that repeats the run. */
 export async function continueFile(file: string, command: string): Promise<RunFile> {
   const runs = await readRuns(file);
   const { revision, codeOf } = await presentCode();
@@ -45,7 +45,7 @@ export async function continueFile(file: string, command: string): Promise<RunFi
   };
 }
 
-/** The commit that is measured, and by promise the digest of what it covers; null where files were changed. */
+/** The commit that is checked out, and for an experiment the digest of each row's code; null if files were changed. */
 export async function presentCode() {
   const revision = await presentRevision(root);
   const digestOf = revision === null ? null : await committedCode(root);
@@ -70,7 +70,7 @@ function sumsOf(file: string, experiment: string, runs: readonly Run[]): string[
   ];
 }
 
-/** The command line without what does not change the run. */
+/** The command line without the options that do not change the run. */
 export function repeatedBy(name: string, argv: readonly string[]): string {
   const kept = argv.filter(
     (arg, i) => arg !== '--' && !/^--(continue|record|json)\b/.test(arg) && !isValue(argv[i - 1]),

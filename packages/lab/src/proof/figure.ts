@@ -2,47 +2,47 @@ import { shareBound } from '@eloquentpoll/evidence';
 import type { ProofRow, Rate } from './proof-row.ts';
 import { type Run, withoutRepeated } from './run.ts';
 
-// What the runs of a row add up to.
+// The figure of a row: its runs added up, and whether that reaches the target.
 
 export interface Figure {
   readonly runs: readonly Run[];
   readonly newest: Run | null;
   /** In a few words. */
   readonly text: string;
-  /** The highest rate of failures that is believable at 95 %; null where the figure is no rate. */
+  /** The upper end of the 95 % confidence interval of the failure rate; null if the row has no rate. */
   readonly bound: number | null;
   readonly isReached: boolean;
-  /** Runs that count and did not hold, in what the row promises. */
+  /** Runs that broke what the row promises. */
   readonly unheld: readonly Run[];
   /** Needs that are not met yet. */
   readonly missing: readonly string[];
-  /** What the runs before a mend came to, which no longer count; null where all count. */
+  /** The figure of the runs before the fault was mended, which no longer count; null if all runs count. */
   readonly before: string | null;
 }
 
 export function figureOf(row: ProofRow, all: readonly Run[]): Figure {
   const names = [row.id, ...(row.experiments ?? [])];
   const own = withoutRepeated(all.filter(({ experiment }) => names.includes(experiment)));
-  const standing = standingRuns(row, own);
-  const counted = standing.filter((run) => isRated(row, run));
-  const runs = counted.length > 0 ? counted : standing;
+  const counting = countingRuns(row, own);
+  const rated = counting.filter((run) => isRated(row, run));
+  const runs = rated.length > 0 ? rated : counting;
   const missing = (row.needs ?? []).flatMap(({ what, atLeast, of = [what], isOfOneRun = false }) => {
     const found = isOfOneRun ? Math.max(0, ...runs.map((run) => sumOf([run], of))) : sumOf(runs, of);
     return found < atLeast ? [`${withCommas(found)} of ${withCommas(atLeast)} ${what}`] : [];
   });
-  const before = own.filter((run) => !standing.includes(run));
-  const unheld = unheldOf(row, standing);
+  const before = own.filter((run) => !counting.includes(run));
+  const unheld = unheldOf(row, counting);
   const known = {
     ...{ runs, newest: newestOf(runs), missing, unheld },
     before: row.rate && before.length > 0 ? rateText(row, before) : null,
   };
-  if (row.rate && counted.length > 0) {
-    const { bound, isWithin } = rateOf(row.rate, counted);
-    const isNone = sumOf(counted, row.none ?? []) === 0;
+  if (row.rate && rated.length > 0) {
+    const { bound, isWithin } = rateOf(row.rate, rated);
+    const isNone = sumOf(rated, row.none ?? []) === 0;
     const isReached = isWithin && isNone && missing.length === 0 && unheld.length === 0;
-    return { ...known, text: rateText(row, standing), bound, isReached };
+    return { ...known, text: rateText(row, counting), bound, isReached };
   }
-  // What programs measured for a row that has a rate is no figure of it.
+  // Runs of programs without the counts of the rate say nothing about it; a figure measured by hand does.
   const measured = newestOf(row.rate ? runs.filter(({ experiment }) => experiment === row.id) : runs);
   return {
     ...{ ...known, bound: null, text: measured?.figure ?? 'not measured' },
@@ -50,10 +50,10 @@ export function figureOf(row: ProofRow, all: readonly Run[]): Figure {
   };
 }
 
-const isRated = ({ rate }: ProofRow, { counts }: Run): boolean => rate !== undefined && saysBoth(rate, counts);
+const isRated = ({ rate }: ProofRow, { counts }: Run): boolean => rate !== undefined && countsTrials(rate, counts);
 
-/** Without those of before a mend, once there is one since. */
-function standingRuns(row: ProofRow, own: readonly Run[]): readonly Run[] {
+/** The runs that still count: once there is a run since the fault was mended, those before it do not. */
+function countingRuns(row: ProofRow, own: readonly Run[]): readonly Run[] {
   const { mended } = row;
   if (!mended) return own;
   const isAbout = ({ experiment }: Run) => mended.of?.includes(experiment) ?? true;
@@ -63,8 +63,8 @@ function standingRuns(row: ProofRow, own: readonly Run[]): readonly Run[] {
 }
 
 /**
- * A row without a rate is what its newest run says, and of a share that may fail only that of all runs counts. What was measured by
- * hand without counts is no figure of a row that has a rate.
+ * Runs that did not hold although no failure is allowed. If a share may fail, or the row has no rate, the figure itself
+ * decides. For a row with a rate, a measurement by hand without counts is ignored.
  */
 function unheldOf(row: ProofRow, runs: readonly Run[]): Run[] {
   if (!row.rate || row.rate.atMost !== undefined) return [];
@@ -78,8 +78,8 @@ function unheldOf(row: ProofRow, runs: readonly Run[]): Run[] {
 const newestOf = (runs: readonly Run[]): Run | null =>
   runs.reduce<Run | null>((newest, run) => (newest && newest.at > run.at ? newest : run), null);
 
-/** Trials and at least one way to fail; without trials there is no rate. */
-const saysBoth = ({ failures, of }: Rate, counts: Run['counts']): boolean =>
+/** The run counts trials, of which there were some, and at least one kind of failure. */
+const countsTrials = ({ failures, of }: Rate, counts: Run['counts']): boolean =>
   (counts[of] ?? 0) > 0 && failures.some((name) => name in counts);
 
 function rateText(row: ProofRow, all: readonly Run[]): string {
@@ -94,7 +94,7 @@ function rateText(row: ProofRow, all: readonly Run[]): string {
   ].join('; ');
 }
 
-/** Runs of before a count was kept do not say that it was 0. */
+/** Older runs may lack this count, which does not mean that it was 0. */
 function noneText(name: string, runs: readonly Run[]): string {
   const counting = runs.filter(({ counts }) => name in counts).length;
   if (counting === 0) return `${name} not counted`;
@@ -115,8 +115,7 @@ const sumOf = (runs: readonly Run[], names: readonly string[]): number =>
     0,
   );
 
-/** A share in percent, with two digits that count. */
-/** Rounded up to two digits: a bound of 1.03 % does not keep to 1 %. */
+/** Rounded up to two significant digits: a bound of 1.03 % is above 1 %. */
 export function boundText(bound: number | null): string {
   if (bound === null) return '';
   if (bound <= 0) return '≤ 0 %';

@@ -10,12 +10,12 @@ import { PROOF_ROWS, SECTIONS } from './rows.ts';
 import { appendRun, type Run } from './run.ts';
 import { readSources } from './sources.ts';
 
-// npm run proof: docs/proof.md from the promises and the runs that were kept. Exit code 1 when --check finds another page.
+// npm run proof: writes docs/proof.md from the rows and the recorded runs. With --check, exit code 1 if it is outdated.
 
 const USAGE = `usage: npm run proof -- [--check]
        npm run proof -- --record ID --figure TEXT --command TEXT [--note TEXT] [--count NAME=N]... [--short]
 
-  --check         writes nothing; exit code 1 when docs/proof.md is not what its sources say
+  --check         writes nothing; exit code 1 if docs/proof.md is not what its sources say
   --record ID     adds what was measured by hand to docs/proofs/recorded.jsonl, with today's date and this revision
   --figure TEXT   what was measured, in a few words
   --command TEXT  what measured it

@@ -25,7 +25,7 @@ interface Shown {
   row: ProofRow;
   figure: Figure;
   standing: CodeStanding;
-  /** How many of its runs are of the present code. */
+  /** The number of its runs that measured the present code. */
   current: number;
 }
 
@@ -34,7 +34,7 @@ export interface PageSources {
   runs: readonly Run[];
   /** By the name of its file. */
   notes: ReadonlyMap<string, string>;
-  /** Null where there is no git. */
+  /** Null without git. */
   standingOf: StandingOf | null;
 }
 
@@ -81,7 +81,7 @@ function summaryLine({ row: { id, says }, figure, standing }: Shown): string {
   return `| ${link} | ${cell(says)} | ${isReached ? '' : '**short:** '}${cell(text)} | ${boundText(bound)} | ${NAMES[standing]} |`;
 }
 
-/** As GitHub makes it of a heading. */
+/** The anchor that GitHub gives a heading. */
 const anchorOf = (id: string, says: string): string =>
   `${id}: ${says}`
     .toLowerCase()
@@ -124,7 +124,7 @@ function runsText(runs: readonly Run[]): string {
   return ` (${withCommas(runs.length)} ${runs.length === 1 ? 'run' : 'runs'}, ${first === last ? first : `${first} to ${last}`}${newest ? `, ${newest}` : ''}${many})`;
 }
 
-/** Without what depends on the history: what a commit changes by itself must not make the committed page wrong. */
+/** Without the parts that every commit changes: the committed page cannot follow them. */
 export const withoutStandings = (page: string): string =>
   page
     .replace(NO_GIT, '')

@@ -1,7 +1,7 @@
-// A promise of the project: what was promised, what shows it, and what is said where it is not reached.
+// A promise of the project, what shows that it is kept, and what is missing if it is not.
 
 export interface ProofRow {
-  /** Its runs name it as their experiment where no program does. */
+  /** Also the name of the experiment for runs that are recorded by hand. */
   readonly id: string;
   readonly says: string;
   readonly target: string;
@@ -9,56 +9,56 @@ export interface ProofRow {
   readonly command: string;
   /** Paths from the root of the repository. A change in one of them makes the figure stale. */
   readonly covers: readonly string[];
-  /** Programs whose runs count for it, beside those that were recorded by hand. */
+  /** Experiments of programs whose runs count for this row, in addition to runs recorded by hand. */
   readonly experiments?: readonly string[];
   /**
-   * Of the rules of its programs those that it promises, so that a run that breaks others still holds for it; all without it. A run
-   * that does not say what it broke holds for no row.
+   * The rules of its programs that this row is about; a run that broke only others still holds for it. Without it, all
+   * rules. A run that does not record what it broke holds for no row.
    */
   readonly rules?: readonly string[];
-  /** Counts that add up to the figure. Without it the figure is that of the newest run. */
+  /** The counts that make the figure. Without it, the figure is that of the newest run. */
   readonly rate?: Rate;
-  /** Counts that must be 0 and are no share of the trials: each is a figure of its own beside the rate. */
+  /** Further counts that must be 0 but are not failures of the trials. Each is shown beside the rate. */
   readonly none?: readonly string[];
-  /** Counts that say what the rate leaves out, or how many of its trials could fail. They are shown and not judged. */
+  /** Counts that are shown beside the rate and not judged: what it leaves out, or how many trials could have failed. */
   readonly beside?: readonly string[];
-  /** What all runs together must come to. */
+  /** The size that all runs together must reach. */
   readonly needs?: readonly RowNeed[];
-  /** Runs before this broke the promise, and their cause was mended: those since say whether it holds, and need its size again. */
+  /** A fault that earlier runs found and that was fixed. Only runs since then count, and must reach the size again. */
   readonly mended?: Mend;
-  /** What is said while it is not reached. */
+  /** Shown while the target is not reached. */
   readonly short?: { readonly tried: string; readonly takes: string };
 }
 
 export interface Mend {
   readonly at: string;
   readonly what: string;
-  /** The programs whose runs broke it; without it all of the row. */
+  /** The experiments whose runs found the fault; without it, all of the row. */
   readonly of?: readonly string[];
 }
 
 export interface Rate {
-  /** Counts of what must not happen, added. */
+  /** Counts of failures, which are added up. */
   readonly failures: readonly string[];
-  /** The count of the trials, which is also their name. */
+  /** The count of trials; also how they are called on the page. */
   readonly of: string;
-  /** The share that may fail; none without it. */
+  /** The share of trials that may fail; without it, none. */
   readonly atMost?: number;
 }
 
 export interface RowNeed {
   readonly what: string;
   readonly atLeast: number;
-  /** Counts or kinds of faults that are added for it; `what` without it. */
+  /** Counts or kinds of faults that are added up; without it, the count named `what`. */
   readonly of?: readonly string[];
-  /** Several short runs do not show what one long run does. */
+  /** One run must reach it alone, such as a long one that several short ones cannot replace. */
   readonly isOfOneRun?: boolean;
 }
 
-/** What it takes where each run adds to those before. */
+/** For rows whose runs only need to be more. */
 export const LONGER = 'more time: with `--continue`, each run adds to the figure';
 
-/** None of at least so many fails. */
+/** No failure in at least so many trials. */
 export const noneOf = (failure: string, atLeast: number, of: string): Pick<ProofRow, 'rate' | 'needs'> => ({
   rate: { failures: [failure], of },
   needs: [{ what: of, atLeast }],
@@ -67,6 +67,6 @@ export const noneOf = (failure: string, atLeast: number, of: string): Pick<Proof
 export interface ProofSection {
   readonly title: string;
   readonly rows: readonly ProofRow[];
-  /** A file of docs/proofs with what else is to be said. */
+  /** A file of docs/proofs that is printed after the rows. */
   readonly notes?: string;
 }

@@ -7,7 +7,7 @@ import { PROOF_ROWS } from './rows.ts';
 
 const run = promisify(execFile);
 
-/** What is measured: code, and what rows cover beside it. A document or a file of runs is no part of it. */
+/** All code, and what else rows cover. Documents and recorded runs do not change what is measured. */
 const MEASURED = ['apps', 'packages', 'scripts', 'package.json', ...PROOF_ROWS.flatMap(({ covers }) => covers)];
 const DIGITS = 12;
 
@@ -15,7 +15,7 @@ async function git(root: string, ...args: string[]): Promise<string> {
   return (await run('git', ['-C', root, ...args], { maxBuffer: 64 * 1024 * 1024 })).stdout.trim();
 }
 
-/** The commit that is checked out; null without git, or where what is measured was changed and not committed. */
+/** The commit that is checked out; null without git, or if there are uncommitted changes to what is measured. */
 export async function presentRevision(root: string): Promise<string | null> {
   try {
     if ((await git(root, 'status', '--porcelain', '--', ...MEASURED)) !== '') return null;
@@ -27,10 +27,10 @@ export async function presentRevision(root: string): Promise<string | null> {
 
 export type CodeStanding = 'current' | 'stale' | 'unknown';
 
-/** What the paths of a promise hold, as one short text: the same code has the same in every history. */
+/** A short digest of the files under these paths: equal code has an equal digest in every history. */
 export type DigestOf = (paths: readonly string[]) => string;
 
-/** Of the commit that is checked out. */
+/** For the commit that is checked out. */
 export async function committedCode(root: string): Promise<DigestOf> {
   const files = (await git(root, 'ls-tree', '-r', 'HEAD')).split('\n').map((line) => {
     const [entry = '', name = ''] = line.split('\t');
@@ -42,17 +42,17 @@ export async function committedCode(root: string): Promise<DigestOf> {
   };
 }
 
-/** What a run knows of the code that it measured, and what a promise asks of it. */
+/** The code that a run measured, and the paths that its row covers. */
 export interface MeasuredCode {
   readonly revision: string | null;
   readonly digest: string | null;
   readonly paths: readonly string[];
 }
 
-/** Says whether these paths are still as they were measured, uncommitted changes included. */
+/** Whether these paths are still as they were measured; uncommitted changes count as changes. */
 export type StandingOf = (measured: MeasuredCode) => Promise<CodeStanding>;
 
-/** Null where there is no git to ask. */
+/** Null without git. */
 export async function openRevisions(root: string): Promise<StandingOf | null> {
   try {
     await git(root, 'rev-parse', '--git-dir');
@@ -61,7 +61,7 @@ export async function openRevisions(root: string): Promise<StandingOf | null> {
   }
   const digestOf = await committedCode(root);
   const changedSince = new Map<string, Promise<readonly string[] | null>>();
-  // Of a revision that was rebased away since, or is outside of a shallow clone, nothing is known.
+  // Null if the revision was rebased away or is not part of a shallow clone.
   function changed(revision: string): Promise<readonly string[] | null> {
     let names = changedSince.get(revision);
     names ??= git(root, 'diff', '--name-only', '--no-renames', revision, '--').then(

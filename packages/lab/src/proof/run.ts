@@ -9,30 +9,29 @@ const Counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }));
 
 export const Run = Type.Object(
   {
-    /** As programs name it, such as `chaos service`; of what was measured by hand the id of its row. */
+    /** As its command names it, such as `chaos service`; for a measurement by hand, the id of its row. */
     experiment: Type.String({ minLength: 1 }),
-    /** The day, or the moment at which it began. */
+    /** The time when it began, or only the day. */
     at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d(T[\\d:.]+Z)?$' }),
-    /** The commit that was measured; null where git was absent or files were changed. */
+    /** The commit that was measured; null without git, or if files were changed. */
     revision: Type.Union([Type.String({ pattern: '^[0-9a-f]{12}$' }), Type.Null()]),
-    /** By the id of a promise, the digest of what it covers; a commit may be rebased away, and its code be the same. */
+    /** For each row, the digest of what it covers: a commit may be rebased away while its code stays the same. */
     code: Type.Optional(Type.Record(Type.String(), Type.String({ pattern: '^[0-9a-f]{12}$' }))),
-    /** Null where nothing is drawn. */
+    /** Null if nothing is random. */
     seed: Type.Union([Type.String(), Type.Null()]),
     /** Of the machine. */
     cores: Type.Integer({ minimum: 1 }),
     command: Type.String({ minLength: 1 }),
-    /** What had to hold and did not, and how often; without it what a run broke is in its note at most. */
+    /** The rules that were broken, and how often. Older runs say it only in their note, if at all. */
     broken: Type.Optional(Counts),
-    /** Whether all held that the program checks, or the target was reached. */
+    /** Whether no rule was broken, or the target was reached. */
     holds: Type.Boolean(),
-    /** What adds up over runs. */
+    /** Counts that can be added up over runs. */
     counts: Counts,
-    /** What was injected, by kind. */
+    /** Injected faults by kind. */
     faults: Type.Optional(Counts),
-    /** What does not add up, in a few words. */
+    /** A figure that cannot be added up, in a few words. */
     figure: Type.Optional(Type.String()),
-    /** What else there is to say about it. */
     note: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
@@ -41,7 +40,7 @@ export type Run = Static<typeof Run>;
 
 export class BadRunFile extends Error {}
 
-/** None where there is no file yet. */
+/** An empty list if the file does not exist. */
 export async function readRuns(file: string): Promise<Run[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -64,7 +63,7 @@ function parseRun(line: string, where: string): Run {
 
 export const appendRun = (file: string, run: Run): Promise<void> => appendFile(file, `${JSON.stringify(run)}\n`);
 
-/** The same seed at the same revision shows the same once more, however long it ran: the first of them counts. */
+/** A run with the seed and revision of an earlier one repeats it, however long it takes: only the first counts. */
 export const isRepeated = (run: Pick<Run, 'experiment' | 'seed' | 'revision'>, before: readonly Run[]): boolean =>
   run.seed !== null &&
   before.some(

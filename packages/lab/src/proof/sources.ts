@@ -5,7 +5,7 @@ import { type Run, readRuns } from './run.ts';
 
 const FOLDER = join(root, 'docs/proofs');
 
-/** Every run that was kept, and the notes of sections. */
+/** All recorded runs, and the notes of sections. */
 export async function readSources(): Promise<{ runs: Run[]; notes: Map<string, string> }> {
   const files = (await readdir(FOLDER)).toSorted();
   const runs: Run[] = [];
