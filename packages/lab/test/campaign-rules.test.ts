@@ -3,6 +3,7 @@ import type { Fault, FaultKind } from '../src/faults/fault-kinds.ts';
 import type { CampaignHistory, StoredPoll } from '../src/faults/history.ts';
 import type { RecordedOperation } from '../src/faults/operations.ts';
 import { PLANS } from '../src/faults/plans.ts';
+import { sharedPolls, type UpgradeHistory } from '../src/faults/releases/upgrade-history.ts';
 import { brokenText, reportOf } from '../src/faults/report.ts';
 import { rowsOfBatches } from '../src/faults/rules/batch-rules.ts';
 import { clusterRules } from '../src/faults/rules/cluster-rules.ts';
@@ -15,7 +16,6 @@ import { tooManyLate } from '../src/faults/rules/rule.ts';
 import { callsInTransit, votesSeen, votesTakenOver, workerRules } from '../src/faults/rules/worker-rules.ts';
 import { RULES_OF_ALL } from '../src/faults/rules.ts';
 import { type Election, electionFaults, optionDigest } from '../src/fixture/election.ts';
-import { sharedPolls, type UpgradeHistory } from '../src/releases/upgrade-history.ts';
 import {
   attemptOf as attempt,
   ELECTION,

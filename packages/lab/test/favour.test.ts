@@ -1,8 +1,8 @@
 import { openAsker, type VoteRequest } from '@eloquentpoll/models/ask';
 import { type Behaviour, buildSimulator } from '@eloquentpoll/simulator/app';
 import t from 'tap';
-import { makePanels } from '../src/fixture/roster-file.ts';
 import { chance } from '../src/terminal/chance.ts';
+import { makePanels } from './fixtures/roster-file.ts';
 
 // slow: 6 s
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { judgeAnswers } from '../src/releases/judge-answers.ts';
-import { releaseIn } from '../src/releases/release.ts';
+import { judgeAnswers } from '../src/faults/releases/judge-answers.ts';
+import { releaseIn } from '../src/faults/releases/release.ts';
 
 // Answers of a release are held against its description and that of the older one.
 

@@ -8,9 +8,9 @@ import { createFundedAccount } from '../src/fixture/accounts.ts';
 import { type Experiment, runExperiment } from '../src/fixture/experiment.ts';
 import { startModule } from '../src/fixture/modules.ts';
 import { fixtureSpec, submit } from '../src/fixture/polls.ts';
-import { type MadeModel, makePanels } from '../src/fixture/roster-file.ts';
 import { startSimulator } from '../src/fixture/simulators.ts';
 import { FAILURE_SCRIPTS, type FailureScript } from './fixtures/failure-scripts.ts';
+import { type MadeModel, makePanels } from './fixtures/roster-file.ts';
 
 // slow: 20 s
 

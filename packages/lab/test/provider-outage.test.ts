@@ -7,9 +7,9 @@ import { createFundedAccount } from '../src/fixture/accounts.ts';
 import { type Experiment, runExperiment } from '../src/fixture/experiment.ts';
 import { startModule } from '../src/fixture/modules.ts';
 import { fixtureSpec, type Question, submit } from '../src/fixture/polls.ts';
-import { type MadeModel, makePanels } from '../src/fixture/roster-file.ts';
 import { type SimulatorProcess, startSimulator } from '../src/fixture/simulators.ts';
 import { percentile } from '../src/terminal/table.ts';
+import { type MadeModel, makePanels } from './fixtures/roster-file.ts';
 
 // slow: 40 s
 

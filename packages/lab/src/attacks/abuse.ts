@@ -9,7 +9,7 @@ import { type Answer, askFree, askHonestly, askPaid, type Post, poster } from '.
 import { lossU, type Money, readMoney } from './abuse-money.ts';
 import { firing, seriesBetween } from './alarm-expression.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import { comesTrue, type Field, runningPolls } from './field.ts';
+import { comesTrue, countRunningPolls, type Field } from './field.ts';
 
 // Polls that make models refuse, use up their tokens or break the answer format. Half are free and come from many
 // addresses, half are paid by accounts with little money; providers are paid for all. The loss must stay within the
@@ -74,7 +74,7 @@ export async function abuseModels(field: Field, sizes: AbuseSizes, progress: Pro
     const statuses = await askBadQuestions(caller.post, sizes, keys, progress);
     over = true;
     const honest = await beside;
-    const ended = await comesTrue(async () => (await runningPolls(field)) === 0, 60_000);
+    const ended = await comesTrue(async () => (await countRunningPolls(field)) === 0, 60_000);
     const money = await readMoney(stores, honestId);
     const worst = await watching.end(money);
     const alarms = firing('SellingBelowCost', seriesBetween(before, await scrape()));

@@ -78,7 +78,7 @@ export async function watchedPolls({ stores: { bus, redisPrefix } }: Field): Pro
   return channels.length;
 }
 
-export async function runningPolls({ stores }: Pick<Field, 'stores'>): Promise<number> {
+export async function countRunningPolls({ stores }: Pick<Field, 'stores'>): Promise<number> {
   const [row] = await stores.query<{ n: number }>(`select count(*)::int as n from polls where status = 'running'`);
   return row?.n ?? 0;
 }

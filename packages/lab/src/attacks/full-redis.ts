@@ -4,7 +4,7 @@ import { checkLedger } from '@eloquentpoll/storage';
 import { startModule } from '../fixture/modules.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import { comesTrue, type Field, runningPolls } from './field.ts';
+import { comesTrue, countRunningPolls, type Field } from './field.ts';
 
 // Redis has no memory left and refuses every write. Reads must still work, accepted polls must be kept in Postgres, and
 // every poll must end once there is memory again. Needs a Redis of its own: the limit applies to the whole server.
@@ -33,7 +33,7 @@ export async function fullRedis(
       MODELS_BASE_URL: `${models}/v1`,
     });
     await statusOf(field, agent, 'POST', '/api/polls');
-    const ended = async () => (await runningPolls(field)) === 0;
+    const ended = async () => (await countRunningPolls(field)) === 0;
     await comesTrue(ended, 30_000);
     const [{ id = '' } = {}] = await field.stores.query<{ id: string }>('select id from polls limit 1');
 
@@ -60,7 +60,7 @@ export async function fullRedis(
       counts: {
         runs: 1,
         'violations of the ledger': books.length,
-        'polls without an end': allEnded ? 0 : await runningPolls(field),
+        'polls without an end': allEnded ? 0 : await countRunningPolls(field),
       },
       holds: readsHold && createsHold && allEnded && books.length === 0,
       lines: [

@@ -19,7 +19,7 @@ const REVENUE = '00000000-0000-4000-8000-000000000002';
 const OPERATOR = '00000000-0000-4000-8000-000000000003';
 
 /**
- * With `thin`, only the newest day has votes and results, because a round of the audit reads no older ones. Polls,
+ * With `thin`, only the newest day has votes and results, because a round of the check reads no older ones. Polls,
  * votes and results are inserted in the order of their ids, not of time, so that indexes are written sequentially.
  */
 const statements = ({ polls, days, accounts, thin }: Size): Record<string, string> => {

@@ -4,16 +4,16 @@ import { openStores } from '../fixture/stores.ts';
 import { parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { progressOn } from '../terminal/progress.ts';
 import { closeOldDays, fillBooks } from './fill-books.ts';
-import { closeAll, holdAndCapture, quantiles, rounds, wholeCheck } from './measure-books.ts';
+import { checkRounds, closeAll, holdAndCapture, quantiles, wholeCheck } from './measure-books.ts';
 
-// npm run books: the audit of a ledger of millions of polls. Exit code 1 when it finds violations, or a round is slow.
+// npm run books: the check of a ledger of millions of polls. Exit code 1 if it finds violations or a round is slow.
 
 const USAGE = `usage: npm run books -- [--polls N] [--days N] [--accounts N] [--seconds N] [--thin] [--full]
 
   --polls N     ended polls in the books, default 200000; 10000000 take 15 GB of disk with --thin
   --days N      over so many days, default 20
   --accounts N  of so many accounts, default 10000
-  --seconds N   how long holds and captures are measured, alone and beside the audit, default 10
+  --seconds N   how long holds and captures are measured, alone and during the check, default 10
   --thin        votes and results of the newest day only, and older days are closed unread: for 10000000 polls
   --full        also read everything, as check-ledger.js --full does
 `;
@@ -50,9 +50,9 @@ await runCommand(USAGE, async ({ group, signal }) => {
 
   const [{ id = '' } = {}] = await stores.query<{ id: string }>("select id from accounts where kind = 'user' limit 1");
   const alone = await holdAndCapture(stores.storage, id, wait(forMs));
-  const auditing = rounds(stores, forMs);
-  const beside = await holdAndCapture(stores.storage, id, auditing);
-  const { tookMs, violations } = await auditing;
+  const checking = checkRounds(stores, forMs);
+  const beside = await holdAndCapture(stores.storage, id, checking);
+  const { tookMs, violations } = await checking;
   show({ round_ms: quantiles(tookMs), rounds: tookMs.length, violations: violations.length });
   show({ hold_and_capture_ms: { alone: quantiles(alone), beside: quantiles(beside) } });
   const found = [...violations];

@@ -1,17 +1,17 @@
 import {
   capture,
   checkLedgerInTurn,
-  checkWholeLedger,
   closeBooks,
   hold,
   type LedgerViolation,
   type Storage,
 } from '@eloquentpoll/storage';
 import type { Stores } from '../fixture/stores.ts';
+import { wholeLedgerViolations } from '../fixture/whole-ledger.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
 
-// How long a round of the audit takes on a large ledger, and how long a hold and its capture take alone and beside it.
+// How long a round of the check takes on a large ledger, and how long a hold and its capture take alone and meanwhile.
 
 const round1 = (value: number): number => Math.round(value * 100) / 100;
 export const quantiles = (values: readonly number[]) => ({
@@ -58,8 +58,8 @@ export async function holdAndCapture(storage: Storage, accountId: string, until:
   return tookMs;
 }
 
-/** Rounds of the audit, one after the other without a pause. */
-export async function rounds({ storage, query }: Stores, forMs: number) {
+/** Rounds of the check, one after the other without a pause. */
+export async function checkRounds({ storage, query }: Stores, forMs: number) {
   const tookMs: number[] = [];
   let violations: LedgerViolation[] = [];
   const until = performance.now() + forMs;
@@ -74,10 +74,8 @@ export async function rounds({ storage, query }: Stores, forMs: number) {
 
 export async function wholeCheck({ storage }: Stores, progress: ProgressLine) {
   const began = performance.now();
-  const steps = checkWholeLedger(storage);
-  for (;;) {
-    const step = await steps.next();
-    if (step.done) return { tookMs: performance.now() - began, violations: step.value };
-    progress.show(`books: ${step.value.step} ${step.value.done} of ${step.value.of}`);
-  }
+  const violations = await wholeLedgerViolations(storage, ({ step, done, of }) =>
+    progress.show(`books: ${step} ${done} of ${of}`),
+  );
+  return { tookMs: performance.now() - began, violations };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkWholeLedger, openStorage } from '@eloquentpoll/storage';
+import { openStorage } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
+import { wholeLedgerViolations } from '../fixture/whole-ledger.ts';
 import type { SendCall } from './call.ts';
 import { type DayUser, inMicroUsd } from './day-user.ts';
 import type { Diary } from './diary.ts';
@@ -115,9 +116,6 @@ async function ledgerViolations(databaseUrl: string): Promise<string[]> {
     connectTimeoutMs: 10_000,
     statementTimeoutMs: 120_000,
   });
-  const check = checkWholeLedger(storage);
-  for (;;) {
-    const { done, value } = await check.next();
-    if (done) return value.map(({ rule, subject, found }) => `${rule}: ${subject}: ${found}`);
-  }
+  const violations = await wholeLedgerViolations(storage);
+  return violations.map(({ rule, subject, found }) => `${rule}: ${subject}: ${found}`);
 }

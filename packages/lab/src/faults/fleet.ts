@@ -6,8 +6,8 @@ import type { LogLine, RunningApp } from '@eloquentpoll/services/start-app';
 import { GATEWAY_ROLE, WORKER_ROLE } from '@eloquentpoll/storage';
 import { startModule } from '../fixture/modules.ts';
 import { type FaultProxy, openFaultProxy } from '../proxy/fault-proxy.ts';
-import type { Release } from '../releases/release.ts';
 import { type Found, markersIn } from './find-markers.ts';
+import type { Release } from './releases/release.ts';
 
 // The processes of the product, each in a slot with its own links to everything that it connects to. A process that
 // ends is replaced in its slot, as a supervisor would do; a crash is recorded.

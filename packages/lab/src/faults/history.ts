@@ -5,11 +5,11 @@ import { Value } from '@sinclair/typebox/value';
 import { type Election, electionIn } from '../fixture/election.ts';
 import type { ModelExchange } from '../fixture/simulators.ts';
 import type { Stores } from '../fixture/stores.ts';
-import type { UpgradeHistory } from '../releases/upgrade-history.ts';
 import type { Fault } from './fault-kinds.ts';
 import type { Arrival, BalanceState, Observer, PollEvent, Rewrite } from './observer.ts';
 import { digestOf, type RecordedOperation } from './operations.ts';
 import type { PromisedHistory } from './promised.ts';
+import type { UpgradeHistory } from './releases/upgrade-history.ts';
 import type { PoolUse } from './watch-pooler.ts';
 
 // Everything that the rules judge: what callers, Postgres, Redis and the models saw, and the injected faults.

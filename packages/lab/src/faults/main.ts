@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { startRestartable } from '@eloquentpoll/services/restartable';
 import { runExperiment } from '../fixture/experiment.ts';
 import { continueFile, repeatedBy } from '../proof/continued.ts';
-import { newestTag } from '../releases/bring-release.ts';
-import { openUpgrade } from '../releases/upgrade.ts';
 import { type CommandRun, names, number, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { progressOn } from '../terminal/progress.ts';
 import { type CampaignServers, runFaultCampaign } from './campaign.ts';
 import { openClusterNetwork } from './cluster-network.ts';
 import { openFailover } from './failover.ts';
 import { PLANS, type Plan, type PlanName } from './plans.ts';
+import { newestTag } from './releases/bring-release.ts';
+import { openUpgrade } from './releases/upgrade.ts';
 import { brokenRules, brokenText, type CampaignReport, campaignHolds, campaignLines, reportOf } from './report.ts';
 
 // npm run chaos: real processes, real faults, and a verdict. Exit code 1 if a rule was violated.

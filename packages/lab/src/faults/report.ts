@@ -1,8 +1,8 @@
-import { sharedPolls } from '../releases/upgrade-history.ts';
 import { asSeconds, percentile, tableLines } from '../terminal/table.ts';
 import type { Campaign, CampaignSettings } from './campaign.ts';
 import { killsOf } from './campaign-end.ts';
 import type { CampaignHistory } from './history.ts';
+import { sharedPolls } from './releases/upgrade-history.ts';
 import {
   type JudgedWait,
   type Resume,

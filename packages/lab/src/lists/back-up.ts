@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { asRole, createDatabase, createRole, queryOnce } from '@eloquentpoll/services/databases';
 import { pathWithClient } from '@eloquentpoll/services/postgres-client';
 import { runProgram } from '@eloquentpoll/services/run-program';
-import { checkWholeLedger, GATEWAY_ROLE, migrate, openStorage, StorageRefused } from '@eloquentpoll/storage';
+import { GATEWAY_ROLE, migrate, openStorage, StorageRefused } from '@eloquentpoll/storage';
 import type { Stores } from '../fixture/stores.ts';
+import { wholeLedgerViolations } from '../fixture/whole-ledger.ts';
 
 // The documented commands of infra/backup, under the conditions of infra/postgres: the superuser has installed an
 // extension, the role that restores owns a database but is no superuser, and the server ends its statements early.
@@ -72,11 +73,7 @@ async function checkAsGateway(url: string): Promise<string[]> {
     maxConnections: 1,
     statementTimeoutMs: 120_000,
   });
-  const steps = checkWholeLedger(storage);
-  for (;;) {
-    const { done, value } = await steps.next();
-    if (done) return [...new Set(value.map(({ rule }) => rule))];
-  }
+  return [...new Set((await wholeLedgerViolations(storage)).map(({ rule }) => rule))];
 }
 
 function refused(error: unknown): null {

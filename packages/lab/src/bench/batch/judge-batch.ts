@@ -1,5 +1,5 @@
-import { checkWholeLedger } from '@eloquentpoll/storage';
 import type { Stores } from '../../fixture/stores.ts';
+import { wholeLedgerViolations } from '../../fixture/whole-ledger.ts';
 import type { BatchClient } from './batch-client.ts';
 
 // Checks the outcome of every row, as its caller reads it and as Postgres has it.
@@ -35,19 +35,12 @@ export async function judgeBatch({ query, storage }: Stores, client: BatchClient
     [id],
   );
   const { polls, rows, captures, posted, votes, seats, taken_over } = row!;
+  const violations = await wholeLedgerViolations(storage);
   return {
     lost: counts.total - Math.min(ids, answered) + Math.abs(lines - ids),
     runTwice: polls - rows + Math.abs(polls - counts.total),
     billedTwice: captures - posted + (votes - seats),
     takenOver: taken_over,
-    ledger: await violationsOf(storage),
+    ledger: violations.map(({ rule, subject, found }) => `${rule} ${subject}: ${found}`),
   };
-}
-
-async function violationsOf(storage: Stores['storage']): Promise<string[]> {
-  const steps = checkWholeLedger(storage);
-  for (;;) {
-    const step = await steps.next();
-    if (step.done) return step.value.map(({ rule, subject, found }) => `${rule} ${subject}: ${found}`);
-  }
 }

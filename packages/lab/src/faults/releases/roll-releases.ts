@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fault, Target } from '../faults/fault-kinds.ts';
-import type { Slot } from '../faults/fleet.ts';
-import { type Injection, injectFaults } from '../faults/inject-faults.ts';
-import { type Chance, chance } from '../terminal/chance.ts';
+import { type Chance, chance } from '../../terminal/chance.ts';
+import type { Fault, Target } from '../fault-kinds.ts';
+import type { Slot } from '../fleet.ts';
+import { type Injection, injectFaults } from '../inject-faults.ts';
 import type { Release } from './release.ts';
 import type { Upgrade } from './upgrade.ts';
 

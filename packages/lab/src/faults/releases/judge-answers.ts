@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { readJson } from '@eloquentpoll/services/json';
-import type { Slot } from '../faults/fleet.ts';
-import type { CallerRequest } from '../faults/request.ts';
-import { judgeOf } from '../fuzz/judge-answer.ts';
-import { Description } from '../fuzz/operations.ts';
+import { judgeOf } from '../../fuzz/judge-answer.ts';
+import { Description } from '../../fuzz/operations.ts';
+import type { Slot } from '../fleet.ts';
+import type { CallerRequest } from '../request.ts';
 import type { Release } from './release.ts';
 import type { Upgrade } from './upgrade.ts';
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import type { CallerAccount } from '../faults/caller-options.ts';
-import type { Fleet, Slot } from '../faults/fleet.ts';
-import type { Recorder } from '../faults/operations.ts';
-import { anyQuestion } from '../fixture/polls.ts';
-import { chance } from '../terminal/chance.ts';
+import { anyQuestion } from '../../fixture/polls.ts';
+import { chance } from '../../terminal/chance.ts';
+import type { CallerAccount } from '../caller-options.ts';
+import type { Fleet, Slot } from '../fleet.ts';
+import type { Recorder } from '../operations.ts';
 import type { Upgrade } from './upgrade.ts';
 
 // The published clients of both releases, as behind a load balancer: each request goes to any ready gateway, of either

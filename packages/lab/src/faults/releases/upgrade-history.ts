@@ -1,5 +1,5 @@
-import type { ProcessStart } from '../faults/fleet.ts';
-import type { CampaignHistory } from '../faults/history.ts';
+import type { ProcessStart } from '../fleet.ts';
+import type { CampaignHistory } from '../history.ts';
 
 // What is judged in addition if two releases worked on the same stores.
 
