@@ -2,7 +2,7 @@ import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
 import { ABUSE_SETTINGS, abuseModels } from '../src/attacks/abuse.ts';
 import { firing, type SampleSeries } from '../src/attacks/alarm-expression.ts';
-import { openField } from '../src/attacks/field.ts';
+import { openAttackTarget } from '../src/attacks/attack-target.ts';
 import { progressOn } from '../src/terminal/progress.ts';
 
 // slow: 15 s
@@ -13,8 +13,8 @@ const SIZES = { polls: 240, accounts: 2, addresses: 40 };
 
 t.test('questions that make models fail cost no more than the settings allow, and harm no other poll', async (t) => {
   const servers = { databaseUrl: requireEnv('TEST_DATABASE_URL'), redisUrl: requireEnv('TEST_REDIS_URL') };
-  await using field = await openField(servers, { ...ABUSE_SETTINGS, FREE_DAILY_CAP_USD: '0.02' });
-  const { figures, lines } = await abuseModels(field, SIZES, progressOn(process.stderr));
+  await using target = await openAttackTarget(servers, { ...ABUSE_SETTINGS, FREE_DAILY_CAP_USD: '0.02' });
+  const { figures, lines } = await abuseModels(target, SIZES, progressOn(process.stderr));
   for (const line of lines) t.comment(line);
   const { checks, statuses } = figures as { checks: Record<string, boolean>; statuses: Record<string, number> };
   for (const [name, isSo] of Object.entries(checks)) t.ok(isSo, name);

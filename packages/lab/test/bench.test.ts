@@ -1,10 +1,10 @@
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
 import { readArguments } from '../src/bench/arguments.ts';
+import { openBench } from '../src/bench/bench.ts';
 import { gradeOf, type Line } from '../src/bench/bench-row.ts';
 import { report } from '../src/bench/report.ts';
 import { ROWS } from '../src/bench/rows.ts';
-import { openStage } from '../src/bench/stage.ts';
 import { interleaved, lowerQuartile } from '../src/bench/windows.ts';
 
 // slow: 6 s
@@ -69,10 +69,10 @@ t.test('a verdict says which target was met', async (t) => {
 t.test('one tiny window of everything that is started', async (t) => {
   const databaseUrl = requireEnv('TEST_DATABASE_URL');
   const redisUrl = requireEnv('TEST_REDIS_URL');
-  await using stage = await openStage({ databaseUrl, redisUrl, bundles: undefined });
+  await using bench = await openBench({ databaseUrl, redisUrl, bundles: undefined });
   for (const id of ['sync', 'status', 'worker']) {
     const row = ROWS.find((row) => row.id === id)!;
-    for (const { quantity, value, must } of await row.measure(stage, course))
+    for (const { quantity, value, must } of await row.measure(bench, course))
       if (must !== null) t.ok(value !== null && value > 0, `${quantity} is measured`);
   }
 });

@@ -9,7 +9,7 @@ import { type Answer, askFree, askHonestly, askPaid, type Post, poster } from '.
 import { lossU, type Money, readMoney } from './abuse-money.ts';
 import { firing, seriesBetween } from './alarm-expression.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import { comesTrue, countRunningPolls, type Field } from './field.ts';
+import { type AttackTarget, comesTrue, countRunningPolls } from './attack-target.ts';
 
 // Polls that make models refuse, use up their tokens or break the answer format. Half are free and come from many
 // addresses, half are paid by accounts with little money; providers are paid for all. The loss must stay within the
@@ -44,27 +44,31 @@ const HONEST_ALONE = 15;
 const HONEST_EVERY_MS = 250;
 const LOOK_EVERY_MS = 1_000;
 
-export async function abuseModels(field: Field, sizes: AbuseSizes, progress: ProgressLine): Promise<AttackOutcome> {
-  const { stores } = field;
-  const simulator = failingModels(field);
+export async function abuseModels(
+  target: AttackTarget,
+  sizes: AbuseSizes,
+  progress: ProgressLine,
+): Promise<AttackOutcome> {
+  const { stores } = target;
+  const simulator = failingModels(target);
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   try {
-    const worker = await startModule(field.group, 'worker', '@eloquentpoll/worker/main', {
-      ...field.env,
+    const worker = await startModule(target.group, 'worker', '@eloquentpoll/worker/main', {
+      ...target.env,
       ...WORKER_SETTINGS,
       MODELS_BASE_URL: `${models}/v1`,
     });
     const scrape = async () => (await fetch(`${String(worker.ready.ops_url)}/metrics`)).text();
     const honestId = await createFundedAccount(stores.storage);
     const { key: honestKey } = await insertApiKey(stores.storage, honestId);
-    const keys = await Promise.all(Array.from({ length: sizes.accounts }, () => smallAccount(field)));
-    using caller = poster(field.port, ABUSERS_AT_ONCE + 2);
+    const keys = await Promise.all(Array.from({ length: sizes.accounts }, () => smallAccount(target)));
+    using caller = poster(target.port, ABUSERS_AT_ONCE + 2);
     const ask = (): ReturnType<typeof askHonestly> => askHonestly(caller.post, honestKey);
 
     const alone = [];
     for (let n = 0; n < HONEST_ALONE; n++) alone.push(await ask());
     const before = await scrape();
-    const watching = watch(field, honestId);
+    const watching = watch(target, honestId);
     let over = false;
     const beside = (async () => {
       const answers = [];
@@ -74,11 +78,11 @@ export async function abuseModels(field: Field, sizes: AbuseSizes, progress: Pro
     const statuses = await askBadQuestions(caller.post, sizes, keys, progress);
     over = true;
     const honest = await beside;
-    const ended = await comesTrue(async () => (await countRunningPolls(field)) === 0, 60_000);
+    const ended = await comesTrue(async () => (await countRunningPolls(target)) === 0, 60_000);
     const money = await readMoney(stores, honestId);
     const worst = await watching.end(money);
     const alarms = firing('SellingBelowCost', seriesBetween(before, await scrape()));
-    const ceiling = await atTheCeiling(field, money.spendU, honestKey);
+    const ceiling = await atTheCeiling(target, money.spendU, honestKey);
     const ledger = await checkLedger(stores.storage);
     const pool = (await balanceOf(stores.storage, FREE_POOL))!;
 
@@ -123,7 +127,7 @@ export async function abuseModels(field: Field, sizes: AbuseSizes, progress: Pro
   }
 }
 
-function failingModels({ panels }: Field) {
+function failingModels({ panels }: AttackTarget) {
   const price = (id: string) => {
     const { input, output } = panels.model(id)!.price;
     return { prompt_usd_per_mtok: Number(input) / 1e6, completion_usd_per_mtok: Number(output) / 1e6 };
@@ -143,7 +147,7 @@ function failingModels({ panels }: Field) {
   return buildSimulator({ latencyScale: 0, models: Object.fromEntries(behaviours) });
 }
 
-async function smallAccount({ stores: { storage } }: Field): Promise<string> {
+async function smallAccount({ stores: { storage } }: AttackTarget): Promise<string> {
   const accountId = await createAccount(storage);
   await creditAccount(storage, { accountId, amountU: BALANCE_U, source: 'operator', idem: `abuse:${accountId}` });
   return (await insertApiKey(storage, accountId)).key;
@@ -169,7 +173,7 @@ async function askBadQuestions(post: Post, sizes: AbuseSizes, keys: readonly str
 }
 
 /** Records the maximum of each figure until `end` is called. */
-function watch({ stores }: Field, honestId: string) {
+function watch({ stores }: AttackTarget, honestId: string) {
   const worst = { abusersU: 0, poolU: Number.NEGATIVE_INFINITY, lossU: 0, spendU: 0 };
   const note = ({ abusers, pool, honest, spendU }: Money): void => {
     worst.abusersU = Math.max(worst.abusersU, lossU(abusers));
@@ -195,10 +199,10 @@ function watch({ stores }: Field, honestId: string) {
 }
 
 /** Polls of a funded account, at a gateway whose ceiling is a little above what the attack has spent. */
-async function atTheCeiling(field: Field, spentU: number, key: string) {
+async function atTheCeiling(target: AttackTarget, spentU: number, key: string) {
   const ceilingU = spentU + 60_000;
-  const gateway = await startModule(field.group, 'gateway at its ceiling', '@eloquentpoll/gateway/main', {
-    ...field.env,
+  const gateway = await startModule(target.group, 'gateway at its ceiling', '@eloquentpoll/gateway/main', {
+    ...target.env,
     PROVIDER_SPEND_HOUR_USD: (ceilingU / 1e6).toFixed(6),
   });
   using caller = poster(Number(gateway.ready.port), 8);
@@ -208,7 +212,7 @@ async function atTheCeiling(field: Field, spentU: number, key: string) {
   const ask = async (): Promise<void> => {
     while (next < 80) {
       answers.push(await askPaid(caller.post, next++, key));
-      const { spendU } = await readMoney(field.stores, '00000000-0000-4000-8000-000000000000');
+      const { spendU } = await readMoney(target.stores, '00000000-0000-4000-8000-000000000000');
       mostU = Math.max(mostU, spendU);
     }
   };

@@ -14,7 +14,7 @@ import { fixtureSpec } from '../fixture/polls.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import type { Field } from './field.ts';
+import type { AttackTarget } from './attack-target.ts';
 
 // Two hundred simultaneous polls on one balance, again and again: exactly as many as the balance covers must be
 // accepted. In every second pair of races they come through two gateways, which accept several polls in one call.
@@ -42,7 +42,7 @@ export interface RaceFigures {
 
 export async function raceForBalances(
   { databaseUrl, query }: Stores,
-  panels: Field['panels'],
+  panels: AttackTarget['panels'],
   races: number,
   progress: ProgressLine,
 ): Promise<RaceFigures> {
@@ -103,7 +103,7 @@ export async function raceForBalances(
 }
 
 export async function balanceRaces(
-  { stores, panels }: Field,
+  { stores, panels }: AttackTarget,
   { races }: { races: number },
   progress: ProgressLine,
 ): Promise<AttackOutcome> {

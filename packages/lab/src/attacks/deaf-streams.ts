@@ -5,7 +5,7 @@ import { startModule } from '../fixture/modules.ts';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import type { Field } from './field.ts';
+import type { AttackTarget } from './attack-target.ts';
 import { probe } from './probe.ts';
 
 // Clients that open streams of the largest possible polls and never read them: each must cost little memory, their
@@ -21,34 +21,34 @@ const BODY = JSON.stringify({
 });
 
 export async function deafStreams(
-  field: Field,
+  target: AttackTarget,
   { readers, seconds }: { readers: number; seconds: number },
   progress: ProgressLine,
 ): Promise<AttackOutcome> {
   const simulator = buildSimulator({ latencyScale: 0 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   try {
-    await startModule(field.group, 'worker', '@eloquentpoll/worker/main', {
-      ...field.env,
+    await startModule(target.group, 'worker', '@eloquentpoll/worker/main', {
+      ...target.env,
       MODELS_BASE_URL: `${models}/v1`,
       WORKER_CONCURRENCY: '20',
     });
     const sockets: Socket[] = [];
-    const asked = { port: field.port, path: '/api/health' };
+    const asked = { port: target.port, path: '/api/health' };
     const before = await probe(asked, 200);
-    const alone = rssBytes(field.pid) / 1e6;
+    const alone = rssBytes(target.pid) / 1e6;
     const rss: number[] = [];
     const began = performance.now();
     while (performance.now() - began < seconds * 1_000) {
       // A reader whose connection was closed connects again, as such clients do.
-      for (const [i, socket] of sockets.entries()) if (socket.destroyed) sockets[i] = listen(field);
-      for (let i = 0; i < 25 && sockets.length < readers; i++) sockets.push(listen(field));
+      for (const [i, socket] of sockets.entries()) if (socket.destroyed) sockets[i] = listen(target);
+      for (let i = 0; i < 25 && sockets.length < readers; i++) sockets.push(listen(target));
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-      if (sockets.length === readers) rss.push(rssBytes(field.pid) / 1e6);
+      if (sockets.length === readers) rss.push(rssBytes(target.pid) / 1e6);
       progress.show(`deaf streams: ${sockets.length} readers, ${rss.at(-1)?.toFixed(0) ?? '-'} MB`);
     }
     const during = await probe(asked, 200);
-    const [{ ended = 0, running = 0 } = {}] = await field.stores.query<{ ended: number; running: number }>(
+    const [{ ended = 0, running = 0 } = {}] = await target.stores.query<{ ended: number; running: number }>(
       `select count(*) filter (where status <> 'running')::int as ended, count(*) filter (where status = 'running')::int as running from polls`,
     );
     for (const socket of sockets) socket.destroy();
@@ -82,7 +82,7 @@ export async function deafStreams(
   }
 }
 
-function listen({ port, key }: Field): Socket {
+function listen({ port, key }: AttackTarget): Socket {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.on('error', () => {});
   socket.pause();

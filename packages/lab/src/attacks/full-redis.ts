@@ -4,7 +4,7 @@ import { checkLedger } from '@eloquentpoll/storage';
 import { startModule } from '../fixture/modules.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import { comesTrue, countRunningPolls, type Field } from './field.ts';
+import { type AttackTarget, comesTrue, countRunningPolls } from './attack-target.ts';
 
 // Redis has no memory left and refuses every write. Reads must still work, accepted polls must be kept in Postgres, and
 // every poll must end once there is memory again. Needs a Redis of its own: the limit applies to the whole server.
@@ -12,30 +12,30 @@ import { comesTrue, countRunningPolls, type Field } from './field.ts';
 const ORDER = JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'], preset: 'fast' });
 
 export async function fullRedis(
-  field: Field,
+  target: AttackTarget,
   { seconds }: { seconds: number },
   progress: ProgressLine,
 ): Promise<AttackOutcome> {
-  const { redis } = field.stores.bus;
+  const { redis } = target.stores.bus;
   const simulator = buildSimulator({ latencyScale: 0 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   const agent = new Agent({ keepAlive: true });
   const statuses: Record<string, Record<string, number>> = {};
   const ask = async (method: 'GET' | 'POST', path: string) => {
-    const status = await statusOf(field, agent, method, path);
+    const status = await statusOf(target, agent, method, path);
     const name = `${method} ${path.replace(/ps_\w+/, 'ID')}`;
     const counts = statuses[name] ?? {};
     statuses[name] = { ...counts, [status]: (counts[status] ?? 0) + 1 };
   };
   try {
-    await startModule(field.group, 'worker', '@eloquentpoll/worker/main', {
-      ...field.env,
+    await startModule(target.group, 'worker', '@eloquentpoll/worker/main', {
+      ...target.env,
       MODELS_BASE_URL: `${models}/v1`,
     });
-    await statusOf(field, agent, 'POST', '/api/polls');
-    const ended = async () => (await countRunningPolls(field)) === 0;
+    await statusOf(target, agent, 'POST', '/api/polls');
+    const ended = async () => (await countRunningPolls(target)) === 0;
     await comesTrue(ended, 30_000);
-    const [{ id = '' } = {}] = await field.stores.query<{ id: string }>('select id from polls limit 1');
+    const [{ id = '' } = {}] = await target.stores.query<{ id: string }>('select id from polls limit 1');
 
     await redis.call('CONFIG', 'SET', 'maxmemory', '1mb');
     const until = performance.now() + seconds * 1_000;
@@ -50,7 +50,7 @@ export async function fullRedis(
     const began = performance.now();
     const allEnded = await comesTrue(ended, 120_000);
     const endedS = Math.round((performance.now() - began) / 100) / 10;
-    const books = await checkLedger(field.stores.storage);
+    const books = await checkLedger(target.stores.storage);
     const reads = Object.entries(statuses).filter(([name]) => name.startsWith('GET'));
     const readsHold = reads.every(([, counts]) => Object.keys(counts).join() === '200');
     const creates = statuses['POST /api/polls'] ?? {};
@@ -60,7 +60,7 @@ export async function fullRedis(
       counts: {
         runs: 1,
         'violations of the ledger': books.length,
-        'polls without an end': allEnded ? 0 : await countRunningPolls(field),
+        'polls without an end': allEnded ? 0 : await countRunningPolls(target),
       },
       holds: readsHold && createsHold && allEnded && books.length === 0,
       lines: [
@@ -77,7 +77,7 @@ export async function fullRedis(
   }
 }
 
-function statusOf({ port, key }: Field, agent: Agent, method: 'GET' | 'POST', path: string): Promise<string> {
+function statusOf({ port, key }: AttackTarget, agent: Agent, method: 'GET' | 'POST', path: string): Promise<string> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const options = { agent, host: '127.0.0.1', port, method, path, headers, signal: AbortSignal.timeout(30_000) };

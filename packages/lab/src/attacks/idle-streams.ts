@@ -4,7 +4,7 @@ import { fixtureSpec } from '../fixture/polls.ts';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import { comesTrue, type Field, openFiles, watchedPolls } from './field.ts';
+import { type AttackTarget, comesTrue, openFiles, watchedPolls } from './attack-target.ts';
 import { type Latencies, probe } from './probe.ts';
 
 // Ten thousand readers, each of its own poll in which nothing happens. Measures the gateway's memory per reader, the
@@ -16,32 +16,32 @@ const PROBES = 400;
 const AN_HOUR_MS = 3_600_000;
 
 export async function idleStreams(
-  field: Field,
+  target: AttackTarget,
   { streams }: { streams: number },
   progress: ProgressLine,
 ): Promise<AttackOutcome> {
   progress.show(`idle streams: ${streams} polls that do not run`);
-  const polls = await waitingPolls(field, streams + AT_ONCE);
+  const polls = await waitingPolls(target, streams + AT_ONCE);
   // Warm-up: the first readers allocate memory that all later ones share, which must not be counted.
-  await end(await open(field, polls.splice(0, AT_ONCE), progress));
-  await comesTrue(async () => (await watchedPolls(field)) === 0, 20_000);
-  const before = await creation(field);
-  const files = openFiles(field.pid);
-  const rssBefore = await settledRss(field.pid);
+  await end(await open(target, polls.splice(0, AT_ONCE), progress));
+  await comesTrue(async () => (await watchedPolls(target)) === 0, 20_000);
+  const before = await creation(target);
+  const files = openFiles(target.pid);
+  const rssBefore = await settledRss(target.pid);
 
   const began = performance.now();
-  const sockets = await open(field, polls, progress);
+  const sockets = await open(target, polls, progress);
   const openedMs = performance.now() - began;
-  const rssWith = await settledRss(field.pid);
-  const watched = await watchedPolls(field);
-  const during = await creation(field);
+  const rssWith = await settledRss(target.pid);
+  const watched = await watchedPolls(target);
+  const during = await creation(target);
 
   await end(sockets);
   const freed = await comesTrue(
-    async () => (await watchedPolls(field)) === 0 && openFiles(field.pid) <= files + 20,
+    async () => (await watchedPolls(target)) === 0 && openFiles(target.pid) <= files + 20,
     60_000,
   );
-  const left = await watchedPolls(field);
+  const left = await watchedPolls(target);
   const bytes = Math.round((rssWith - rssBefore) / sockets.length);
   const figures = {
     streams: sockets.length,
@@ -66,7 +66,7 @@ export async function idleStreams(
   };
 }
 
-const creation = ({ port, key }: Field): Promise<Latencies> =>
+const creation = ({ port, key }: AttackTarget): Promise<Latencies> =>
   probe(
     {
       port,
@@ -78,7 +78,7 @@ const creation = ({ port, key }: Field): Promise<Latencies> =>
     PROBES,
   );
 
-async function waitingPolls({ stores, panels, accountId }: Field, count: number): Promise<string[]> {
+async function waitingPolls({ stores, panels, accountId }: AttackTarget, count: number): Promise<string[]> {
   const spec = fixtureSpec(panels, {
     question: 'Which of these is the best choice?',
     options: ['A', 'B'],
@@ -97,13 +97,13 @@ async function waitingPolls({ stores, panels, accountId }: Field, count: number)
   return ids;
 }
 
-async function open(field: Field, polls: readonly string[], progress: ProgressLine): Promise<Socket[]> {
+async function open(target: AttackTarget, polls: readonly string[], progress: ProgressLine): Promise<Socket[]> {
   const sockets: Socket[] = [];
   const waiting = [...polls];
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let id = waiting.pop(); id; id = waiting.pop()) {
-        const socket = await listenTo(field, id);
+        const socket = await listenTo(target, id);
         if (socket) sockets.push(socket);
         progress.show(`idle streams: ${sockets.length} are open`);
       }
@@ -115,7 +115,7 @@ async function open(field: Field, polls: readonly string[], progress: ProgressLi
 const BODY = JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'] });
 
 /** A reader that has received its first event; null if it was refused. */
-function listenTo({ port, key }: Field, pollId: string): Promise<Socket | null> {
+function listenTo({ port, key }: AttackTarget, pollId: string): Promise<Socket | null> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
     let heard = '';

@@ -5,7 +5,7 @@ import { type Chance, chance } from '../terminal/chance.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import type { Field } from './field.ts';
+import type { AttackTarget } from './attack-target.ts';
 import { comparePaired } from './paired-times.ts';
 
 // The time of a refusal must not depend on whether a key is unknown, revoked, or begins like a valid key. Each round
@@ -20,25 +20,25 @@ const PLANTED = 'planted';
 const WARM_UP = 300;
 
 export async function keyTiming(
-  field: Field,
+  target: AttackTarget,
   { samples }: { samples: number },
   progress: ProgressLine,
 ): Promise<AttackOutcome> {
   // Keys are made beforehand, so that the attacker's work between two requests is always the same.
   const some = (make: () => string) => Array.from({ length: KEYS }, make);
   const revoked: string[] = [];
-  while (revoked.length < KEYS) revoked.push(await field.revokedKey());
+  while (revoked.length < KEYS) revoked.push(await target.revokedKey());
   const kinds: Record<string, readonly string[]> = {
-    ...{ unknown: some(() => newApiKey()), revoked, 'same beginning': some(() => likeIt(field.key)) },
+    ...{ unknown: some(() => newApiKey()), revoked, 'same beginning': some(() => likeIt(target.key)) },
     [PLANTED]: some(() => newApiKey()),
   };
   const names = Object.keys(kinds);
   const tookUs = Object.fromEntries(names.map((name): [string, number[]] => [name, []]));
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const draw = chance(field.key);
+  const draw = chance(target.key);
   for (let i = 0; i < samples + WARM_UP; i++) {
     for (const name of shuffled(names, draw)) {
-      const us = await refusal(field.port, kinds[name]![i % KEYS]!, agent, name === PLANTED ? PLANTED_US : 0);
+      const us = await refusal(target.port, kinds[name]![i % KEYS]!, agent, name === PLANTED ? PLANTED_US : 0);
       if (i >= WARM_UP) tookUs[name]!.push(us);
     }
     if (i % 500 === 0) progress.show(`key timing: ${i} of ${samples} rounds`);

@@ -5,10 +5,10 @@ import { names, parseOptions, runCommand, wholeNumber } from '../terminal/comman
 import { type ProgressLine, progressOn } from '../terminal/progress.ts';
 import { ABUSE_SETTINGS, abuseModels } from './abuse.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
+import { type AttackTarget, openAttackTarget } from './attack-target.ts';
 import { balanceRaces } from './balance-races.ts';
 import { clocks } from './clocks.ts';
 import { deafStreams } from './deaf-streams.ts';
-import { type Field, openField } from './field.ts';
 import { fullRedis } from './full-redis.ts';
 import { idleStreams } from './idle-streams.ts';
 import { keyTiming } from './key-timing.ts';
@@ -40,16 +40,16 @@ type Sizes = Readonly<Record<SizeName, number>>;
 const SIZE_NAMES = Object.keys(SIZES) as SizeName[];
 
 const ATTACKS: Readonly<
-  Record<string, (field: Field, sizes: Sizes, progress: ProgressLine) => Promise<AttackOutcome>>
+  Record<string, (target: AttackTarget, sizes: Sizes, progress: ProgressLine) => Promise<AttackOutcome>>
 > = {
   idle: idleStreams,
   deaf: deafStreams,
-  'slow-headers': (field, sizes, progress) => slowClients(field, { ...sizes, kind: 'headers' }, progress),
-  'slow-bodies': (field, sizes, progress) => slowClients(field, { ...sizes, kind: 'body' }, progress),
-  silent: (field, sizes, progress) => slowClients(field, { ...sizes, kind: 'silence' }, progress),
-  'no-reading': (field, { connections }, progress) =>
-    slowClients(field, { connections: Math.ceil(connections / 8), kind: 'reading' }, progress),
-  'full-redis': (field, _, progress) => fullRedis(field, { seconds: 15 }, progress),
+  'slow-headers': (target, sizes, progress) => slowClients(target, { ...sizes, kind: 'headers' }, progress),
+  'slow-bodies': (target, sizes, progress) => slowClients(target, { ...sizes, kind: 'body' }, progress),
+  silent: (target, sizes, progress) => slowClients(target, { ...sizes, kind: 'silence' }, progress),
+  'no-reading': (target, { connections }, progress) =>
+    slowClients(target, { connections: Math.ceil(connections / 8), kind: 'reading' }, progress),
+  'full-redis': (target, _, progress) => fullRedis(target, { seconds: 15 }, progress),
   timing: keyTiming,
   'many-keys': manyKeys,
   abuse: abuseModels,
@@ -60,8 +60,8 @@ const ATTACKS: Readonly<
 /** Not available on every machine, so these attacks run only when named. */
 const FAKETIME_LIB = process.env.FAKETIME_LIB;
 const BY_NAME: typeof ATTACKS = {
-  nginx: (field, { requests }, progress) => throughNginx(field, { requests }, progress),
-  ...(FAKETIME_LIB && { clocks: (field, _, progress) => clocks(field, FAKETIME_LIB, progress) }),
+  nginx: (target, { requests }, progress) => throughNginx(target, { requests }, progress),
+  ...(FAKETIME_LIB && { clocks: (target, _, progress) => clocks(target, FAKETIME_LIB, progress) }),
 };
 
 /** Gateway settings for an attack; default rate limits are part of the defence against slow clients. */
@@ -135,8 +135,8 @@ async function attack(
   const report: Record<string, object> = {};
   let holds = true;
   for (const name of only) {
-    await using field = await openField(servers, SETTINGS[name]);
-    const made = await { ...ATTACKS, ...BY_NAME }[name]!(field, sizes, progress);
+    await using target = await openAttackTarget(servers, SETTINGS[name]);
+    const made = await { ...ATTACKS, ...BY_NAME }[name]!(target, sizes, progress);
     progress.end();
     report[name] = { holds: made.holds, ...made.figures };
     holds &&= made.holds;

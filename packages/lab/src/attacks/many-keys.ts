@@ -4,7 +4,7 @@ import { pruneExpired } from '@eloquentpoll/storage';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import type { Field } from './field.ts';
+import type { AttackTarget } from './attack-target.ts';
 
 // A million Idempotency-Keys, half of them expired. A lookup must use an index, a poll with a key must be accepted as
 // fast as before, and pruning must delete the expired keys, and only these, in short steps.
@@ -21,12 +21,12 @@ interface Plan {
 }
 
 export async function manyKeys(
-  field: Field,
+  target: AttackTarget,
   { keys }: { keys: number },
   progress: ProgressLine,
 ): Promise<AttackOutcome> {
-  const { stores, accountId } = field;
-  const before = await acceptMs(field, TRIES);
+  const { stores, accountId } = target;
+  const before = await acceptMs(target, TRIES);
   progress.show(`many keys: ${keys} are made`);
   await stores.query(
     `insert into idempotency (principal, entry_point, key, fingerprint, poll_id, expires_at)
@@ -36,12 +36,12 @@ export async function manyKeys(
     [accountId, keys],
   );
   await stores.query('analyze idempotency');
-  const used = await lookupIndex(field);
-  const during = await acceptMs(field, TRIES);
+  const used = await lookupIndex(target);
+  const during = await acceptMs(target, TRIES);
 
   const steps: number[] = [];
   let [gone, most] = [0, 0];
-  const accepting = acceptMs(field, TRIES);
+  const accepting = acceptMs(target, TRIES);
   for (;;) {
     const began = performance.now();
     const pruned = await pruneExpired(stores.storage, STEP);
@@ -89,7 +89,7 @@ export async function manyKeys(
 }
 
 /** The index that a lookup of a key uses; null if it uses none. */
-async function lookupIndex({ stores, accountId }: Field): Promise<string | null> {
+async function lookupIndex({ stores, accountId }: AttackTarget): Promise<string | null> {
   const [row] = await stores.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
     `explain (format json) select * from idempotency
       where principal = '${accountId}' and entry_point = 'poll' and key = 'key-77'`,
@@ -100,7 +100,7 @@ async function lookupIndex({ stores, accountId }: Field): Promise<string | null>
 }
 
 /** How long it takes to accept polls, one after the other, each with a new Idempotency-Key. */
-async function acceptMs({ port, key }: Field, count: number): Promise<number[]> {
+async function acceptMs({ port, key }: AttackTarget, count: number): Promise<number[]> {
   const tookMs: number[] = [];
   for (let i = 0; i < count; i++) {
     const began = performance.now();

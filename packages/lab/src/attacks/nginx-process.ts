@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@eloquentpoll/services/free-port';
 import { findNginx } from '@eloquentpoll/services/nginx-program';
-import { comesTrue } from './field.ts';
+import { comesTrue } from './attack-target.ts';
 
 // A real nginx with a configuration file of infra, in which the caller replaces addresses and other details.
 

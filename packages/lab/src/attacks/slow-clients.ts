@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import { comesTrue, type Field, openFiles } from './field.ts';
+import { type AttackTarget, comesTrue, openFiles } from './attack-target.ts';
 import { type Latencies, probe } from './probe.ts';
 
 // Connections that do almost nothing: they send headers or bodies byte by byte, send nothing, or do not read answers.
@@ -23,31 +23,31 @@ const LASTS_MS = 12_000;
 const DRIP_MS = 1_000;
 
 export async function slowClients(
-  field: Field,
+  target: AttackTarget,
   { connections, kind }: { connections: number; kind: Slowness },
   progress: ProgressLine,
 ): Promise<AttackOutcome> {
-  const asked = { port: field.port, path: '/api/health', fromAnywhere: true };
+  const asked = { port: target.port, path: '/api/health', fromAnywhere: true };
   const before = await probe(asked, 300);
-  const files = openFiles(field.pid);
-  const rssBefore = rssBytes(field.pid);
-  const sockets = await openAll(field.port, connections, kind);
-  await comesTrue(() => openFiles(field.pid) - files > connections * 0.9, 20_000);
-  const opened = openFiles(field.pid) - files;
+  const files = openFiles(target.pid);
+  const rssBefore = rssBytes(target.pid);
+  const sockets = await openAll(target.port, connections, kind);
+  await comesTrue(() => openFiles(target.pid) - files > connections * 0.9, 20_000);
+  const opened = openFiles(target.pid) - files;
   const began = performance.now();
   const drip = setInterval(() => {
     for (const socket of sockets) if (!socket.destroyed) feed(socket, kind);
     progress.show(`slow ${kind}: ${sockets.filter(({ destroyed }) => !destroyed).length} connections left`);
   }, DRIP_MS);
   const during = await probe(asked, 3_000, () => performance.now() - began > LASTS_MS);
-  const rssDuring = rssBytes(field.pid);
+  const rssDuring = rssBytes(target.pid);
   // Unread answers have longer timeouts (unread-answers.ts of the gateway), which this attack does not wait for.
   const gone = kind === 'reading' || (await comesTrue(() => sockets.every(({ destroyed }) => destroyed), ALL_GONE_MS));
   const goneMs = performance.now() - began;
   clearInterval(drip);
   const after = await probe(asked, 300);
   for (const socket of sockets) socket.destroy();
-  const closed = await comesTrue(() => openFiles(field.pid) <= files + 20, 20_000);
+  const closed = await comesTrue(() => openFiles(target.pid) <= files + 20, 20_000);
   const figures = {
     kind,
     connections: sockets.length,

@@ -6,7 +6,7 @@ import { requestsWithinRequests } from '@eloquentpoll/testkit/fakes/requests-wit
 import { startModule } from '../fixture/modules.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import type { Field } from './field.ts';
+import type { AttackTarget } from './attack-target.ts';
 import { infraFile, type Nginx, startNginx } from './nginx-process.ts';
 
 // nginx between clients and the gateway, with the shipped configuration: both must parse the same bytes the same way,
@@ -18,25 +18,25 @@ const MAX_HELD_BACK_MS = 500;
 const HEALTHY = /^HTTP\/1\.1 200 .*"status":"ok"/s;
 
 export async function throughNginx(
-  field: Field,
+  target: AttackTarget,
   { requests }: { requests: number },
   progress: ProgressLine,
 ): Promise<AttackOutcome> {
   await using nginx = await startNginx((port) =>
     infraFile('nginx/eloquentpoll.conf', [
-      ['server 127.0.0.1:8080;', `server 127.0.0.1:${field.port};`],
+      ['server 127.0.0.1:8080;', `server 127.0.0.1:${target.port};`],
       ['listen 8081;', `listen 127.0.0.1:${port};`],
       // Polls store the id of their request, so a request that nginx did not see has an id that is not in its log.
       ['Host $host;', 'Host $host;\n    proxy_set_header X-Request-Id ngx-$request_id;'],
     ]),
   );
   progress.show('through nginx: requests within requests');
-  const smuggling = await smuggle(field, nginx);
+  const smuggling = await smuggle(target, nginx);
   const addresses = await pretend(nginx, requests, progress);
   progress.show('through nginx: event streams');
-  const streams = await stream(field, nginx);
+  const streams = await stream(target, nginx);
   progress.show('through nginx: an upload');
-  const upload = await uploadRows(field, nginx);
+  const upload = await uploadRows(target, nginx);
   return {
     figures: { smuggling, addresses, streams, upload },
     counts: {
@@ -64,7 +64,7 @@ export async function throughNginx(
 }
 
 /** Larger than nginx allows for other requests. The last row is invalid: its error shows that everything was read. */
-async function uploadRows({ key }: Field, nginx: Nginx) {
+async function uploadRows({ key }: AttackTarget, nginx: Nginx) {
   const row = (i: number) => JSON.stringify({ custom_id: `row ${i}`, ...POLL });
   const body = [...Array.from({ length: 5_000 }, (_, i) => row(i)), '{"custom_id":"last"}'].join('\n');
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/jsonl' };
@@ -74,7 +74,7 @@ async function uploadRows({ key }: Field, nginx: Nginx) {
   return { bytes: body.length, status: answer.status, code };
 }
 
-async function smuggle({ stores, key }: Field, nginx: Nginx) {
+async function smuggle({ stores, key }: AttackTarget, nginx: Nginx) {
   const body = JSON.stringify(POLL);
   const hidden = [
     'POST /api/polls HTTP/1.1',
@@ -159,18 +159,18 @@ async function pretend({ port }: Nginx, count: number, progress: ProgressLine) {
   return { requests: count, buckets, buckets_of_two_peers: ofOther === left[0] ? buckets + 1 : buckets };
 }
 
-async function stream(field: Field, { port }: Nginx) {
+async function stream(target: AttackTarget, { port }: Nginx) {
   const simulator = buildSimulator({ latencyScale: 4 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   try {
-    await startModule(field.group, 'worker', '@eloquentpoll/worker/main', {
-      ...field.env,
+    await startModule(target.group, 'worker', '@eloquentpoll/worker/main', {
+      ...target.env,
       MODELS_BASE_URL: `${models}/v1`,
     });
     const began = performance.now();
     const response = await fetch(`http://127.0.0.1:${port}/api/poll/stream`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${field.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ ...POLL, confidence_threshold: 1 }),
       signal: AbortSignal.timeout(60_000),
     });

@@ -1,7 +1,7 @@
 import type { ProgressLine } from '../terminal/progress.ts';
 import { sendToHostile } from '../webhooks/send-to-hostile.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import type { Field } from './field.ts';
+import type { AttackTarget } from './attack-target.ts';
 
 // Bad receivers must not delay healthy ones, another worker must send what a dead worker had claimed, and nothing may
 // be sent to internal addresses.
@@ -10,7 +10,7 @@ const MAX_P95_MS = 5_000;
 const PLAN = { accounts: 20, perSecond: 160, timeoutMs: 15_000, slowMs: 4_000, downMs: 20_000, withinMs: 90_000 };
 
 export async function hostileWebhooks(
-  { stores }: Field,
+  { stores }: AttackTarget,
   { webhooks }: { webhooks: number },
   progress: ProgressLine,
 ): Promise<AttackOutcome> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuUs } from '../fixture/process-cpu.ts';
+import type { Bench } from './bench.ts';
 import { openedPolls } from './opened-polls.ts';
-import type { Stage } from './stage.ts';
 
 // A worker under full load: it is paused while a backlog is queued, resumed, and timed until the last poll is stored.
 
@@ -14,8 +14,8 @@ export interface WorkerProcess {
 }
 
 /** Microseconds per poll: CPU time of all workers together, of Redis and of Postgres, and wall clock. */
-export async function backlogCosts(stage: Stage, workers: readonly WorkerProcess[], polls: number) {
-  const { bus, query } = stage.stores;
+export async function backlogCosts(bench: Bench, workers: readonly WorkerProcess[], polls: number) {
+  const { bus, query } = bench.stores;
   const signal = (name: NodeJS.Signals): void => {
     for (const { pid } of workers) process.kill(pid, name);
   };
@@ -24,7 +24,7 @@ export async function backlogCosts(stage: Stage, workers: readonly WorkerProcess
   try {
     const share = Math.max(1, Math.ceil(polls / AT_ONCE));
     const queue = async (): Promise<void> => {
-      for (const id of await openedPolls(stage, share)) {
+      for (const id of await openedPolls(bench, share)) {
         await bus.enqueuePoll(id);
         ids.push(id);
       }
@@ -33,7 +33,7 @@ export async function backlogCosts(stage: Stage, workers: readonly WorkerProcess
   } finally {
     signal('SIGCONT');
   }
-  const read = () => [...workers.map(({ pid }) => cpuUs(pid)), stage.redisCpu(), stage.postgresCpu()].map(Number);
+  const read = () => [...workers.map(({ pid }) => cpuUs(pid)), bench.redisCpu(), bench.postgresCpu()].map(Number);
   const [before, begun] = [read(), performance.now()];
   for (let left = ids.length; left > 0; ) {
     await sleep(LOOK_EVERY_MS);

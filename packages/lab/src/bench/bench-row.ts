@@ -1,4 +1,4 @@
-import type { Stage } from './stage.ts';
+import type { Bench } from './bench.ts';
 import type { MeasurePlan } from './windows.ts';
 
 // The result of a row: a figure, what it is compared with, and its two targets.
@@ -23,7 +23,7 @@ export interface Row {
   about: string;
   /** Runs only if it is named. */
   long?: boolean;
-  measure(stage: Stage, plan: MeasurePlan): Promise<Line[]>;
+  measure(bench: Bench, plan: MeasurePlan): Promise<Line[]>;
 }
 
 export type TargetGrade = 'moonshot' | 'must' | 'within slack' | 'short' | 'info';

@@ -3,30 +3,30 @@ import { startBundledServers } from '../fixture/bundled-servers.ts';
 import { runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
+import { type BenchOptions, openBench } from './bench.ts';
 import { gradeOf, type Line } from './bench-row.ts';
 import { report } from './report.ts';
-import { openStage, type StageOptions } from './stage.ts';
 
 // npm run bench: every performance target beside its reference, measured in the same run on the same machine, on
 // separate servers and the product as shipped. Exit code 1 if a mandatory target was missed.
 
 await runCommand(USAGE, async ({ group, signal }) => {
   const args = readArguments(process.argv.slice(2));
-  return bench(args, await startBundledServers(await group(), args), signal);
+  return measure(args, await startBundledServers(await group(), args), signal);
 });
 
-async function bench(args: Arguments, options: StageOptions, signal: AbortSignal): Promise<number> {
+async function measure(args: Arguments, options: BenchOptions, signal: AbortSignal): Promise<number> {
   const { windows, windowMs } = args;
   const progress = args.json && !process.stderr.isTTY ? silent : progressOn(process.stderr);
   const disk = args.durable ? 'commits wait for the disk' : 'commits do not wait for the disk';
   const machine = `${cpus().length} x ${cpus()[0]?.model.trim()}, Node ${process.versions.node}`;
   const loadBefore = loadavg()[0]!;
-  await using stage = await openStage(options);
+  await using bench = await openBench(options);
   const lines: (Line & { row: string })[] = [];
   for (const [place, row] of args.rows.entries()) {
     const where = `[${place + 1}/${args.rows.length}] ${row.id}`;
     progress.show(`${where}: getting ready`);
-    const found = await row.measure(stage, {
+    const found = await row.measure(bench, {
       windows,
       windowMs,
       soakMinutes: args.soakMinutes,

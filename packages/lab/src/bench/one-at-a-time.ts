@@ -1,6 +1,6 @@
+import type { Bench } from './bench.ts';
 import { answerReader, connectTo } from './http-bytes.ts';
 import { pollRequest } from './polls.ts';
-import type { Stage } from './stage.ts';
 
 /** Polls on one connection, each after the end of the one before. */
 export interface OneAtATime extends Disposable {
@@ -8,7 +8,7 @@ export interface OneAtATime extends Disposable {
   poll(times: number): Promise<number[]>;
 }
 
-export async function oneAtATime(stage: Stage, { port }: { port: number }): Promise<OneAtATime> {
+export async function oneAtATime(bench: Bench, { port }: { port: number }): Promise<OneAtATime> {
   const socket = await connectTo(port);
   const read = answerReader(socket);
   return {
@@ -16,7 +16,7 @@ export async function oneAtATime(stage: Stage, { port }: { port: number }): Prom
       const took: number[] = [];
       for (let i = 0; i < times; i++) {
         const begun = performance.now();
-        socket.write(pollRequest(stage, '/api/poll'));
+        socket.write(pollRequest(bench, '/api/poll'));
         const status = await read();
         if (status !== 200) throw new Error(`a poll was answered with ${status}`);
         took.push(performance.now() - begun);

@@ -2,28 +2,28 @@ import { holdOf, newPollId, newResultId, pollResponse, pollState } from '@eloque
 import type { FinishedPoll } from '@eloquentpoll/storage';
 import { acceptPoll, type Claim, claimPoll, finishPoll } from '@eloquentpoll/storage';
 import { fixtureSpec } from '../fixture/polls.ts';
+import type { Bench } from './bench.ts';
 import { QUESTION } from './polls.ts';
-import type { Stage } from './stage.ts';
 
 // Polls that no worker runs, for rows that are about reading, storing or streaming them.
 
 const DEADLINE_MS = 3_600_000;
 
 export async function openedPolls(
-  stage: Stage,
+  bench: Bench,
   count: number,
   state: 'running' | 'ended' = 'running',
 ): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
-    const id = await acceptOne(stage);
-    if (state === 'ended') await finishPoll(stage.stores.storage, endOf(await claimed(stage, id)));
+    const id = await acceptOne(bench);
+    if (state === 'ended') await finishPoll(bench.stores.storage, endOf(await claimed(bench, id)));
     ids.push(id);
   }
   return ids;
 }
 
-export async function acceptOne({ stores, panels, accountId }: Stage): Promise<string> {
+export async function acceptOne({ stores, panels, accountId }: Bench): Promise<string> {
   const spec = fixtureSpec(panels, QUESTION);
   const id = newPollId();
   const resultId = newResultId();
@@ -35,7 +35,7 @@ export async function acceptOne({ stores, panels, accountId }: Stage): Promise<s
   return id;
 }
 
-export async function claimed({ stores }: Stage, id: string): Promise<Claim> {
+export async function claimed({ stores }: Bench, id: string): Promise<Claim> {
   const claim = await claimPoll(stores.storage, id, 'bench', DEADLINE_MS);
   if (!claim) throw new Error(`poll ${id} could not be claimed`);
   return claim;

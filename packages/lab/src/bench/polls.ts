@@ -1,6 +1,6 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { Bench } from './bench.ts';
 import { requestBytes } from './http-bytes.ts';
-import type { Stage } from './stage.ts';
 
 // The poll of all rows: seven options and seven models that each vote for a different one, so that every model must be
 // asked, all at once.
@@ -23,7 +23,7 @@ export const QUESTION = {
 let asked = 0;
 
 /** The bytes of a request that posts it to `path`: each time a new poll, of each account in turn. */
-export function pollRequest({ customers }: Stage, path: string, headers: Record<string, string> = {}): Buffer {
+export function pollRequest({ customers }: Bench, path: string, headers: Record<string, string> = {}): Buffer {
   asked += 1;
   const authorization = `Bearer ${customers[asked % customers.length]}`;
   return requestBytes(
@@ -37,13 +37,13 @@ export function pollRequest({ customers }: Stage, path: string, headers: Record<
 export const BODY = JSON.stringify(ORDER);
 
 export function statusRequests(
-  stage: Stage,
+  bench: Bench,
   pollIds: readonly string[],
   headers: Record<string, string> = {},
 ): Buffer[] {
   return pollIds.map((id, i) =>
     requestBytes('GET', `/api/polls/${id}/status`, {
-      authorization: `Bearer ${stage.keys[i % stage.keys.length]}`,
+      authorization: `Bearer ${bench.keys[i % bench.keys.length]}`,
       ...headers,
     }),
   );

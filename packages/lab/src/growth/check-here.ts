@@ -1,9 +1,9 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench } from '../bench/bench.ts';
 import { startFullLoad } from '../bench/full-load.ts';
 import { paced } from '../bench/paced-load.ts';
 import { pollRequest } from '../bench/polls.ts';
-import type { Stage } from '../bench/stage.ts';
 import { cpuUs } from '../fixture/process-cpu.ts';
 import { MEASURED, type PollCosts } from './costs.ts';
 
@@ -22,11 +22,11 @@ const AT_ONCE = 64;
 const WARM_UP_MS = 2_000;
 const MEASURE_MS = 8_000;
 
-export async function checkHere(stage: Stage, signal: AbortSignal): Promise<CostCheck> {
-  await using gateway = await stage.gateway();
-  await using worker = await stage.worker();
-  const next = () => pollRequest(stage, '/api/poll');
-  const read = () => [cpuUs(gateway.pid), cpuUs(worker.pid), stage.redisCpu(), stage.postgresCpu()].map(Number);
+export async function checkHere(bench: Bench, signal: AbortSignal): Promise<CostCheck> {
+  await using gateway = await bench.gateway();
+  await using worker = await bench.worker();
+  const next = () => pollRequest(bench, '/api/poll');
+  const read = () => [cpuUs(gateway.pid), cpuUs(worker.pid), bench.redisCpu(), bench.postgresCpu()].map(Number);
   const calm = (ms: number) => paced({ ...gateway, perSecond: CALM_PER_SECOND, ms, signal, next });
   /** Polls per second at full load. */
   async function under(ms: number): Promise<number> {

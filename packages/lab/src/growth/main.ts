@@ -1,4 +1,4 @@
-import { openStage } from '../bench/stage.ts';
+import { openBench } from '../bench/bench.ts';
 import { startBundledServers } from '../fixture/bundled-servers.ts';
 import { type CommandRun, runCommand } from '../terminal/command.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
@@ -21,6 +21,6 @@ async function growth(args: Arguments, run: CommandRun): Promise<number> {
 }
 
 async function measured({ group, signal }: CommandRun) {
-  await using stage = await openStage(await startBundledServers(await group(), { durable: false }));
-  return await checkHere(stage, signal);
+  await using bench = await openBench(await startBundledServers(await group(), { durable: false }));
+  return await checkHere(bench, signal);
 }

@@ -1,6 +1,6 @@
 import { cpuUs } from '../../fixture/process-cpu.ts';
 import { rssBytes } from '../../fixture/rss-bytes.ts';
-import type { ProcessUnderTest, Server } from '../stage.ts';
+import type { ProcessUnderTest, Server } from '../bench.ts';
 
 // Gateways and workers, each of which is replaced when it is killed. The CPU time of killed processes is kept.
 

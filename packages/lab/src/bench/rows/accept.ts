@@ -8,19 +8,19 @@ import { interleaved } from '../windows.ts';
 export const accept: Row = {
   id: 'accept',
   about: 'accepting a session against a POST that only validates (A0)',
-  async measure(stage, plan) {
-    const hello = await stage.hello();
-    await using gateway = await stage.gateway();
+  async measure(bench, plan) {
+    const hello = await bench.hello();
+    await using gateway = await bench.gateway();
     const nothing = inTurn([requestBytes('POST', '/a0', {}, BODY)]);
     const found = await interleaved(
       {
         A0: (ms) => costPerAnswer({ ...hello, next: nothing, status: 202 }, ms),
         accept: (ms) =>
-          costPerAnswer({ ...gateway, next: () => pollRequest(stage, '/api/polls'), status: 202, connections: 32 }, ms),
+          costPerAnswer({ ...gateway, next: () => pollRequest(bench, '/api/polls'), status: 202, connections: 32 }, ms),
       },
       plan,
     );
-    await stage.forgetPolls();
+    await bench.forgetPolls();
     const { A0, accept: ours } = found;
     return [
       {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Bench } from '../bench.ts';
 import { info, type Line, ms, type Row } from '../bench-row.ts';
-import type { Stage } from '../stage.ts';
 import { interleaved, sized } from '../windows.ts';
 
 const POLLS = 60;
@@ -20,21 +20,21 @@ const ORDER = {
 export const audited: Row = {
   id: 'audits',
   about: 'p95 of a poll while all of them are audited, against none',
-  async measure(stage, plan) {
+  async measure(bench, plan) {
     const polls = sized(plan, POLLS);
-    await using _worker = await stage.worker({ afterMs: MODEL_MS, settings: { AUDIT_DAILY_CAP_USD: '1000' } });
-    await using plain = await stage.gateway({ afterMs: MODEL_MS });
-    await using drawing = await stage.gateway({
+    await using _worker = await bench.worker({ afterMs: MODEL_MS, settings: { AUDIT_DAILY_CAP_USD: '1000' } });
+    await using plain = await bench.gateway({ afterMs: MODEL_MS });
+    await using drawing = await bench.gateway({
       afterMs: MODEL_MS,
       settings: { AUDIT_RATE: '1', AUDIT_LATER_RATE: '1' },
     });
     const p95Of = (port: number) => async () => {
-      await auditsEnded(stage);
-      return { p95: p95(await asked(stage, port, polls)) };
+      await auditsEnded(bench);
+      return { p95: p95(await asked(bench, port, polls)) };
     };
     const found = await interleaved({ none: p95Of(plain.port), all: p95Of(drawing.port) }, plan);
-    await auditsEnded(stage);
-    const [row] = await stage.stores.query<{ made: number }>('select count(*)::integer as made from audits');
+    await auditsEnded(bench);
+    const [row] = await bench.stores.query<{ made: number }>('select count(*)::integer as made from audits');
     const [none, all] = [found.none!.p95!, found.all!.p95!];
     const line: Line = {
       quantity: 'p95 of a poll with audits, by without',
@@ -53,7 +53,7 @@ export const audited: Row = {
 const p95 = (took: readonly number[]): number =>
   took.toSorted((a, b) => a - b)[Math.floor(took.length * 0.95)] ?? Number.NaN;
 
-async function asked({ customers }: Stage, port: number, polls: number): Promise<number[]> {
+async function asked({ customers }: Bench, port: number, polls: number): Promise<number[]> {
   const took: number[] = [];
   let next = 0;
   const caller = async (): Promise<void> => {
@@ -76,7 +76,7 @@ async function asked({ customers }: Stage, port: number, polls: number): Promise
 }
 
 /** Waits until no audit is due, so that audits of one window do not run in the next. */
-async function auditsEnded({ stores }: Stage): Promise<void> {
+async function auditsEnded({ stores }: Bench): Promise<void> {
   for (let waited = 0; waited < 60_000; waited += 100) {
     const [row] = await stores.query<{ due: number }>('select count(*)::integer as due from audit_jobs');
     if (row?.due === 0) return;

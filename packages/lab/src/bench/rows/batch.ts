@@ -31,13 +31,13 @@ export const batch: Row = {
   id: 'batch',
   about: 'a batch of --rows rows while --kills processes are killed, and a person who asks beside it',
   long: true,
-  async measure(stage, plan) {
+  async measure(bench, plan) {
     const { rows, kills } = plan.batch;
     const app = { afterMs: MODELS_TAKE_MS, heapMb: HEAP_MB, settings: SETTINGS };
-    const start = { gateway: () => stage.gateway(app), worker: () => stage.worker(app) };
+    const start = { gateway: () => bench.gateway(app), worker: () => bench.worker(app) };
     await using processes = await replacedProcesses(start, EACH);
-    await using person = askingPerson(stage.customers[0]!, processes.anyPort);
-    const client = batchClient(stage.keys[0]!, processes.anyPort);
+    await using person = askingPerson(bench.customers[0]!, processes.anyPort);
+    const client = batchClient(bench.keys[0]!, processes.anyPort);
 
     await sleep(sized(plan, 3_000));
     const alone = person.mark();
@@ -47,8 +47,8 @@ export const batch: Row = {
     const cpu = () => ({
       gateway: processes.cpu('gateway'),
       worker: processes.cpu('worker'),
-      postgres: stage.postgresCpu(),
-      redis: stage.redisCpu(),
+      postgres: bench.postgresCpu(),
+      redis: bench.redisCpu(),
     });
     const [cpuBefore, begun, rssBefore] = [cpu(), performance.now(), processes.gatewayRss()];
     const { batch_id: id } = await client.upload(rows);
@@ -63,7 +63,7 @@ export const batch: Row = {
     };
     const { beside, killed } = await runOut(plan, { look, samples, processes, person, kills });
     const [cpuAfter, ended] = [cpu(), performance.now()];
-    const verdict = await judgeBatch(stage.stores, client, id);
+    const verdict = await judgeBatch(bench.stores, client, id);
     const perRow = (name: keyof typeof cpuBefore) => (cpuAfter[name] - cpuBefore[name]) / rows / 1_000;
     return [
       info('rows, kills', `${rows} rows, ${processes.kills} kills, ${verdict.takenOver} polls taken over`),

@@ -9,8 +9,8 @@ import { interleaved } from '../windows.ts';
 export const cold: Row = {
   id: 'cold',
   about: 'cold start of a gateway until it is ready against a bare Node (N)',
-  async measure(stage, plan) {
-    const { module, env } = await stage.command('gateway');
+  async measure(bench, plan) {
+    const { module, env } = await bench.command('gateway');
     await using group = await openThrowAwayGroup('a cold start');
     const found = await interleaved(
       {

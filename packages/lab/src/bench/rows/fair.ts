@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench } from '../bench.ts';
 import { info, type Line, type Row } from '../bench-row.ts';
 import { BODY } from '../polls.ts';
-import type { Stage } from '../stage.ts';
 import { type MeasurePlan, sized } from '../windows.ts';
 
 // How much an account is affected by other accounts that send as much as they can.
@@ -21,7 +21,7 @@ export const fair: Row = {
   id: 'fair',
   about: 'an account beside one that sends 5,000 sessions; shares of 64 accounts of unequal load',
   long: true,
-  measure: async (stage, plan) => [...(await besideBusyAccount(stage, plan)), ...(await sharesOfAccounts(stage, plan))],
+  measure: async (bench, plan) => [...(await besideBusyAccount(bench, plan)), ...(await sharesOfAccounts(bench, plan))],
 };
 
 interface Sent {
@@ -55,12 +55,12 @@ async function pollTimes(origin: string, key: string | undefined, polls: number)
 }
 
 /** Polls of one account, alone and beside an account that floods the service. */
-export async function besideBusyAccount(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
+export async function besideBusyAccount(bench: Bench, plan: MeasurePlan): Promise<Line[]> {
   const afterMs = sized(plan, MODEL_MS.neighbour) < MODEL_MS.neighbour ? 1_000 : MODEL_MS.neighbour;
-  await using gateway = await stage.gateway({ afterMs });
-  await using _worker = await stage.worker({ afterMs, concurrency: SLOTS.neighbour });
+  await using gateway = await bench.gateway({ afterMs });
+  await using _worker = await bench.worker({ afterMs, concurrency: SLOTS.neighbour });
   const origin = `http://127.0.0.1:${gateway.port}`;
-  const [busy, quiet] = stage.customers;
+  const [busy, quiet] = bench.customers;
   const polls = sized(plan, NEIGHBOUR_POLLS);
   await pollTimes(origin, quiet, 1);
   const alone = await pollTimes(origin, quiet, polls);
@@ -77,7 +77,7 @@ export async function besideBusyAccount(stage: Stage, plan: MeasurePlan): Promis
   const beside = await pollTimes(origin, quiet, polls);
   over.abort();
   await flooding;
-  await stage.forgetPolls();
+  await bench.forgetPolls();
   const line = (name: string, share: number): Line => {
     const [before, now] = [alone, beside].map((times) => times[Math.ceil(times.length * share) - 1]!);
     return {
@@ -100,14 +100,14 @@ export async function besideBusyAccount(stage: Stage, plan: MeasurePlan): Promis
 }
 
 /** How equal the shares of accounts are while all of them have polls waiting. */
-export async function sharesOfAccounts(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
-  await using gateway = await stage.gateway({ afterMs: MODEL_MS.shares });
+export async function sharesOfAccounts(bench: Bench, plan: MeasurePlan): Promise<Line[]> {
+  await using gateway = await bench.gateway({ afterMs: MODEL_MS.shares });
   const origin = `http://127.0.0.1:${gateway.port}`;
-  const customers = stage.customers.slice(0, sized(plan, 64));
+  const customers = bench.customers.slice(0, sized(plan, 64));
   const ended = sized(plan, ENDED) < ENDED ? 60 : ENDED;
   const over = new AbortController();
   const sent: Sent = { accepted: 0, refused: 0 };
-  const [{ at }] = (await stage.stores.query<{ at: Date }>('select now() as at')) as [{ at: Date }];
+  const [{ at }] = (await bench.stores.query<{ at: Date }>('select now() as at')) as [{ at: Date }];
   // The first account sends 34 polls, the last 97, so none has all its polls run before the measurement ends.
   const load = async (key: string, n: number): Promise<void> => {
     for (let left = 34 + n; left > 0; ) if (await send(origin, key, sent, over.signal)) left -= 1;
@@ -116,7 +116,7 @@ export async function sharesOfAccounts(stage: Stage, plan: MeasurePlan): Promise
     if (!over.signal.aborted) throw error;
   });
   const counts = () =>
-    stage.stores.query<{ ended: number; waiting: number }>(
+    bench.stores.query<{ ended: number; waiting: number }>(
       `select count(*) filter (where status <> 'running')::int as ended,
               count(*) filter (where status = 'running' and lease_owner is null)::int as waiting
          from polls where created_at >= $1 group by tenant`,
@@ -132,11 +132,11 @@ export async function sharesOfAccounts(stage: Stage, plan: MeasurePlan): Promise
     }
   };
   await look((all) => all.length === customers.length && all.every(({ waiting }) => waiting >= 10));
-  await using _worker = await stage.worker({ afterMs: MODEL_MS.shares, concurrency: SLOTS.shares });
+  await using _worker = await bench.worker({ afterMs: MODEL_MS.shares, concurrency: SLOTS.shares });
   const found = await look((all) => all.reduce((sum, each) => sum + each.ended, 0) >= ended);
   over.abort();
   await loading;
-  await stage.forgetPolls();
+  await bench.forgetPolls();
   const finished = found.filter(({ waiting }) => waiting > 0).map((each) => each.ended);
   const sum = finished.reduce((all, n) => all + n, 0);
   return [

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuUs } from '../../fixture/process-cpu.ts';
+import type { Bench } from '../bench.ts';
 import { info, type Row, us } from '../bench-row.ts';
 import { startFullLoad } from '../full-load.ts';
 import { pollRequest } from '../polls.ts';
-import type { Stage } from '../stage.ts';
 import { interleaved } from '../windows.ts';
 
 const AT_ONCE = 50;
@@ -12,11 +12,11 @@ const AT_ONCE = 50;
 export const life: Row = {
   id: 'life',
   about: 'CPU of Redis, Postgres and the gateway over the whole life of a poll',
-  async measure(stage, plan) {
-    await using gateway = await stage.gateway();
-    await using worker = await stage.worker();
-    await pollCosts(stage, gateway, worker, plan.windowMs);
-    const { polls } = await interleaved({ polls: (ms) => pollCosts(stage, gateway, worker, ms) }, plan);
+  async measure(bench, plan) {
+    await using gateway = await bench.gateway();
+    await using worker = await bench.worker();
+    await pollCosts(bench, gateway, worker, plan.windowMs);
+    const { polls } = await interleaved({ polls: (ms) => pollCosts(bench, gateway, worker, ms) }, plan);
     return [
       {
         quantity: 'Redis CPU per poll, whole life',
@@ -36,11 +36,11 @@ export const life: Row = {
   },
 };
 
-async function pollCosts(stage: Stage, gateway: { pid: number; port: number }, worker: { pid: number }, ms: number) {
-  const next = () => pollRequest(stage, '/api/poll');
+async function pollCosts(bench: Bench, gateway: { pid: number; port: number }, worker: { pid: number }, ms: number) {
+  const next = () => pollRequest(bench, '/api/poll');
   await using load = await startFullLoad({ port: gateway.port, connections: AT_ONCE, next });
   await sleep(300);
-  const read = () => [cpuUs(worker.pid), cpuUs(gateway.pid), stage.redisCpu(), stage.postgresCpu()].map(Number);
+  const read = () => [cpuUs(worker.pid), cpuUs(gateway.pid), bench.redisCpu(), bench.postgresCpu()].map(Number);
   const [before, polls, at] = [read(), load.answered, performance.now()];
   await sleep(ms);
   const [after, done, wallUs] = [read(), load.answered - polls, (performance.now() - at) * 1_000];

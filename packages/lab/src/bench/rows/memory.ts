@@ -11,16 +11,16 @@ const MODELS_TAKE_MS = 4_000;
 export const memory: Row = {
   id: 'memory',
   about: 'memory of an idle gateway and of a worker with 50 polls',
-  async measure(stage) {
-    await using gateway = await stage.gateway({ afterMs: MODELS_TAKE_MS });
+  async measure(bench) {
+    await using gateway = await bench.gateway({ afterMs: MODELS_TAKE_MS });
     await sleep(1_000);
     const idle = megabytes(gateway.pid);
-    await using worker = await stage.worker({ afterMs: MODELS_TAKE_MS, concurrency: POLLS });
+    await using worker = await bench.worker({ afterMs: MODELS_TAKE_MS, concurrency: POLLS });
     const workerIdle = megabytes(worker.pid);
     const waiting = Array.from({ length: POLLS }, async () => {
       const socket = await connectTo(gateway.port);
       const read = answerReader(socket);
-      socket.write(pollRequest(stage, '/api/poll'));
+      socket.write(pollRequest(bench, '/api/poll'));
       const status = await read();
       socket.destroy();
       if (status !== 200) throw new Error(`a poll was answered with ${status}`);

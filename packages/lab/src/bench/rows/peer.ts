@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuUs } from '../../fixture/process-cpu.ts';
+import type { Bench } from '../bench.ts';
 import { info, type Line, ms, type Row } from '../bench-row.ts';
 import { startFullLoad } from '../full-load.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import { pollRequest } from '../polls.ts';
-import type { Stage } from '../stage.ts';
 import { interleaved, lowerQuartile, median, sized } from '../windows.ts';
 
 const EACH = 40;
@@ -19,18 +19,18 @@ export const peer: Row = {
   id: 'peer',
   about: "a poll of seven models against seven calls at once through Portkey's gateway",
   long: true,
-  async measure(stage, plan) {
+  async measure(bench, plan) {
     const each = sized(plan, EACH);
-    await using gateway = await stage.gateway();
-    await using worker = await stage.worker();
-    using polls = await oneAtATime(stage, gateway);
+    await using gateway = await bench.gateway();
+    await using worker = await bench.worker();
+    using polls = await oneAtATime(bench, gateway);
     // Polls must run first: the calls through the peer repeat the body of the newest model call.
     await polls.poll(each);
-    const portkey = await stage.peer();
+    const portkey = await bench.peer();
     await portkey.calls(`/u7?n=${each}`);
 
     const cpuOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + (cpuUs(pid) ?? Number.NaN), 0);
-    const ourCpu = () => cpuOf([gateway.pid, worker.pid]) + stage.redisCpu() + stage.postgresCpu();
+    const ourCpu = () => cpuOf([gateway.pid, worker.pid]) + bench.redisCpu() + bench.postgresCpu();
     const found = await interleaved(
       {
         'one poll at a time': async () => {
@@ -38,7 +38,7 @@ export const peer: Row = {
           return { p25: lowerQuartile(took), p50: median(took) };
         },
         'one set at a time': () => portkey.calls(`/u7?n=${each}`),
-        [`${AT_ONCE} polls at once`]: (windowMs) => pollsAtOnce(stage, gateway.port, ourCpu, windowMs),
+        [`${AT_ONCE} polls at once`]: (windowMs) => pollsAtOnce(bench, gateway.port, ourCpu, windowMs),
         async [`${AT_ONCE} sets at once`](windowMs) {
           const before = cpuOf([portkey.pid]);
           const { made, wall } = await portkey.calls(`/sets?ms=${windowMs}&at_once=${AT_ONCE}`);
@@ -82,8 +82,8 @@ const latency = (quartile: string, ours: number, theirs: number): Line => ({
   moonshot: 0.33,
 });
 
-async function pollsAtOnce(stage: Stage, port: number, cpu: () => number, windowMs: number) {
-  await using load = await startFullLoad({ port, connections: AT_ONCE, next: () => pollRequest(stage, '/api/poll') });
+async function pollsAtOnce(bench: Bench, port: number, cpu: () => number, windowMs: number) {
+  await using load = await startFullLoad({ port, connections: AT_ONCE, next: () => pollRequest(bench, '/api/poll') });
   await sleep(Math.min(WARM_UP_MS, windowMs));
   const begun = { answered: load.answered, cpu: cpu(), at: performance.now() };
   await sleep(windowMs);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench } from '../bench.ts';
 import { ms, type Row } from '../bench-row.ts';
 import { acceptOne } from '../opened-polls.ts';
 import { publishMs } from '../publishes.ts';
-import type { Stage } from '../stage.ts';
 import { interleaved, median } from '../windows.ts';
 
 const EACH = 30;
@@ -12,13 +12,13 @@ const TIMEOUT_MS = 10_000;
 export const queue: Row = {
   id: 'queue',
   about: 'from enqueueing to the first model call against PUBLISH to message (P0)',
-  async measure(stage, plan) {
-    await using _worker = await stage.worker();
-    await firstCalls(stage, EACH);
+  async measure(bench, plan) {
+    await using _worker = await bench.worker();
+    await firstCalls(bench, EACH);
     const found = await interleaved(
       {
-        P0: async () => ({ p50: await publishMs(stage.stores.redisUrl, 200) }),
-        first: async () => ({ p50: median(await firstCalls(stage, EACH)) }),
+        P0: async () => ({ p50: await publishMs(bench.stores.redisUrl, 200) }),
+        first: async () => ({ p50: median(await firstCalls(bench, EACH)) }),
       },
       plan,
     );
@@ -38,13 +38,13 @@ export const queue: Row = {
   },
 };
 
-async function firstCalls(stage: Stage, times: number): Promise<number[]> {
-  const { port } = await stage.models();
+async function firstCalls(bench: Bench, times: number): Promise<number[]> {
+  const { port } = await bench.models();
   const took: number[] = [];
   for (let i = 0; i < times; i++) {
-    const id = await acceptOne(stage);
+    const id = await acceptOne(bench);
     const begun = Number(process.hrtime.bigint()) / 1e6;
-    await stage.stores.bus.enqueuePoll(id);
+    await bench.stores.bus.enqueuePoll(id);
     took.push((await askedAt(port, id)) - begun);
   }
   await fetch(`http://127.0.0.1:${port}/`, { method: 'DELETE' });

@@ -1,10 +1,10 @@
+import type { Bench, Server } from '../bench.ts';
 import { info, ms, type Row } from '../bench-row.ts';
 import { openEventReader } from '../event-reader.ts';
 import { answerReader, connectTo, requestBytes } from '../http-bytes.ts';
 import { openedPolls } from '../opened-polls.ts';
 import { pollRequest, sampleSnapshot, statusRequests } from '../polls.ts';
 import { publishMs } from '../publishes.ts';
-import type { Server, Stage } from '../stage.ts';
 import { interleaved, median } from '../windows.ts';
 
 const EACH = 40;
@@ -13,23 +13,23 @@ const EACH = 40;
 export const relay: Row = {
   id: 'relay',
   about: 'first event of a stream against a plain GET; from PUBLISH to the reader against P0',
-  async measure(stage, plan) {
-    const hello = await stage.hello();
-    await using gateway = await stage.gateway();
-    const [running] = await openedPolls(stage, 1);
-    await stage.stores.bus.runs.open(running!, 1, stage.accountId, sampleSnapshot(running!, 3));
-    const [look] = statusRequests(stage, [running!]);
+  async measure(bench, plan) {
+    const hello = await bench.hello();
+    await using gateway = await bench.gateway();
+    const [running] = await openedPolls(bench, 1);
+    await bench.stores.bus.runs.open(running!, 1, bench.accountId, sampleSnapshot(running!, 3));
+    const [look] = statusRequests(bench, [running!]);
     const found = await interleaved(
       {
         GET: async () => ({ p50: await getMs(hello, requestBytes('GET', '/h')) }),
         status: async () => ({ p50: await getMs(gateway, look!) }),
-        first: async () => ({ p50: await firstEventMs(stage, gateway) }),
-        P0: async () => ({ p50: await publishMs(stage.stores.redisUrl, 200) }),
-        relay: async () => ({ p50: await relayMs(stage, gateway, 200) }),
+        first: async () => ({ p50: await firstEventMs(bench, gateway) }),
+        P0: async () => ({ p50: await publishMs(bench.stores.redisUrl, 200) }),
+        relay: async () => ({ p50: await relayMs(bench, gateway, 200) }),
       },
       plan,
     );
-    await stage.forgetPolls();
+    await bench.forgetPolls();
     const p50 = (name: string): number => found[name]!.p50!;
     return [
       {
@@ -72,20 +72,20 @@ async function getMs({ port }: Server, bytes: Buffer): Promise<number> {
   return median(took);
 }
 
-async function firstEventMs(stage: Stage, { port }: Server): Promise<number> {
+async function firstEventMs(bench: Bench, { port }: Server): Promise<number> {
   const took: number[] = [];
   for (let i = 0; i < EACH; i++) {
     const begun = performance.now();
-    const stream = await openEventReader(port, pollRequest(stage, '/api/poll/stream'));
+    const stream = await openEventReader(port, pollRequest(bench, '/api/poll/stream'));
     took.push((await stream.reached(1)) - begun);
     stream.close();
   }
   return median(took);
 }
 
-async function relayMs(stage: Stage, { port }: Server, times: number): Promise<number> {
-  const { bus, query } = stage.stores;
-  const stream = await openEventReader(port, pollRequest(stage, '/api/poll/stream'));
+async function relayMs(bench: Bench, { port }: Server, times: number): Promise<number> {
+  const { bus, query } = bench.stores;
+  const stream = await openEventReader(port, pollRequest(bench, '/api/poll/stream'));
   await stream.reached(1);
   const [newest] = await query<{ id: string }>('select id from polls order by created_at desc limit 1');
   const took: number[] = [];

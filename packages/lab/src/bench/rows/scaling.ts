@@ -3,11 +3,11 @@ import { machineBusy } from '../../fixture/machine-busy.ts';
 import { cpuUs } from '../../fixture/process-cpu.ts';
 import { asPercent } from '../../terminal/table.ts';
 import { backlogCosts, type WorkerProcess } from '../backlog.ts';
+import type { Bench, Server } from '../bench.ts';
 import { info, type Line, type Row } from '../bench-row.ts';
 import { startFullLoad } from '../full-load.ts';
 import { paced } from '../paced-load.ts';
 import { pollRequest } from '../polls.ts';
-import type { Server, Stage } from '../stage.ts';
 import { interleaved, type MeasurePlan, sized } from '../windows.ts';
 
 const COUNTS = [1, 2, 4];
@@ -19,8 +19,8 @@ const RATES = [10, 100];
 export const scaling: Row = {
   id: 'scaling',
   about: 'polls per second with 1, 2 and 4 workers and gateways; Redis and Postgres per poll at 10 times the load',
-  async measure(stage, plan) {
-    return [...(await workers(stage, plan)), ...(await gateways(stage, plan)), ...(await loads(stage, plan))];
+  async measure(bench, plan) {
+    return [...(await workers(bench, plan)), ...(await gateways(bench, plan)), ...(await loads(bench, plan))];
   },
 };
 
@@ -30,19 +30,19 @@ const shares = (parts: Readonly<Record<string, number>>, wallUs: number, busy: n
     .map(([name, us]) => `${name} ${(us / wallUs).toFixed(2)}`)
     .join(', ')} cores; machine ${asPercent(busy, 0)} busy`;
 
-async function workers(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
+async function workers(bench: Bench, plan: MeasurePlan): Promise<Line[]> {
   await using made = new AsyncDisposableStack();
   const all: WorkerProcess[] = [];
-  for (let i = 0; i < Math.max(...COUNTS); i++) all.push(made.use(await stage.worker()));
+  for (let i = 0; i < Math.max(...COUNTS); i++) all.push(made.use(await bench.worker()));
   const backlog = sized(plan, BACKLOG);
-  await backlogCosts(stage, all, backlog);
+  await backlogCosts(bench, all, backlog);
   const running = (size: number) => async () => {
     // The other workers exist but are paused, so that nothing needs to start between windows.
     const held = all.slice(size);
     for (const { pid } of held) process.kill(pid, 'SIGSTOP');
     const busy = machineBusy();
     try {
-      const costs = await backlogCosts(stage, all.slice(0, size), backlog);
+      const costs = await backlogCosts(bench, all.slice(0, size), backlog);
       return { ...costs, busy: busy() };
     } finally {
       for (const { pid } of held) process.kill(pid, 'SIGCONT');
@@ -60,14 +60,14 @@ async function workers(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
   });
 }
 
-async function gateways(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
+async function gateways(bench: Bench, plan: MeasurePlan): Promise<Line[]> {
   await using made = new AsyncDisposableStack();
   const all: Server[] = [];
-  for (let i = 0; i < Math.max(...COUNTS); i++) all.push(made.use(await stage.gateway()));
-  const accepting = (size: number) => (ms: number) => acceptCosts(stage, all.slice(0, size), ms);
-  await acceptCosts(stage, all, plan.windowMs);
+  for (let i = 0; i < Math.max(...COUNTS); i++) all.push(made.use(await bench.gateway()));
+  const accepting = (size: number) => (ms: number) => acceptCosts(bench, all.slice(0, size), ms);
+  await acceptCosts(bench, all, plan.windowMs);
   const found = await interleaved(Object.fromEntries(COUNTS.map((size) => [`${size}`, accepting(size)])), plan);
-  await stage.forgetPolls();
+  await bench.forgetPolls();
   return COUNTS.map((size) => {
     const { gateway, redis, postgres, wall, busy } = found[`${size}`]!;
     const parts = { gateways: gateway!, Redis: redis!, Postgres: postgres! };
@@ -79,9 +79,9 @@ async function gateways(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
   });
 }
 
-async function acceptCosts(stage: Stage, servers: readonly Server[], ms: number) {
+async function acceptCosts(bench: Bench, servers: readonly Server[], ms: number) {
   await using load = new AsyncDisposableStack();
-  const next = () => pollRequest(stage, '/api/polls');
+  const next = () => pollRequest(bench, '/api/polls');
   const connections = Math.max(1, Math.floor(AT_ONCE / servers.length));
   const loads = await Promise.all(servers.map(({ port }) => startFullLoad({ port, connections, next })));
   for (const each of loads) load.use(each);
@@ -89,7 +89,7 @@ async function acceptCosts(stage: Stage, servers: readonly Server[], ms: number)
   const read = () => {
     const gateway = servers.reduce((sum, { pid }) => sum + (cpuUs(pid) ?? Number.NaN), 0);
     const answered = loads.reduce((sum, each) => sum + each.answered, 0);
-    return { gateway, redis: stage.redisCpu(), postgres: stage.postgresCpu(), answered, at: performance.now() };
+    return { gateway, redis: bench.redisCpu(), postgres: bench.postgresCpu(), answered, at: performance.now() };
   };
   const busy = machineBusy();
   const before = read();
@@ -105,18 +105,18 @@ async function acceptCosts(stage: Stage, servers: readonly Server[], ms: number)
   };
 }
 
-async function loads(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
-  await using gateway = await stage.gateway();
-  await using _worker = await stage.worker();
+async function loads(bench: Bench, plan: MeasurePlan): Promise<Line[]> {
+  await using gateway = await bench.gateway();
+  await using _worker = await bench.worker();
   const at = (perSecond: number) => async (ms: number) => {
-    const [redis, postgres] = [stage.redisCpu(), stage.postgresCpu()];
-    const next = () => pollRequest(stage, '/api/poll');
+    const [redis, postgres] = [bench.redisCpu(), bench.postgresCpu()];
+    const next = () => pollRequest(bench, '/api/poll');
     const { asked, statuses } = await paced({ ...gateway, perSecond, ms, signal: plan.signal, next });
     if (statuses.get(200) !== asked) throw new Error(`of ${asked} polls ${statuses.get(200) ?? 0} were answered well`);
-    return { redis: (stage.redisCpu() - redis) / asked, postgres: (stage.postgresCpu() - postgres) / asked };
+    return { redis: (bench.redisCpu() - redis) / asked, postgres: (bench.postgresCpu() - postgres) / asked };
   };
   await at(RATES[1]!)(plan.windowMs);
-  const idle = await perIdleSecond(stage, plan.windowMs * 3);
+  const idle = await perIdleSecond(bench, plan.windowMs * 3);
   const longer = { ...plan, windowMs: plan.windowMs * 2 };
   const found = await interleaved(Object.fromEntries(RATES.map((rate) => [`${rate}`, at(rate)])), longer);
   const lines = RATES.map((rate) => {
@@ -133,9 +133,9 @@ async function loads(stage: Stage, plan: MeasurePlan): Promise<Line[]> {
 }
 
 /** The cost of leases, sweeps, heartbeats and model health, which runs even without polls. */
-async function perIdleSecond(stage: Stage, ms: number) {
-  const [redis, postgres] = [stage.redisCpu(), stage.postgresCpu()];
+async function perIdleSecond(bench: Bench, ms: number) {
+  const [redis, postgres] = [bench.redisCpu(), bench.postgresCpu()];
   await sleep(ms);
   const perSecond = (us: number) => (us * 1_000) / ms;
-  return { redis: perSecond(stage.redisCpu() - redis), postgres: perSecond(stage.postgresCpu() - postgres) };
+  return { redis: perSecond(bench.redisCpu() - redis), postgres: perSecond(bench.postgresCpu() - postgres) };
 }

@@ -9,7 +9,7 @@ const JOBS = 1_000;
 export const shards: Row = {
   id: 'shards',
   about: 'CPU of a job in the queue, and of the fullest master, with 1, 4 and 16 shards on 1 and 3 masters',
-  async measure(_stage, plan) {
+  async measure(_bench, plan) {
     await using one = await openQueueServers(1);
     await using three = await openQueueServers(3);
     const jobs = sized(plan, JOBS);

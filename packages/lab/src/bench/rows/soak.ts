@@ -1,8 +1,8 @@
 import { rssBytes } from '../../fixture/rss-bytes.ts';
+import type { Bench } from '../bench.ts';
 import { info, type Line, type Row } from '../bench-row.ts';
 import { paced } from '../paced-load.ts';
 import { pollRequest } from '../polls.ts';
-import type { Stage } from '../stage.ts';
 import { lowerQuartile, median } from '../windows.ts';
 
 const PER_SECOND = 10;
@@ -15,22 +15,22 @@ export const soak: Row = {
   id: 'soak',
   about: `memory, tables and queue while ${PER_SECOND} polls per second run for --minutes`,
   long: true,
-  async measure(stage, plan) {
-    await using gateway = await stage.gateway({ heapMb: HEAP_MB });
-    await using worker = await stage.worker({ heapMb: HEAP_MB });
+  async measure(bench, plan) {
+    await using gateway = await bench.gateway({ heapMb: HEAP_MB });
+    await using worker = await bench.worker({ heapMb: HEAP_MB });
     const steps = Math.max(2, Math.round((plan.soakMinutes * 60_000) / STEP_MS));
     const samples: Sample[] = [];
     const statuses = new Map<number, number>();
     const took: number[] = [];
     for (let step = 0; step < steps; step++) {
       plan.onWindow(step, steps, 'soak');
-      const next = () => pollRequest(stage, '/api/poll');
+      const next = () => pollRequest(bench, '/api/poll');
       const ms = plan.windowMs < 500 ? plan.windowMs : STEP_MS;
       const found = await paced({ ...gateway, perSecond: PER_SECOND, ms, signal: plan.signal, next });
       plan.signal.throwIfAborted();
       for (const [status, n] of found.statuses) statuses.set(status, (statuses.get(status) ?? 0) + n);
       took.push(median(found.took));
-      samples.push(await look(stage, gateway.pid, worker.pid));
+      samples.push(await look(bench, gateway.pid, worker.pid));
     }
     return report(samples, statuses, took);
   },
@@ -46,7 +46,7 @@ interface Sample {
   polls: number;
 }
 
-async function look({ stores }: Stage, gateway: number, worker: number): Promise<Sample> {
+async function look({ stores }: Bench, gateway: number, worker: number): Promise<Sample> {
   const { bus, query } = stores;
   const info = await bus.redis.info('memory');
   const { waiting, active } = await bus.queueCounts();

@@ -9,14 +9,14 @@ import { interleaved, sized } from '../windows.ts';
 export const status: Row = {
   id: 'status',
   about: 'status of running and finished sessions against a hello (H) and a hello with one Redis GET (G)',
-  async measure(stage, plan) {
-    const hello = await stage.hello();
-    await using gateway = await stage.gateway();
-    const running = await openedPolls(stage, sized(plan, 200));
-    for (const id of running) await stage.stores.bus.runs.open(id, 1, stage.accountId, sampleSnapshot(id, 3));
-    const finished = await openedPolls(stage, sized(plan, 200), 'ended');
+  async measure(bench, plan) {
+    const hello = await bench.hello();
+    await using gateway = await bench.gateway();
+    const running = await openedPolls(bench, sized(plan, 200));
+    for (const id of running) await bench.stores.bus.runs.open(id, 1, bench.accountId, sampleSnapshot(id, 3));
+    const finished = await openedPolls(bench, sized(plan, 200), 'ended');
     const get = (ids: readonly string[], status = 200, headers: Record<string, string> = {}) => {
-      const next = inTurn(statusRequests(stage, ids, headers));
+      const next = inTurn(statusRequests(bench, ids, headers));
       return (ms: number) => costPerAnswer({ ...gateway, next, status }, ms);
     };
     const plain = (path: string) => (ms: number) =>
@@ -31,7 +31,7 @@ export const status: Row = {
       },
       plan,
     );
-    await stage.forgetPolls();
+    await bench.forgetPolls();
     const [h, g] = [found.H!.cpu!, found.G!.cpu!];
     const line = (
       quantity: string,

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rssBytes } from '../../fixture/rss-bytes.ts';
+import type { Bench, Server } from '../bench.ts';
 import type { Row } from '../bench-row.ts';
 import { costPerAnswer } from '../cost.ts';
 import { type EventReader, openEventReader } from '../event-reader.ts';
 import { openedPolls } from '../opened-polls.ts';
 import { inTurn, pollRequest, sampleSnapshot, statusRequests } from '../polls.ts';
-import type { Server, Stage } from '../stage.ts';
 import { sized } from '../windows.ts';
 
 const STREAMS = 5_000;
@@ -18,23 +18,23 @@ const TIMEOUT_MS = 30_000;
 export const streams: Row = {
   id: 'streams',
   about: `${STREAMS} streams of as many polls on one gateway: memory of each, events lost`,
-  async measure(stage, plan) {
+  async measure(bench, plan) {
     const total = sized(plan, STREAMS);
-    await using gateway = await stage.gateway();
+    await using gateway = await bench.gateway();
     // Warm-up: any load allocates memory for good that is not due to streams, such as compiled code and a young
     // generation of full size.
-    const [one] = await openedPolls(stage, 1);
+    const [one] = await openedPolls(bench, 1);
     await costPerAnswer(
-      { ...gateway, next: inTurn(statusRequests(stage, [one!])), status: 200 },
+      { ...gateway, next: inTurn(statusRequests(bench, [one!])), status: 200 },
       Math.max(50, sized(plan, WARM_MS)),
     );
-    await closeAll(await openAll(stage, gateway, Math.min(total, 500), () => {}));
+    await closeAll(await openAll(bench, gateway, Math.min(total, 500), () => {}));
     await sleep(2_000);
     const before = rssBytes(gateway.pid);
-    const open = await openAll(stage, gateway, total, (done) => plan.onWindow(done, total, 'streams'));
+    const open = await openAll(bench, gateway, total, (done) => plan.onWindow(done, total, 'streams'));
     // Includes polls of streams that were closed again.
-    const polls = await stage.stores.query<{ id: string }>("select id from polls where status = 'running'");
-    const { bus } = stage.stores;
+    const polls = await bench.stores.query<{ id: string }>("select id from polls where status = 'running'");
+    const { bus } = bench.stores;
     for (let seq = 1; seq <= NEWS; seq++) {
       plan.signal.throwIfAborted();
       await Promise.all(
@@ -47,7 +47,7 @@ export const streams: Row = {
     await sleep(2_000);
     const each = (rssBytes(gateway.pid) - before) / total / 1_000;
     await closeAll(open);
-    await stage.forgetPolls();
+    await bench.forgetPolls();
     const lost = total * (NEWS + 1) - heard;
     return [
       {
@@ -74,11 +74,11 @@ export const streams: Row = {
   },
 };
 
-async function openAll(stage: Stage, { port }: Server, count: number, onOpen: (done: number) => void) {
+async function openAll(bench: Bench, { port }: Server, count: number, onOpen: (done: number) => void) {
   const open: EventReader[] = [];
   const work = async (): Promise<void> => {
     while (open.length < count) {
-      const stream = await openEventReader(port, pollRequest(stage, '/api/poll/stream'));
+      const stream = await openEventReader(port, pollRequest(bench, '/api/poll/stream'));
       open.push(stream);
       await stream.reached(1);
       onOpen(open.length);

@@ -8,15 +8,15 @@ const EACH = 40;
 export const sync: Row = {
   id: 'sync',
   about: 'a synchronous poll of seven models against seven raw calls at once (U7)',
-  async measure(stage, plan) {
+  async measure(bench, plan) {
     const each = sized(plan, EACH);
-    await using gateway = await stage.gateway();
-    await using _worker = await stage.worker();
-    using polls = await oneAtATime(stage, gateway);
+    await using gateway = await bench.gateway();
+    await using _worker = await bench.worker();
+    using polls = await oneAtATime(bench, gateway);
     await polls.poll(each);
     const found = await interleaved(
       {
-        U7: () => stage.calls(`/u7?n=${each}`),
+        U7: () => bench.calls(`/u7?n=${each}`),
         poll: async () => ({ p50: median(await polls.poll(each)) }),
       },
       plan,

@@ -7,11 +7,11 @@ const SESSIONS = 20;
 export const wait: Row = {
   id: 'wait',
   about: 'requests a client makes after it began a session, with Prefer: wait',
-  async measure(stage) {
-    await using gateway = await stage.gateway({ afterMs: 500 });
-    await using _worker = await stage.worker({ afterMs: 500 });
+  async measure(bench) {
+    await using gateway = await bench.gateway({ afterMs: 500 });
+    await using _worker = await bench.worker({ afterMs: 500 });
     const origin = `http://127.0.0.1:${gateway.port}`;
-    const key = inTurn(stage.keys);
+    const key = inTurn(bench.keys);
     let most = 0;
     let sum = 0;
     const session = async (): Promise<void> => {

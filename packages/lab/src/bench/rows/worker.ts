@@ -8,12 +8,12 @@ const BACKLOG = 600;
 export const worker: Row = {
   id: 'worker',
   about: 'polls per worker core, seven calls each, against raw model calls (C)',
-  async measure(stage, plan) {
+  async measure(bench, plan) {
     const backlog = sized(plan, BACKLOG);
-    await using worker = await stage.worker();
-    await backlogCosts(stage, [worker], backlog);
+    await using worker = await bench.worker();
+    await backlogCosts(bench, [worker], backlog);
     const found = await interleaved(
-      { C: (ms) => stage.calls(`/c?ms=${ms}`), polls: () => backlogCosts(stage, [worker], backlog) },
+      { C: (ms) => bench.calls(`/c?ms=${ms}`), polls: () => backlogCosts(bench, [worker], backlog) },
       plan,
     );
     const { C, polls } = found;

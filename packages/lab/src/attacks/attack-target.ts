@@ -7,10 +7,10 @@ import { startModule } from '../fixture/modules.ts';
 import { NO_RATE_LIMITS } from '../fixture/no-rate-limits.ts';
 import { openStores, type Servers, type Stores } from '../fixture/stores.ts';
 
-// The target of an attack: one gateway in its own process, with its own stores, a funded account and a key. Its rate
+// What an attack is aimed at: one gateway in its own process, with its own stores, a funded account and a key. Its rate
 // limits refuse nothing, unless an attack sets others.
 
-export interface Field extends AsyncDisposable {
+export interface AttackTarget extends AsyncDisposable {
   readonly stores: Stores;
   readonly group: ProcessGroup;
   readonly port: number;
@@ -21,11 +21,11 @@ export interface Field extends AsyncDisposable {
   readonly panels: ReturnType<typeof loadPanels>;
   /** A key of the same account that was revoked. */
   revokedKey(): Promise<string>;
-  /** Environment for workers and models of this field. */
+  /** Environment of the gateway, for workers beside it. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-export async function openField(servers: Servers, more: Record<string, string> = {}): Promise<Field> {
+export async function openAttackTarget(servers: Servers, more: Record<string, string> = {}): Promise<AttackTarget> {
   await using made = new AsyncDisposableStack();
   const stores = made.use(await openStores(servers));
   const group = made.use(await openThrowAwayGroup('an attack'));
@@ -71,14 +71,14 @@ export async function openField(servers: Servers, more: Record<string, string> =
 
 export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-/** Number of poll channels of this field that have a subscriber. */
-export async function watchedPolls({ stores: { bus, redisPrefix } }: Field): Promise<number> {
+/** Number of poll channels of this target that have a subscriber. */
+export async function watchedPolls({ stores: { bus, redisPrefix } }: AttackTarget): Promise<number> {
   // Channels for cancellations and deletions, which every gateway subscribes to, have no poll id in their names.
   const channels = (await bus.redis.call('PUBSUB', 'CHANNELS', `*${redisPrefix}*ps_*`)) as unknown[];
   return channels.length;
 }
 
-export async function countRunningPolls({ stores }: Pick<Field, 'stores'>): Promise<number> {
+export async function countRunningPolls({ stores }: Pick<AttackTarget, 'stores'>): Promise<number> {
   const [row] = await stores.query<{ n: number }>(`select count(*)::int as n from polls where status = 'running'`);
   return row?.n ?? 0;
 }

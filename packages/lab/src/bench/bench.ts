@@ -29,7 +29,7 @@ export interface ProcessUnderTest extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-export interface Stage extends AsyncDisposable {
+export interface Bench extends AsyncDisposable {
   readonly stores: Stores;
   readonly panels: Panels;
   readonly accountId: string;
@@ -45,7 +45,7 @@ export interface Stage extends AsyncDisposable {
   /** The results of the raw calls: `/c?ms=1000`, `/u7?n=40` or `/sets?ms=1000&at_once=32`. */
   calls(path: string): Promise<Record<string, number>>;
   /** The same calls through the gateway that we compare with. */
-  peer(): Promise<Server & Pick<Stage, 'calls'>>;
+  peer(): Promise<Server & Pick<Bench, 'calls'>>;
   /** Starts a new one each time. `afterMs`: the time models take; `heapMb`: the heap limit. */
   gateway(options?: AppOptions): Promise<Server & ProcessUnderTest>;
   worker(options?: WorkerOptions): Promise<ProcessUnderTest>;
@@ -66,7 +66,7 @@ interface WorkerOptions extends AppOptions {
   concurrency?: number;
 }
 
-export interface StageOptions {
+export interface BenchOptions {
   databaseUrl: string;
   redisUrl: string;
   /** Folder of the bundles; without it, the sources are run. */
@@ -75,7 +75,7 @@ export interface StageOptions {
   nodeOptions?: string | undefined;
 }
 
-export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }: StageOptions): Promise<Stage> {
+export async function openBench({ databaseUrl, redisUrl, bundles, nodeOptions }: BenchOptions): Promise<Bench> {
   await using made = new AsyncDisposableStack();
   const stores = made.use(await openStores({ databaseUrl, redisUrl }));
   const group = made.use(await openThrowAwayGroup('a bench'));
@@ -190,7 +190,7 @@ async function baseline(group: ProcessGroup, name: string, env: Record<string, s
 }
 
 const callsOf =
-  ({ port }: Server): Stage['calls'] =>
+  ({ port }: Server): Bench['calls'] =>
   async (path) => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`);
     if (!answer.ok) throw new Error(`raw calls: ${await answer.text()}`);
