@@ -11,8 +11,10 @@ export interface PollCosts {
   walBytes: number;
 }
 
-/** By `npm run bench -- --only life,shards,soak` on shared cores of an EPYC; infra/capacity.md says where each comes from,
- * docs/proof.md has every run. */
+/**
+ * Measured by `npm run bench -- --only life,shards,soak` on shared cores of an EPYC. infra/capacity.md says where each
+ * figure comes from; docs/proof.md has every run.
+ */
 export const MEASURED: PollCosts = {
   gatewayUs: 530,
   workerUs: 940,
