@@ -58,7 +58,7 @@ export async function comeByLogin(world: Paying, name: string): Promise<DayUser 
 
 async function made(world: Paying, person: DayUser): Promise<DayUser> {
   const secret = await world.call({ way: 'webhook secret', path: '/api/webhook-endpoints/account/secret', by: person });
-  if (secret.isExpected) world.receiver.learnSecret(secret.read(Secret).secret);
+  if (secret.isExpected) world.receiver.learnSecret(person.accountId, secret.read(Secret).secret);
   return person;
 }
 
