@@ -242,6 +242,14 @@ t.test('what KEDA is given as a secret is made without a newline, and it can be 
   t.ok(readme.includes(`get hpa keda-hpa-${named(base, 'ScaledObject', 'worker').metadata.name}`));
 });
 
+t.test('the page makes the secret of each process with the URL of its own role', async (t) => {
+  const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
+  for (const app of ['gateway', 'worker']) {
+    const url = `--from-file=database_url=${app}_database_url`;
+    t.match(readme, new RegExp(`create secret generic eloquentpoll-${app} (?:.*\\\\\n)*.*${url}\\b`));
+  }
+});
+
 t.test('workers of an installation follow its own polls, in whichever namespace it is', async (t) => {
   const queryOf = (all: Manifest[]) => named(all, 'ScaledObject', 'worker').spec.triggers[0].metadata.query;
   const counted = (namespace: string) =>

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { firing, type SampleSeries } from '../src/attacks/alarm-expression.ts';
+import { firing, type SampleSeries, seriesBetween } from '../src/attacks/alarm-expression.ts';
 
 // Alarms whose expressions are easily wrong, over what two scrapes found.
 
@@ -42,4 +42,10 @@ t.test('a ledger that is violated pages by its namespace', async (t) => {
     return { name: 'eloquentpoll_ledger_violations', labels: { namespace, pod: '1' }, before: 0, after };
   };
   t.match(firing('LedgerViolated', [violated('a', 0), violated('b', 2)]), [{ labels: { namespace: 'b' }, value: 2 }]);
+});
+
+t.test('a counter that was not there at the first scrape has no increase, as in Prometheus', async (t) => {
+  const lines = (refused: number) => `eloquentpoll_polls_refused_total{namespace="a",reason="free_spent"} ${refused}\n`;
+  t.same(firing('FreePoolEmpty', seriesBetween('', lines(3))), []);
+  t.match(firing('FreePoolEmpty', seriesBetween(lines(2), lines(3))), [{ labels: { namespace: 'a' }, value: 1 }]);
 });

@@ -151,32 +151,35 @@ const failedVote = (model_id: string, error: string) => ({
 t.test('a webhook that comes before its secret is judged when it is known, or at the end', async (t) => {
   const diary = new Diary();
   await using receiver = await openReceiver(diary, 2);
-  const send = (id: string, secret: string, to: string) => {
+  const send = (id: string, secret: string, owner: string) => {
     const body = JSON.stringify({ data: { session_id: `session of ${id}` } });
     const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
     const signature = createHmac('sha256', key).update(`${id}.1.${body}`).digest('base64');
     const headers = { 'webhook-id': id, 'webhook-timestamp': '1', 'webhook-signature': `v1,${signature}` };
-    return fetch(receiver.urlFor(to), { method: 'POST', headers, body });
+    return fetch(receiver.urlFor(owner), { method: 'POST', headers, body });
   };
   const [known, late, never] = ['one', 'two', 'three'].map(
     (text) => `whsec_${Buffer.from(text).toString('base64')}`,
   ) as [string, string, string];
-  receiver.learnSecret(known);
+  receiver.learnSecret('first', known);
   for (const id of ['a', 'b', 'c']) receiver.expectPoll(`session of ${id}`);
   await send('a', known, 'first');
   await send('b', late, 'second');
   await send('c', never, 'third');
   t.match(receiver.figures(), { received: 1, missing: ['session of b', 'session of c'] });
-  receiver.learnSecret(late);
+  receiver.learnSecret('second', late);
   t.match(receiver.figures(), { received: 2, missing: ['session of c'] });
   t.same(diary.wrong, [], 'nothing is wrong while a secret may still come');
   receiver.settle();
-  t.match(diary.wrong, [/c to \/third is not signed/]);
+  t.match(diary.wrong, [/c to third is not signed/]);
   receiver.settle();
   t.equal(diary.wrongCount, 1, 'it is called wrong once');
+  await send('d', late, 'first');
+  receiver.settle();
+  t.match(diary.wrong[1], /d to first is not signed/, 'a secret counts only for its own account or endpoint');
   for (let i = 0; i <= 2; i++) await send(`${i}`, never, 'many');
-  t.equal(diary.wrongCount, 2, 'beyond the bound the oldest is called wrong at once');
-  t.match(diary.wrong[1], / 0 to \/many /);
+  t.equal(diary.wrongCount, 3, 'beyond the bound the oldest is called wrong at once');
+  t.match(diary.wrong[2], / 0 to many /);
 });
 
 t.test(

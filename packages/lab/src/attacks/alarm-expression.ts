@@ -11,11 +11,11 @@ import { parse } from 'yaml';
 
 type SampleLabels = Readonly<Record<string, string>>;
 
-/** One series at both scrapes; `after` is null if its process has ended by then. */
+/** One series at both scrapes; null where it was not there yet, or not any more. */
 export interface SampleSeries {
   readonly name: string;
   readonly labels: SampleLabels;
-  readonly before: number;
+  readonly before: number | null;
   readonly after: number | null;
 }
 
@@ -113,7 +113,10 @@ function evaluate(expr: string, world: World): Value {
     const inRange = () => child(child(body, 'MatrixSelector'), 'VectorSelector');
     switch (text(child(node, 'FunctionIdentifier'))) {
       case 'increase':
-        return seriesOf(inRange()).map(({ labels, before, after }) => ({ labels, value: (after ?? before) - before }));
+        // A counter that was not there at the first scrape has no increase, however high it begins.
+        return seriesOf(inRange()).flatMap(({ labels, before, after }) =>
+          before === null ? [] : [{ labels, value: (after ?? before) - before }],
+        );
       case 'present_over_time':
         return either(instant(inRange(), 'before'), instant(inRange(), 'after'), same).map(({ labels }) => ({
           labels,
@@ -205,7 +208,7 @@ export const seriesBetween = (before: string, after: string): SampleSeries[] => 
   return [...readScrape(after)].map(([key, { name, labels, value }]) => ({
     name,
     labels,
-    before: first.get(key)?.value ?? 0,
+    before: first.get(key)?.value ?? null,
     after: value,
   }));
 };

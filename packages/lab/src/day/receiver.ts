@@ -9,11 +9,12 @@ import type { Diary } from './diary.ts';
 // event may arrive before the answer with its endpoint's secret; it is then checked as soon as the secret is known.
 
 export interface Receiver extends AsyncDisposable {
-  /** Adds the secret of an account or endpoint; events signed with any other secret are wrong. */
-  learnSecret(secret: string): void;
-  /** All secrets are known: events that match none of them are wrong. */
+  /** Adds the secret of an account or endpoint; events to its address that are signed with another one are wrong. */
+  learnSecret(owner: string, secret: string): void;
+  /** All secrets are known: events that match none of their owner are wrong. */
   settle(): void;
-  urlFor(name: string): string;
+  /** The address for the events of an account or endpoint. */
+  urlFor(owner: string): string;
   /** Expects a message about the end of this poll. */
   expectPoll(sessionId: string): void;
   figures(): { received: number; repeated: number; expected: number; missing: string[] };
@@ -21,8 +22,8 @@ export interface Receiver extends AsyncDisposable {
 
 interface WebhookArrival {
   id: string;
-  /** The path that the message was sent to. */
-  to: string;
+  /** The account or endpoint whose address the message was sent to. */
+  owner: string;
   signed: string;
   signatures: readonly string[];
   sessionId: string | undefined;
@@ -34,7 +35,7 @@ const MAX_UNPROVEN = 1_000;
 const WebhookMessage = Type.Object({ data: Type.Object({ session_id: Type.Optional(Type.String()) }) });
 
 export async function openReceiver(diary: Diary, maxUnproven = MAX_UNPROVEN): Promise<Receiver> {
-  const secrets = new Set<string>();
+  const secrets = new Map<string, string>();
   const expected = new Set<string>();
   const ended = new Set<string>();
   const messages = new Set<string>();
@@ -43,9 +44,14 @@ export async function openReceiver(diary: Diary, maxUnproven = MAX_UNPROVEN): Pr
 
   async function receive(request: IncomingMessage): Promise<void> {
     const arrival = await readArrival(request);
-    if ([...secrets].some((secret) => isSignedWith(secret, arrival))) return accept(arrival);
+    if (isProven(arrival)) return accept(arrival);
     unproven.push(arrival);
     if (unproven.length > maxUnproven) refuse(unproven.shift()!);
+  }
+
+  function isProven(arrival: WebhookArrival): boolean {
+    const secret = secrets.get(arrival.owner);
+    return secret !== undefined && isSignedWith(secret, arrival);
   }
 
   function accept({ id, sessionId }: WebhookArrival): void {
@@ -54,13 +60,13 @@ export async function openReceiver(diary: Diary, maxUnproven = MAX_UNPROVEN): Pr
     if (sessionId) ended.add(sessionId);
   }
 
-  const refuse = ({ id, to }: WebhookArrival) =>
-    diary.note(`webhook: ${id} to ${to} is not signed with a secret that was given out`);
+  const refuse = ({ id, owner }: WebhookArrival) =>
+    diary.note(`webhook: ${id} to ${owner} is not signed with the secret of this account or endpoint`);
 
-  function learnSecret(secret: string): void {
-    secrets.add(secret);
+  function learnSecret(owner: string, secret: string): void {
+    secrets.set(owner, secret);
     for (const arrival of unproven.splice(0))
-      if (isSignedWith(secret, arrival)) accept(arrival);
+      if (isProven(arrival)) accept(arrival);
       else unproven.push(arrival);
   }
 
@@ -75,7 +81,7 @@ export async function openReceiver(diary: Diary, maxUnproven = MAX_UNPROVEN): Pr
   return {
     learnSecret,
     settle: () => unproven.splice(0).forEach(refuse),
-    urlFor: (name) => `http://127.0.0.1:${port}/${name}`,
+    urlFor: (owner) => `http://127.0.0.1:${port}/${owner}`,
     expectPoll: (sessionId) => void expected.add(sessionId),
     figures: () => ({
       received: messages.size,
@@ -97,7 +103,7 @@ async function readArrival(request: IncomingMessage): Promise<WebhookArrival> {
   const id = String(headers['webhook-id']);
   return {
     id,
-    to: url,
+    owner: url.slice(1),
     signed: `${id}.${String(headers['webhook-timestamp'])}.${body}`,
     signatures: String(headers['webhook-signature']).split(' '),
     sessionId: readJson(WebhookMessage, body).data.session_id,

@@ -13,12 +13,9 @@ const MAX_ROWS = 60;
 export const batchAsJson: Activity = async (world) => {
   const rows = newRows(world);
   const requests = rows.map((asked, i) => ({ custom_id: `row ${i}`, ...asked }));
-  await run(
-    world,
-    'batch, JSON',
-    { rows, preset: 'fast' },
-    { body: { requests, preset: 'fast', webhook_url: webhook(world) } },
-  );
+  const by = anyPerson(world);
+  const body = { requests, preset: 'fast', webhook_url: world.receiver.urlFor(by.accountId) };
+  await run(world, 'batch, JSON', { rows, preset: 'fast' }, { body }, by);
 };
 
 export const batchAsCsv: Activity = async (world) => {
@@ -36,8 +33,6 @@ export const batchCanceled: Activity = async (world) => {
 
 const newRows = (world: DayWorld) => Array.from({ length: world.chance.whole(5, MAX_ROWS) }, () => newQuestion(world));
 
-const webhook = ({ receiver, chance }: DayWorld) => receiver.urlFor(`batch-${chance.whole(1, 1e9)}`);
-
 interface AskedRows {
   rows: readonly AskedQuestion[];
   preset: PresetName;
@@ -49,8 +44,8 @@ async function run(
   way: string,
   asked: AskedRows,
   upload: { body: unknown; type?: string },
+  by = anyPerson(world),
 ): Promise<void> {
-  const by = anyPerson(world);
   const begun = await world.call({ way: `${way}: upload`, path: '/api/batches', ...upload, by, expect: [202] });
   if (!begun.isExpected) return;
   const { batch_id: batchId } = begun.read(BegunBatch);

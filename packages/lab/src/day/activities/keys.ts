@@ -68,7 +68,7 @@ export const subscribe: Activity = async (world) => {
   const way = 'webhook endpoint';
   const description = randomUUID();
   const body = {
-    url: world.receiver.urlFor('subscribed'),
+    url: world.receiver.urlFor(description),
     event_types: ['poll.completed', 'poll.failed', 'batch.completed'],
     description,
   };
@@ -76,7 +76,7 @@ export const subscribe: Activity = async (world) => {
   if (made.status === 409) return;
   const endpoint = made.status === 201 ? made.read(NewEndpoint) : await findEndpoint(world, by, description);
   if (!endpoint) return;
-  world.receiver.learnSecret(endpoint.secret);
+  world.receiver.learnSecret(description, endpoint.secret);
   const path = `${ENDPOINTS}/${endpoint.endpoint_id}`;
   await world.call({ way, method: 'POST', path: `${path}/test`, by, expect: [200, 202] });
   const asked = newQuestion(world);

@@ -65,7 +65,7 @@ export async function signUpByLogin(world: Paying, name: string): Promise<DayUse
 /** Webhooks of the account can be judged from now on. */
 async function withWebhookSecret(world: Paying, person: DayUser): Promise<DayUser> {
   const secret = await world.call({ way: 'webhook secret', path: '/api/webhook-endpoints/account/secret', by: person });
-  if (secret.isExpected) world.receiver.learnSecret(secret.read(Secret).secret);
+  if (secret.isExpected) world.receiver.learnSecret(person.accountId, secret.read(Secret).secret);
   return person;
 }
 

@@ -23,8 +23,9 @@ async function begin(
   world: DayWorld,
   way: string,
   more: { service_tier?: 'flex'; [name: string]: unknown } = {},
+  by = anyPerson(world),
 ): Promise<Begun | null> {
-  const [asked, by, preset] = [newQuestion(world), anyPerson(world), anyPreset(world)];
+  const [asked, preset] = [newQuestion(world), anyPreset(world)];
   const body = { ...asked, preset, ...more };
   const panel = presetPanel(preset, more.service_tier);
   const { isExpected, read } = await world.call({ way: `${way}: begin`, path: '/api/polls', body, by, expect: [202] });
@@ -67,7 +68,8 @@ export const flexSession: Activity = async (world) => {
 /** The end is also sent to a webhook receiver, which checks the signature. */
 export const sessionWithWebhook: Activity = async (world) => {
   const way = 'session with a webhook';
-  const begun = await begin(world, way, { webhook_url: world.receiver.urlFor(`poll-${world.chance.whole(1, 1e9)}`) });
+  const by = anyPerson(world);
+  const begun = await begin(world, way, { webhook_url: world.receiver.urlFor(by.accountId) }, by);
   if (!begun) return;
   world.receiver.expectPoll(begun.sessionId);
   if (await untilEnded(world, way, begun)) await readResult(world, way, begun);
