@@ -157,6 +157,23 @@ const PLANTED: Planted[] = [
     tamper: (context) => withRuns(context, { end: async () => true }),
   },
   {
+    bug: 'the first run of each poll fails on a mistake in the code, and the next one makes up for it',
+    seenBy: 'a run of a poll fails only because something that it needs is away',
+    tamper: (context) => ({
+      ...context,
+      leases: {
+        ...context.leases,
+        hold(id, epoch, since) {
+          if (epoch === 1) throw new TypeError('undefined is not a lease');
+          return context.leases.hold(id, epoch, since);
+        },
+        get size() {
+          return context.leases.size;
+        },
+      },
+    }),
+  },
+  {
     bug: 'lost polls are not looked for',
     seenBy: 'every accepted poll ends in time once nothing goes wrong any more',
     tamper: (context) => ({ ...context, polls: { ...context.polls, sweepAlone: async () => false } }),

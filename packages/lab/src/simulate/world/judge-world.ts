@@ -1,6 +1,7 @@
 import type { PollResponse, Vote } from '@eloquentpoll/contracts';
 import { electionFaults, electionIn } from '../../fixture/election.ts';
 import type { Rule } from '../rule.ts';
+import { Unavailable } from './effects.ts';
 import type { Transfer } from './model-ledger.ts';
 import type { PollRow } from './model-store.ts';
 import type { Played } from './play-world.ts';
@@ -188,6 +189,14 @@ export const WORLD_RULES: readonly Rule<Played>[] = [
       found(
         polls(played).find((poll) => poll.status === 'running' || latenessMs(played, poll) > MAX_LATE_MS),
         (poll) => `${poll.id} is ${poll.status}, ${latenessMs(played, poll)} ms late`,
+      ),
+  },
+  {
+    name: 'a run of a poll fails only because something that it needs is away',
+    broken: ({ world }) =>
+      found(
+        world.history.runFailures.find(({ error }) => !(error instanceof Unavailable)),
+        ({ at, pollId, error }) => `${pollId} at ${at}: ${error instanceof Error ? error.stack : error}`,
       ),
   },
   {
