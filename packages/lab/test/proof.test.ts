@@ -92,6 +92,8 @@ t.test('runs add up to a figure with its bound, and each seed of a revision coun
   t.ok(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 2 } })]).isReached);
   t.notOk(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 5 } })]).isReached);
   t.match(figureOf(ROW, [runOf({ counts: { calls: 5 }, figure: 'p99 1 s' })]), { text: 'not measured', bound: null });
+  const byHand = runOf({ experiment: 'T0', counts: {}, figure: '3 of 34' });
+  t.match(figureOf({ ...ROW, rate, needs: [] }, [byHand]), { text: '3 of 34', bound: null, isReached: false }, 'no bound');
   const { rate: _, needs: __, ...plain } = ROW;
   const by = (at: string, figure: string, holds = true) => runOf({ at, figure, holds });
   const days = [by('2026-11-20', 'new', false), by('2026-11-19', 'old')];
@@ -222,13 +224,14 @@ t.test('a row is stale once what it covers has changed, committed or not', async
   await commit();
   t.equal(await standing(), 'current');
   t.equal(await standing('ffffffffffff', digest), 'current', 'the same code in another history');
-  const page = async () => {
+  const page = async (...more: Run[]) => {
     const sections = [{ title: 'All', rows: [ROW] }];
-    const runs = [runOf({ revision: measured })];
+    const runs = [runOf({ revision: measured }), ...more];
     return proofPage({ sections, runs, notes: new Map(), standingOf: await openRevisions(folder) });
   };
   const before = await page();
   t.match(before, /\| as measured \|\n/);
+  t.match(await page(runOf({ revision: null })), /\| as measured, 1 of 2 runs \|\n/, 'the other is of unknown code');
   writeFileSync(join(folder, 'apps/worker/src/a.ts'), '2');
   t.equal(await standing(), 'stale');
   t.equal(await standing(measured, digest), 'stale');

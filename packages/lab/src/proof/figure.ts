@@ -42,11 +42,12 @@ export function figureOf(row: ProofRow, all: readonly Run[]): Figure {
     const isReached = isWithin && isNone && missing.length === 0 && unheld.length === 0;
     return { ...known, text: rateText(row, standing), bound, isReached };
   }
-  // What programs measured for a row that has a rate is no figure of it.
+  // What programs measured for a row that has a rate is no figure of it. What was measured by hand without counts is one, but
+  // it has no bound, and a rate is reached by its bound.
   const measured = newestOf(row.rate ? runs.filter(({ experiment }) => experiment === row.id) : runs);
   return {
     ...{ ...known, bound: null, text: measured?.figure ?? 'not measured' },
-    isReached: measured?.holds === true && missing.length === 0 && unheld.length === 0,
+    isReached: !row.rate && measured?.holds === true && missing.length === 0 && unheld.length === 0,
   };
 }
 
@@ -115,8 +116,7 @@ const sumOf = (runs: readonly Run[], names: readonly string[]): number =>
     0,
   );
 
-/** A share in percent, with two digits that count. */
-/** Rounded up to two digits: a bound of 1.03 % does not keep to 1 %. */
+/** A share in percent, rounded up to two digits: a bound of 1.03 % does not keep to 1 %. */
 export function boundText(bound: number | null): string {
   if (bound === null) return '';
   if (bound <= 0) return '≤ 0 %';

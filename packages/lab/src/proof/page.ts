@@ -14,8 +14,9 @@ To add a promise, add a row there. To add a run, use \`npm run chaos|attack|fuzz
 Runs of all revisions are added up. If runs found a fault that was then fixed, the runs before the fix are listed separately. The same seed at the same revision counts once. *At most*: the upper end of the
 95 % confidence interval of the failure rate (Clopper and Pearson; without a failure in N trials about 3/N). It takes trials
 to be independent. Those of one run share its faults, and polls of one killed worker wait together: where a fault strikes rarely and then hits
-many, the number of runs and of faults says more than the bound. If a run broke a rule, its row is **short** of its target, whatever the figure is. **Stale**: code that the row covers has changed since its newest run. All
-machines had two cores unless a run says otherwise. \`full\` means \`ATTACKS=full npm test -- --timeout=3400\`, with files in
+many, the number of runs and of faults says more than the bound. Each run was judged by the rules of its revision; rules and counts that were
+added later did not look at it. If a run broke a rule, its row is **short** of its target, whatever the figure is. *As measured, 1 of 13 runs*:
+only one of them was made with the present code. **Stale**: code that the row covers has changed since its newest run. All machines had two cores unless a run says otherwise. \`full\` means \`ATTACKS=full npm test -- --timeout=3400\`, with files in
 \`apps/gateway/test\` unless a path is given. [ATTACKS.md](../packages/lab/ATTACKS.md) lists what protects against each attack.
 `;
 
@@ -75,10 +76,18 @@ async function shownRow(row: ProofRow, runs: readonly Run[], standingOf: Standin
 
 const NAMES: Record<CodeStanding, string> = { current: 'as measured', stale: '**stale**', unknown: 'not known' };
 
-function summaryLine({ row: { id, says }, figure, standing }: Shown): string {
+function summaryLine(shown: Shown): string {
+  const { row, figure } = shown;
+  const { id, says } = row;
   const { text, bound, isReached } = figure;
   const link = `[${id}](#${anchorOf(id, says)})`;
-  return `| ${link} | ${cell(says)} | ${isReached ? '' : '**short:** '}${cell(text)} | ${boundText(bound)} | ${NAMES[standing]} |`;
+  return `| ${link} | ${cell(says)} | ${isReached ? '' : '**short:** '}${cell(text)} | ${boundText(bound)} | ${standingText(shown)} |`;
+}
+
+/** Of a rate, whose runs add up, also how many are of the present code: one short run does not stand for all. */
+function standingText({ row, figure: { runs }, standing, current }: Shown): string {
+  const isPart = standing === 'current' && row.rate !== undefined && current < runs.length;
+  return isPart ? `${NAMES[standing]}, ${current} of ${runs.length} runs` : NAMES[standing];
 }
 
 /** As GitHub makes it of a heading. */
