@@ -93,7 +93,11 @@ t.test('runs add up to a figure with its bound, and each seed of a revision coun
   t.notOk(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 5 } })]).isReached);
   t.match(figureOf(ROW, [runOf({ counts: { calls: 5 }, figure: 'p99 1 s' })]), { text: 'not measured', bound: null });
   const byHand = runOf({ experiment: 'T0', counts: {}, figure: '3 of 34' });
-  t.match(figureOf({ ...ROW, rate, needs: [] }, [byHand]), { text: '3 of 34', bound: null, isReached: false }, 'no bound');
+  t.match(
+    figureOf({ ...ROW, rate, needs: [] }, [byHand]),
+    { text: '3 of 34', bound: null, isReached: false },
+    'no bound',
+  );
   const { rate: _, needs: __, ...plain } = ROW;
   const by = (at: string, figure: string, holds = true) => runOf({ at, figure, holds });
   const days = [by('2026-11-20', 'new', false), by('2026-11-19', 'old')];
