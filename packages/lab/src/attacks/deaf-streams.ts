@@ -3,8 +3,9 @@ import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { startModule } from '../fixture/modules.ts';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
-import type { Field } from './field.ts';
+import { comesTrue, type Field } from './field.ts';
 import type { Attack } from './main.ts';
+import { whoIsConnected } from './open-connections.ts';
 import { probe } from './probe.ts';
 
 // Clients that open streams of the largest possible polls and never read them: each must cost little memory, their
@@ -12,6 +13,12 @@ import { probe } from './probe.ts';
 
 /** Memory of the gateway per reader, above what it used before they connected. */
 const MAX_BYTES_EACH = 256 * 1_024;
+/** The share of the readers that must be connected, on average: the gateway closes them again and again. */
+const MIN_CONNECTED = 0.9;
+/** How many connect at once, every half second. */
+const COMING = 25;
+const LOOK_EVERY_MS = 500;
+const ENDED_WITHIN_MS = 60_000;
 
 const BODY = JSON.stringify({
   question: `Which is best? ${'x'.repeat(60_000)}`,
@@ -35,27 +42,34 @@ export async function deafStreams(
     const asked = { port: field.port, path: '/api/health' };
     const before = await probe(asked, 200);
     const alone = rssBytes(field.pid) / 1e6;
-    const rss: number[] = [];
+    const [rss, connected]: [number[], number[]] = [[], []];
     const began = performance.now();
     while (performance.now() - began < seconds * 1_000) {
+      const isConnected = whoIsConnected(sockets, field.port);
+      if (sockets.length === readers) connected.push(isConnected.filter(Boolean).length);
       // A reader whose connection was closed connects again, as such clients do.
-      for (const [i, socket] of sockets.entries()) if (socket.destroyed) sockets[i] = listen(field);
-      for (let i = 0; i < 25 && sockets.length < readers; i++) sockets.push(listen(field));
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      const gone = [...sockets.keys()].filter((i) => !isConnected[i]).slice(0, COMING);
+      for (const i of gone) {
+        sockets[i]!.destroy();
+        sockets[i] = listen(field);
+      }
+      for (let i = gone.length; i < COMING && sockets.length < readers; i++) sockets.push(listen(field));
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       if (sockets.length === readers) rss.push(rssBytes(field.pid) / 1e6);
-      progress.show(`deaf streams: ${sockets.length} readers, ${rss.at(-1)?.toFixed(0) ?? '-'} MB`);
+      progress.show(`deaf streams: ${connected.at(-1) ?? sockets.length} readers, ${rss.at(-1)?.toFixed(0) ?? '-'} MB`);
     }
     const during = await probe(asked, 200);
-    const [{ ended = 0, running = 0 } = {}] = await field.stores.query<{ ended: number; running: number }>(
-      `select count(*) filter (where status <> 'running')::int as ended, count(*) filter (where status = 'running')::int as running from polls`,
-    );
     for (const socket of sockets) socket.destroy();
+    const allEnd = await comesTrue(async () => (await pollsOf(field)).running === 0, ENDED_WITHIN_MS);
+    const { ended, running } = await pollsOf(field);
     const slope = slopePerMinute(rss);
     const first = Math.round(rss[0] ?? 0);
     const last = Math.round(rss.at(-1) ?? 0);
     const kbEach = Math.round(((last - alone) * 1_000) / readers);
+    const onAverage = Math.floor(connected.reduce((sum, count) => sum + count, 0) / Math.max(1, connected.length));
     const figures = {
       readers: sockets.length,
+      connected: onAverage,
       seconds,
       rss_mb: [Math.round(alone), first, last],
       kb_each: kbEach,
@@ -67,16 +81,34 @@ export async function deafStreams(
     };
     return {
       figures,
-      counts: { readers: sockets.length, polls: ended, 'failed requests beside them': during.failed },
-      holds: sockets.length === readers && ended > 0 && during.failed === 0 && kbEach * 1_000 <= MAX_BYTES_EACH,
+      counts: {
+        readers: sockets.length,
+        'readers connected': onAverage,
+        polls: ended,
+        'polls that did not end': running,
+        'failed requests beside them': during.failed,
+      },
+      holds:
+        onAverage >= MIN_CONNECTED * readers &&
+        ended >= readers &&
+        allEnd &&
+        during.failed === 0 &&
+        kbEach * 1_000 <= MAX_BYTES_EACH,
       lines: [
-        `${readers} readers that never read, for ${seconds} s: RSS ${Math.round(alone)} MB before they came, ${first} MB when all were there, ${last} MB at the end (${slope} MB a minute), ${kbEach} kB each; ${ended} of their polls ended`,
+        `${readers} readers that never read, ${onAverage} connected on average, for ${seconds} s: RSS ${Math.round(alone)} MB before they came, ${first} MB when all were there, ${last} MB at the end (${slope} MB a minute), ${kbEach} kB each; ${ended} of their polls ended, ${running} did not`,
         `a healthy client's p99 is ${before.p99Ms} ms before, ${during.p99Ms} ms beside them`,
       ],
     };
   } finally {
     await simulator.close();
   }
+}
+
+async function pollsOf({ stores }: Field): Promise<{ ended: number; running: number }> {
+  const [found] = await stores.query<{ ended: number; running: number }>(
+    `select count(*) filter (where status <> 'running')::int as ended, count(*) filter (where status = 'running')::int as running from polls`,
+  );
+  return found!;
 }
 
 function listen({ port, key }: Field): Socket {
