@@ -120,6 +120,15 @@ t.test('runs since a fault was mended are judged by themselves, and those before
   t.match(page, '- Before 2026-11-20: 4 of 100 polls. Then fixed: leases are renewed in time (0054)');
   const broken = [...runs, { ...after, seed: 'broken', counts: { polls: 10, lost: 1 } }];
   t.match(figureOf(row, broken), { text: '1 of 210 polls', isReached: false });
+  const { rate: _, needs: __, ...plain } = row;
+  const slow = runOf({ figure: '9 ms', holds: false, note: '' });
+  const fast = runOf({ at: '2026-11-21', figure: '1 ms' });
+  t.match(
+    figureOf(plain, [slow, fast]),
+    { text: '1 ms', isReached: true, before: '9 ms', runs: [fast] },
+    'without a rate',
+  );
+  t.match(figureOf(plain, [slow]), { text: '9 ms', isReached: false, before: null });
 });
 
 t.test('a run that did not hold makes its row short, whatever it counted, unless its cause was mended', async (t) => {
@@ -184,8 +193,13 @@ t.test('what runs of before did not count is not called 0 of them', async (t) =>
 
 t.test('what the rate leaves out is shown beside it, and does not decide', async (t) => {
   const row = { ...ROW, beside: ['sent too late'], needs: [] };
-  const runs = [runOf({ counts: { polls: 100, lost: 0, 'sent too late': 3 } }), runOf()];
+  const runs = [runOf({ counts: { polls: 100, lost: 0, 'sent too late': 3 } }), runOf({ note: '' })];
   t.match(figureOf(row, runs), { text: '0 of 200 polls; 3 sent too late (1 of 2 runs count them)', isReached: true });
+  const page = await proofPage({
+    sections: [{ title: 'All', rows: [row] }],
+    ...{ runs, notes: new Map(), standingOf: null },
+  });
+  t.notMatch(page, '0123456789ab: \n', 'a run without a note has no line');
 });
 
 t.test('what one long run has to show is not shown by several short ones', async (t) => {

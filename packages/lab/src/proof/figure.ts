@@ -34,7 +34,7 @@ export function figureOf(row: ProofRow, all: readonly Run[]): Figure {
   const unheld = unheldOf(row, standing);
   const known = {
     ...{ runs, newest: newestOf(runs), missing, unheld },
-    before: row.rate && before.length > 0 ? rateText(row, before) : null,
+    before: before.length > 0 ? (row.rate ? rateText(row, before) : (newestOf(before)?.figure ?? null)) : null,
   };
   if (row.rate && counted.length > 0) {
     const { bound, isWithin } = rateOf(row.rate, counted);
@@ -59,7 +59,7 @@ function standingRuns(row: ProofRow, own: readonly Run[]): readonly Run[] {
   if (!mended) return own;
   const isAbout = ({ experiment }: Run) => mended.of?.includes(experiment) ?? true;
   const since = own.filter((run) => run.at >= mended.at && isAbout(run));
-  const hasSince = mended.of ? since.length > 0 : since.some((run) => isRated(row, run));
+  const hasSince = mended.of || !row.rate ? since.length > 0 : since.some((run) => isRated(row, run));
   return hasSince ? own.filter((run) => run.at >= mended.at || !isAbout(run)) : own;
 }
 

@@ -102,9 +102,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 function detailLines({ row, figure, standing, current }: Shown): string[] {
   const { runs, newest, text, bound, missing, isReached, before, unheld } = figure;
   const { id, says, target, command, covers, short, mended } = row;
-  const noted = runs.filter(
-    (run) => !unheld.includes(run) && (run.note !== undefined || (row.rate === undefined && run !== newest)),
-  );
+  const noted = runs.filter((run) => !unheld.includes(run) && (run.note || (row.rate === undefined && run !== newest)));
   return [
     `### ${id}: ${says}`,
     '',
@@ -114,7 +112,7 @@ function detailLines({ row, figure, standing, current }: Shown): string[] {
     ...(isReached || !short ? [] : [`  - Tried: ${short.tried}`, `  - To reach it: ${short.takes}`]),
     ...(mended && before ? [`- Before ${mended.at.slice(0, 10)}: ${before}. Then fixed: ${mended.what}`] : []),
     ...unheld.map((run) => `- ${whenOf(run)}, did not hold: ${run.note ?? run.figure ?? 'no reason recorded'}`),
-    ...noted.map((run) => `- ${whenOf(run)}: ${run.note ?? run.figure ?? ''}`),
+    ...noted.map((run) => `- ${whenOf(run)}: ${run.note || run.figure || ''}`),
     `- Command: ${command}`,
     `- Covers: ${covers.map((path) => `\`${path}\``).join(', ')}`,
     `- Code: ${NAMES[standing]}${standing === 'current' ? `, ${current} of its runs` : newest?.revision ? ` since ${newest.revision}` : ''}`,

@@ -49,7 +49,7 @@ export const CALLERS: readonly ProofRow[] = [
     says: 'Ids of other accounts give no access',
     target: '0 leaks',
     command: '`npm test -- apps/gateway/test/attacks/foreign-ids.test.ts`',
-    covers: GATEWAY,
+    covers: [...GATEWAY, 'packages/storage/src', 'packages/storage/sql'],
   },
   {
     id: 'T19',
@@ -64,7 +64,12 @@ export const CALLERS: readonly ProofRow[] = [
     says: 'Unknown, revoked and almost right keys take equally long',
     target: 'less than 50 us apart, p > 0.01, 100,000 samples',
     command: '`npm run attack -- --only timing --continue docs/proofs/runs.jsonl`',
-    covers: [...KEYS, 'packages/storage/src/api-keys.ts', 'packages/storage/src/migrations/0021-key-hashes.ts'],
+    covers: [
+      ...KEYS,
+      'apps/gateway/src/http',
+      'packages/storage/src/api-keys.ts',
+      'packages/storage/src/migrations/0021-key-hashes.ts',
+    ],
     experiments: ['attack timing'],
     mended: {
       at: '2026-11-24T15:40:00.000Z',

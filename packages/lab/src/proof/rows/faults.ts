@@ -116,7 +116,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     target:
       '0 of 5,000 polls lost while all processes are replaced ten times by those of the other release and workers are killed; 500 polls accepted by one release and run by the other; 1,000 calls by the published clients of both succeed. The older release is built as it was. None has a tag yet, so it is an earlier revision, which each run names',
     command: '`npm run chaos -- --only releases --from REVISION --minutes 12 --continue docs/proofs/runs.jsonl`',
-    covers: RUNNING,
+    covers: [...SERVICE, 'packages/client/src'],
     experiments: ['chaos releases'],
     rate: { failures: ['polls lost', 'double captures', 'violations'], of: 'polls' },
     needs: [
@@ -183,7 +183,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     target:
       '0 violations over 1,000 calls, as counted by the simulated providers, including calls that no worker waited for. No model is tested and no poll audited',
     command: '`npm run chaos -- --only spend --minutes 3 --kills 1000 --continue docs/proofs/runs.jsonl`',
-    covers: RUNNING,
+    covers: [...RUNNING, 'apps/gateway/src/polls', 'packages/models/src'],
     experiments: ['chaos spend'],
     rate: { failures: ['violations'], of: 'calls of models' },
     needs: [
@@ -229,6 +229,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       of: 'waits for another worker',
       atMost: 0.01,
     },
+    beside: ['of these with other faults besides', 'claimed again after more than 15 s'],
     short: {
       tried:
         'until 2026-11-23, waits during which another fault happened were left out, which favoured short waits: 0 of 361 counted waits were late, but 18 of all 1,071 took more than 15 s',
@@ -318,7 +319,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     says: 'Every stream delivers its last event, and its events in order',
     target: '0 of 10,000, with faults of Redis',
     command: '`npm run chaos -- --only streams --minutes 6 --kills 1000 --continue docs/proofs/runs.jsonl`',
-    covers: STREAMS,
+    covers: [...STREAMS, 'packages/polls/src', 'apps/worker/src'],
     experiments: ['chaos streams'],
     rate: { failures: ['violations'], of: 'streams' },
     needs: [
