@@ -3,6 +3,7 @@ import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { startModule } from '../fixture/modules.ts';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
+import { percentile } from '../terminal/table.ts';
 import { comesTrue, type Field } from './field.ts';
 import type { Attack } from './main.ts';
 import { whoIsConnected } from './open-connections.ts';
@@ -18,6 +19,8 @@ const MIN_CONNECTED = 0.9;
 /** How many connect at once, every half second. */
 const COMING = 25;
 const LOOK_EVERY_MS = 500;
+/** The last minute: one measurement may be just before or after a collection. */
+const AT_END = 60_000 / LOOK_EVERY_MS;
 const ENDED_WITHIN_MS = 60_000;
 
 const BODY = JSON.stringify({
@@ -64,7 +67,7 @@ export async function deafStreams(
     const { ended, running } = await pollsOf(field);
     const slope = slopePerMinute(rss);
     const first = Math.round(rss[0] ?? 0);
-    const last = Math.round(rss.at(-1) ?? 0);
+    const last = Math.round(percentile(rss.slice(-AT_END), 0.5) ?? 0);
     const kbEach = Math.round(((last - alone) * 1_000) / readers);
     const onAverage = Math.floor(connected.reduce((sum, count) => sum + count, 0) / Math.max(1, connected.length));
     const figures = {
