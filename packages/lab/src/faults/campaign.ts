@@ -17,6 +17,7 @@ import { rollReleases } from '../releases/roll-releases.ts';
 import type { Upgrade } from '../releases/upgrade.ts';
 import { chance } from '../terminal/chance.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
+import { everyAuditHasEnded, readAuditHistory } from './audited.ts';
 import type { CallerAccount } from './callers.ts';
 import type { ClusterNetwork } from './cluster-network.ts';
 import { untilClusterIsWhole } from './cluster-servers.ts';
@@ -189,6 +190,7 @@ export async function runFaultCampaign(
     await load.finish();
     clearTimeout(late);
     await everyPollHasEnded(stores, signal);
+    if (plan.audits) await everyAuditHasEnded(stores, signal);
   } finally {
     clearInterval(shown);
     quit.abort();
@@ -206,6 +208,7 @@ export async function runFaultCampaign(
     crashes: fleet.crashes,
     pooled: (await watch?.end()) ?? null,
     promised: settled,
+    audits: plan.audits ? await readAuditHistory(stores) : null,
     upgrade:
       upgrade && judged && clients
         ? {

@@ -16,6 +16,16 @@ const PROMISES_TRIED = [
   'polls refused at the limit of a key',
 ];
 
+const AUDITED = {
+  rate: { failures: ['violations'], of: 'audits' },
+  beside: ['audits that were given up', 'audits that another worker began again'],
+  needs: [
+    { what: 'audits', atLeast: 500 },
+    { what: 'faults', atLeast: 100 },
+  ],
+  short: { tried: 'runs of three minutes', takes: LONGER },
+} as const satisfies Partial<ProofRow>;
+
 const WORKERS =
   '`npm run chaos -- --only workers --kills 1000 --stops 500 --workers 12 --in-flight 60 --continue docs/proofs/runs.jsonl`';
 const CLUSTER = '`npm run chaos -- --only cluster --minutes 8 --kills 1000 --continue docs/proofs/runs.jsonl`';
@@ -138,7 +148,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'promises',
     says: 'Webhooks, receipts, key limits, cancellations and deletions are exact, whatever dies',
     target:
-      '0 violations over 1,000 polls under 200 faults: each end is sent with one id and signed, each receipt is true, no key exceeds its limit, no model is asked after a cancellation, no deleted text is left in a table, in Redis, in a log, in an export or in an answer. Replicas of stores are not searched, and no poll is audited',
+      '0 violations over 1,000 polls under 200 faults: each end is sent with one id and signed, each receipt is true, no key exceeds its limit, no model is asked after a cancellation, no deleted text is left in a table, in Redis, in a log, in an export or in an answer. Replicas of stores are not searched',
     command: '`npm run chaos -- --only promises --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: PROMISES,
     experiments: ['chaos promises'],
@@ -176,6 +186,28 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       what: 'a failover of Redis restored the record of a deleted run for ten minutes; it is now deleted again (0064). A gateway that died left a revoked key in the cache; it no longer does (0047)',
     },
     short: { tried: 'runs of five minutes', takes: LONGER },
+  },
+  {
+    id: 'audits',
+    says: 'Audits are made once, say what models answered and cost what they are charged, whatever dies',
+    target: '0 violations over 500 audits under 100 faults, every question audited',
+    command: '`npm run chaos -- --only audits --minutes 3 --kills 1000 --continue docs/proofs/runs.jsonl`',
+    covers: RUNNING,
+    experiments: ['chaos audits'],
+    ...AUDITED,
+  },
+  {
+    id: 'audits-cluster',
+    says: 'Audits are made once, say what models answered and cost what they are charged, on a Redis cluster',
+    target: '0 violations over 500 audits under 50 faults',
+    command: '`npm run chaos -- --only audits-cluster --minutes 3 --kills 1000 --continue docs/proofs/runs.jsonl`',
+    covers: RUNNING,
+    experiments: ['chaos audits-cluster'],
+    ...AUDITED,
+    needs: [
+      { what: 'audits', atLeast: 500 },
+      { what: 'faults', atLeast: 50 },
+    ],
   },
   {
     id: 'spend',
