@@ -22,7 +22,7 @@ export const CALLERS: readonly ProofRow[] = [
     id: 'T14-memory',
     says: 'Requests that use values from earlier answers get the right answer, over all operations',
     target:
-      '0 unexpected answers, 0 that differ from their schema, 0 secrets in 1,000,000 requests over REST, MCP, A2A, chat completions, forms and webhooks of payments, with hostile texts as questions, options, metadata, labels, file names and custom ids (as reasons of models: T29)',
+      '0 unexpected answers, 0 that differ from their schema, 0 secrets in 1,000,000 requests over REST, MCP, A2A, chat completions, forms and webhooks of payments, with hostile texts as questions, options, metadata, labels, file names and custom ids, and since 2026-11-29 as reasons of models',
     command: '`npm run fuzz -- --memory --requests 1000000 --continue docs/proofs/runs.jsonl`',
     covers: [...GATEWAY, 'packages/contracts/src'],
     experiments: ['fuzz memory'],
