@@ -199,7 +199,7 @@ export async function runFaultCampaign(
     progress.end();
     await new Promise<void>((resolve) => file.end(() => resolve()));
   }
-  const settled = (await promised?.settle(record.operations, fleet.logged)) ?? null;
+  const settled = (await promised?.settle(record.operations, fleet.logged, cluster)) ?? null;
   const history = await readCampaignHistory(stores, observer, {
     operations: record.operations,
     calls: await simulator.calls(),

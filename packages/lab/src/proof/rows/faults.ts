@@ -148,7 +148,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'promises',
     says: 'Webhooks, receipts, key limits, cancellations and deletions are exact, whatever dies',
     target:
-      '0 violations over 1,000 polls under 200 faults: each end is sent with one id and signed, each receipt is true, no key exceeds its limit, no model is asked after a cancellation, no deleted text is left in a table, in Redis, in a log, in an export or in an answer. Replicas of stores are not searched',
+      '0 violations over 1,000 polls under 200 faults: each end is sent with one id and signed, each receipt is true, no key exceeds its limit, no model is asked after a cancellation, no deleted text is left in a table, in Redis, in a log, in an export or in an answer. Replicas of Postgres are not searched',
     command: '`npm run chaos -- --only promises --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: PROMISES,
     experiments: ['chaos promises'],
@@ -169,7 +169,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'promises-cluster',
     says: 'Webhooks, receipts, key limits, cancellations and deletions are exact on a Redis cluster',
     target:
-      '0 violations of the same over 1,000 polls under 100 faults. A deleted text that a failover of Redis brings back must go within ten minutes, and is counted',
+      '0 violations of the same over 1,000 polls under 100 faults. A deleted text that a failover of Redis brings back must go within ten minutes, and is counted; replicas of Redis are searched, too',
     command: '`npm run chaos -- --only promises-cluster --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: PROMISES,
     experiments: ['chaos promises-cluster'],
