@@ -34,16 +34,18 @@ export function say(
   paper: Paper | null,
   label: string | null,
   kind: ContentFailure | null,
+  rationale: string | null,
 ): ModelMessage {
-  if (paper === null) return inChannel(channel, ['']);
+  const reason = rationale ?? RATIONALE;
+  if (paper === null) return inChannel(channel, [''], reason);
   if (kind === 'refusal' || label === null) return { ...nothing(), content: null, refusal: 'I cannot help with that.' };
   if (kind === 'empty') return nothing();
   if (kind === 'prose') return { ...nothing(), content: 'Both sides have a point; it depends on what matters to you.' };
   if (kind === 'wrong_tool') return call([['search_web', JSON.stringify({ query: 'best option' })]]);
-  if (kind === 'label_outside_enum') return inChannel(channel, [OUTSIDE]);
-  if (kind !== 'two_tool_calls') return inChannel(channel, [label]);
+  if (kind === 'label_outside_enum') return inChannel(channel, [OUTSIDE], reason);
+  if (kind !== 'two_tool_calls') return inChannel(channel, [label], reason);
   const other = paper.options.find((option) => option.label !== label)?.label ?? OUTSIDE;
-  return inChannel(channel, [label, other]);
+  return inChannel(channel, [label, other], reason);
 }
 
 /** Cuts the answer in the middle, as a token limit would. */
@@ -59,16 +61,18 @@ export function cutShort(said: ModelMessage, bytes: number): ModelMessage {
 
 const nothing = (): ModelMessage => ({ content: '', refusal: null, toolCalls: [], finish: 'stop' });
 
-function inChannel(channel: Channel, labels: string[]): ModelMessage {
+function inChannel(channel: Channel, labels: string[], reason: string): ModelMessage {
   if (channel.kind === 'tool')
-    return call(labels.map((label) => [channel.name, JSON.stringify(filled(channel.schema.properties, label))]));
+    return call(
+      labels.map((label) => [channel.name, JSON.stringify(filled(channel.schema.properties, label, reason))]),
+    );
   if (channel.kind === 'json')
     return {
       ...nothing(),
-      content: labels.map((label) => JSON.stringify(filled(channel.schema.properties, label))).join('\n'),
+      content: labels.map((label) => JSON.stringify(filled(channel.schema.properties, label, reason))).join('\n'),
     };
-  const reason = channel.wantsReason ? [RATIONALE] : [];
-  return { ...nothing(), content: [...reason, ...labels.map((label) => `VOTE: ${label}`)].join('\n') };
+  const before = channel.wantsReason ? [reason] : [];
+  return { ...nothing(), content: [...before, ...labels.map((label) => `VOTE: ${label}`)].join('\n') };
 }
 
 function call(calls: [name: string, args: string][]): ModelMessage {
@@ -82,15 +86,15 @@ function call(calls: [name: string, args: string][]): ModelMessage {
 
 type Properties = [name: string, type: string, allowed: readonly string[]][];
 
-/** An object of the requested shape with this label as choice. */
-function filled(properties: Properties, label: string): Record<string, unknown> {
+/** An object of the requested shape with this label as choice, and this reason as its texts. */
+function filled(properties: Properties, label: string, reason: string): Record<string, unknown> {
   if (properties.length === 0) return { choice: label };
   return Object.fromEntries(
     properties.map(([name, type, allowed]): [string, unknown] => {
       if (allowed.length > 0 || name === 'choice') return [name, label];
       if (type === 'boolean') return [name, true];
       if (type === 'number' || type === 'integer') return [name, 0];
-      return [name, type === 'array' ? [] : RATIONALE];
+      return [name, type === 'array' ? [] : reason];
     }),
   );
 }

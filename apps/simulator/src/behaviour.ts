@@ -120,6 +120,8 @@ export const Behaviour = Type.Object(
     ),
     /** Hidden reasoning tokens, counted as completion tokens. */
     reasoning_tokens: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000 })),
+    /** What it gives as its reason, where one is asked for. Default: thirty plain words. */
+    rationale: Type.Optional(Type.String({ minLength: 1, maxLength: 4_000 })),
     /** false: the model is unknown (404). */
     served: Type.Optional(Type.Boolean()),
   },

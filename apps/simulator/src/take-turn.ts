@@ -92,7 +92,7 @@ function compose(world: SimulatorParts, { body, model, call }: Turn, failure: Fa
   const bent = bentBy(failure);
   const choice = paper === null ? null : choiceFor(world, paper, model);
   call.label = choice?.label ?? null;
-  let said = say(channel, paper, call.label, bent);
+  let said = say(channel, paper, call.label, bent, model.rationale);
   const limit = maxTokensOf(body);
   if (bent === 'length') said = cutShort(said, 3);
   else if (spokenTokens(said) > limit) said = cutShort(said, limit * 4);

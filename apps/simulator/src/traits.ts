@@ -28,6 +28,8 @@ export interface SimulatedModel {
   latency: Latency;
   price: ListPrice;
   reasoningTokens: number;
+  /** Null: the usual reason. */
+  rationale: string | null;
   script: Script;
 }
 
@@ -73,6 +75,7 @@ export function modelOf(id: string, settings: readonly Behaviour[]): SimulatedMo
     },
     price: { prompt_usd_per_mtok: promptPrice, completion_usd_per_mtok: round(promptPrice * (3 + 2 * draw()), 3) },
     reasoningTokens: 0,
+    rationale: null,
     script: {},
   };
   for (const setting of settings) apply(model, setting);
@@ -86,6 +89,7 @@ function apply(model: SimulatedModel, setting: Behaviour): void {
   model.skill = setting.skill ?? model.skill;
   model.recordedAs = setting.recorded_as ?? model.recordedAs;
   model.reasoningTokens = setting.reasoning_tokens ?? model.reasoningTokens;
+  model.rationale = setting.rationale ?? model.rationale;
   Object.assign(model.latency, setting.latency);
   Object.assign(model.price, setting.price);
   if (setting.failures !== undefined || setting.steps !== undefined) model.script = setting;

@@ -78,6 +78,17 @@ t.test('a line has a reason where one is asked for, and its tokens count', async
   t.ok(reasoned.usage!.completion_tokens > bare.usage!.completion_tokens + 40);
 });
 
+t.test('a model gives the reason that was set for it', async (t) => {
+  const running = await start(t);
+  await running.behave('sim/oak-*', { rationale: '<b>why</b>' });
+  const asked = { role: 'system' as const, content: 'First give your reason, then your choice.' };
+  const { choices } = await running.client.chat.completions.create({
+    model: 'sim/oak-1',
+    messages: [asked, ...messages],
+  });
+  t.match(choices[0]!.message.content, /^<b>why<\/b>\nVOTE: \w+$/);
+});
+
 t.test('a streamed answer is the same answer', async (t) => {
   const running = await start(t);
   const whole = await choice(running, 'sim/oak-1');

@@ -7,6 +7,7 @@ import { OWN_LISTS, wrongList } from '../src/fuzz/memory/own-lists.ts';
 import type { AccountHolder, People } from '../src/fuzz/memory/people.ts';
 import type { Prepared } from '../src/fuzz/memory/prepare-request.ts';
 import { Remembered, type ThingKind } from '../src/fuzz/memory/remembered.ts';
+import { requestsByInterface } from '../src/fuzz/memory/requests-by-interface.ts';
 import { brokenRule, wrongRepetition } from '../src/fuzz/memory/rules.ts';
 import { shrinkSequence } from '../src/fuzz/memory/shrink-sequence.ts';
 import { parseSteps, stepsText } from '../src/fuzz/memory/step.ts';
@@ -172,6 +173,37 @@ const zero = {
   oneIn: () => true,
   weighed: <T>(pairs: readonly (readonly [T, number])[]) => pairs[0]![0],
 };
+
+t.test('requests are counted by the interface through which they came', async (t) => {
+  const operation = (id: string, method: string, path: string) => ({ id, method, path });
+  const operations = [
+    operation('speakMcp', 'POST', '/api/mcp'),
+    operation('sendTask', 'POST', '/api/a2a/tasks/send'),
+    operation('createChatCompletion', 'POST', '/v1/chat/completions'),
+    operation('receiveStripeEvent', 'POST', '/api/webhooks/stripe'),
+    operation('sendNewKey', 'POST', '/dashboard/keys'),
+    operation('getDashboard', 'GET', '/dashboard'),
+    operation('createPoll', 'POST', '/api/poll'),
+  ];
+  const counts = new Map([
+    ['speakMcp 200', 5],
+    ['speakMcp 400 invalid_request', 2],
+    ['sendTask 200', 3],
+    ['createChatCompletion 200', 4],
+    ['receiveStripeEvent 200', 6],
+    ['sendNewKey 303', 8],
+    ['getDashboard 200', 1],
+    ['createPoll 200', 9],
+  ]);
+  t.same(requestsByInterface(counts, operations), {
+    'requests over MCP': 7,
+    'requests over A2A': 3,
+    'requests over chat completions': 4,
+    'webhooks of payments that came in': 6,
+    'forms that were sent': 8,
+    'other requests': 10,
+  });
+});
 
 t.test('a corpus keeps the shortest sequence to each answer, and reads what it wrote', (t) => {
   const corpus = corpusOf('');

@@ -221,4 +221,5 @@ export const honestHistory: CampaignHistory = {
   pooled: null,
   upgrade: null,
   promised: null,
+  audits: null,
 };

@@ -2,7 +2,7 @@ import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { type CheckedPart, PARTS, type PartName } from '@eloquentpoll/receipts';
 import t from 'tap';
 import type { Fault } from '../src/faults/fault-kinds.ts';
-import { type Found, markersIn, newMarker } from '../src/faults/find-markers.ts';
+import { type Found, findInServer, markersIn, newMarker, stillFound } from '../src/faults/find-markers.ts';
 import type { CampaignHistory } from '../src/faults/history.ts';
 import type { Erasure, RecordedOperation } from '../src/faults/operations.ts';
 import type { PromisedHistory, PublishedKey, ReadReceipt } from '../src/faults/promised.ts';
@@ -404,6 +404,32 @@ t.test('limits that are never reached, or never cover a poll, show nothing', asy
     '60 taken, 0 refused, by no key both',
   ]);
   t.same(untried({ ...HONEST, operations: asked(false) }), [], 'too few to say');
+});
+
+t.test('a text that a server kept is found on it, if it is still there a moment later', async (t) => {
+  const values = new Map([
+    ['lab1:{p9}:run', MARKER],
+    [`lab1:${KEPT}`, 'nothing'],
+    ['lab1:other', 'nothing'],
+  ]);
+  const server = {
+    scan: async () => ['0', [...values.keys()]] as [string, string[]],
+    pttl: async (key: string) => (key.includes('run') ? 500 : -1),
+    type: async () => 'string',
+    get: async (key: string) => values.get(key) ?? null,
+    hgetall: async () => ({}),
+    lrange: async () => [],
+    smembers: async () => [],
+    zrange: async () => [],
+  };
+  const found = await findInServer(server, 'lab1', { where: 'Redis server 4' });
+  t.same(found, [
+    { marker: MARKER, place: 'Redis server 4, lab1:{p9}:run', goesInMs: 500 },
+    { marker: KEPT, place: `Redis server 4, lab1:${KEPT}` },
+  ]);
+  values.delete('lab1:{p9}:run');
+  t.same(stillFound(found, await findInServer(server, 'lab1', { where: 'Redis server 4' })), found.slice(1));
+  t.same(stillFound([], found), [], 'what came later is of no deletion');
 });
 
 t.test('a marker is found as it is and as bytes', async (t) => {

@@ -92,6 +92,12 @@ t.test('runs add up to a figure with its bound, and each seed of a revision coun
   t.ok(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 2 } })]).isReached);
   t.notOk(figureOf({ ...ROW, rate }, [...three, runOf({ counts: { polls: 100, lost: 5 } })]).isReached);
   t.match(figureOf(ROW, [runOf({ counts: { calls: 5 }, figure: 'p99 1 s' })]), { text: 'not measured', bound: null });
+  const byHand = runOf({ experiment: 'T0', counts: {}, figure: '3 of 34' });
+  t.match(
+    figureOf({ ...ROW, rate, needs: [] }, [byHand]),
+    { text: '3 of 34', bound: null, isReached: false },
+    'no bound',
+  );
   const { rate: _, needs: __, ...plain } = ROW;
   const by = (at: string, figure: string, holds = true) => runOf({ at, figure, holds });
   const days = [by('2026-11-20', 'new', false), by('2026-11-19', 'old')];
@@ -114,6 +120,15 @@ t.test('runs since a fault was mended are judged by themselves, and those before
   t.match(page, '- Before 2026-11-20: 4 of 100 polls. Then fixed: leases are renewed in time (0054)');
   const broken = [...runs, { ...after, seed: 'broken', counts: { polls: 10, lost: 1 } }];
   t.match(figureOf(row, broken), { text: '1 of 210 polls', isReached: false });
+  const { rate: _, needs: __, ...plain } = row;
+  const slow = runOf({ figure: '9 ms', holds: false, note: '' });
+  const fast = runOf({ at: '2026-11-21', figure: '1 ms' });
+  t.match(
+    figureOf(plain, [slow, fast]),
+    { text: '1 ms', isReached: true, before: '9 ms', runs: [fast] },
+    'without a rate',
+  );
+  t.match(figureOf(plain, [slow]), { text: '9 ms', isReached: false, before: null });
 });
 
 t.test('a run that did not hold makes its row short, whatever it counted, unless its cause was mended', async (t) => {
@@ -178,8 +193,13 @@ t.test('what runs of before did not count is not called 0 of them', async (t) =>
 
 t.test('what the rate leaves out is shown beside it, and does not decide', async (t) => {
   const row = { ...ROW, beside: ['sent too late'], needs: [] };
-  const runs = [runOf({ counts: { polls: 100, lost: 0, 'sent too late': 3 } }), runOf()];
+  const runs = [runOf({ counts: { polls: 100, lost: 0, 'sent too late': 3 } }), runOf({ note: '' })];
   t.match(figureOf(row, runs), { text: '0 of 200 polls; 3 sent too late (1 of 2 runs count them)', isReached: true });
+  const page = await proofPage({
+    sections: [{ title: 'All', rows: [row] }],
+    ...{ runs, notes: new Map(), standingOf: null },
+  });
+  t.notMatch(page, '0123456789ab: \n', 'a run without a note has no line');
 });
 
 t.test('what one long run has to show is not shown by several short ones', async (t) => {
@@ -222,13 +242,14 @@ t.test('a row is stale once what it covers has changed, committed or not', async
   await commit();
   t.equal(await standing(), 'current');
   t.equal(await standing('ffffffffffff', digest), 'current', 'the same code in another history');
-  const page = async () => {
+  const page = async (...more: Run[]) => {
     const sections = [{ title: 'All', rows: [ROW] }];
-    const runs = [runOf({ revision: measured })];
+    const runs = [runOf({ revision: measured }), ...more];
     return proofPage({ sections, runs, notes: new Map(), standingOf: await openRevisions(folder) });
   };
   const before = await page();
   t.match(before, /\| as measured \|\n/);
+  t.match(await page(runOf({ revision: null })), /\| as measured, 1 of 2 runs \|\n/, 'the other is of unknown code');
   writeFileSync(join(folder, 'apps/worker/src/a.ts'), '2');
   t.equal(await standing(), 'stale');
   t.equal(await standing(measured, digest), 'stale');

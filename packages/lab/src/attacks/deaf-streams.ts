@@ -4,8 +4,10 @@ import { linearFit } from '../fixture/linear-fit.ts';
 import { startModule } from '../fixture/modules.ts';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
+import { percentile } from '../terminal/table.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import type { AttackTarget } from './attack-target.ts';
+import { type AttackTarget, comesTrue } from './attack-target.ts';
+import { whoIsConnected } from './open-connections.ts';
 import { probe } from './probe.ts';
 
 // Clients that open streams of the largest possible polls and never read them: each must cost little memory, their
@@ -13,7 +15,14 @@ import { probe } from './probe.ts';
 
 /** Memory of the gateway per reader, above what it used before they connected. */
 const MAX_BYTES_EACH = 256 * 1_024;
+/** The share of the readers that must be connected, on average: the gateway closes them again and again. */
+const MIN_CONNECTED = 0.9;
+/** How many connect at once, every half second. */
+const COMING = 25;
 const LOOK_EVERY_MS = 500;
+/** The last minute: one measurement may be just before or after a collection. */
+const AT_END = 60_000 / LOOK_EVERY_MS;
+const ENDED_WITHIN_MS = 60_000;
 
 const BODY = JSON.stringify({
   question: `Which is best? ${'x'.repeat(60_000)}`,
@@ -37,28 +46,35 @@ export async function deafStreams(
     const asked = { port: target.port, path: '/api/health' };
     const before = await probe(asked, 200);
     const alone = rssBytes(target.pid) / 1e6;
-    const rss: number[] = [];
+    const [rss, connected]: [number[], number[]] = [[], []];
     const began = performance.now();
     while (performance.now() - began < seconds * 1_000) {
+      const isConnected = whoIsConnected(sockets, target.port);
+      if (sockets.length === readers) connected.push(isConnected.filter(Boolean).length);
       // A reader whose connection was closed connects again, as such clients do.
-      for (const [i, socket] of sockets.entries()) if (socket.destroyed) sockets[i] = listen(target);
-      for (let i = 0; i < 25 && sockets.length < readers; i++) sockets.push(listen(target));
+      const gone = [...sockets.keys()].filter((i) => !isConnected[i]).slice(0, COMING);
+      for (const i of gone) {
+        sockets[i]!.destroy();
+        sockets[i] = listen(target);
+      }
+      for (let i = gone.length; i < COMING && sockets.length < readers; i++) sockets.push(listen(target));
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
       if (sockets.length === readers) rss.push(rssBytes(target.pid) / 1e6);
-      progress.show(`deaf streams: ${sockets.length} readers, ${rss.at(-1)?.toFixed(0) ?? '-'} MB`);
+      progress.show(`deaf streams: ${connected.at(-1) ?? sockets.length} readers, ${rss.at(-1)?.toFixed(0) ?? '-'} MB`);
     }
     const during = await probe(asked, 200);
-    const [{ ended = 0, running = 0 } = {}] = await target.stores.query<{ ended: number; running: number }>(
-      `select count(*) filter (where status <> 'running')::int as ended, count(*) filter (where status = 'running')::int as running from polls`,
-    );
     for (const socket of sockets) socket.destroy();
+    const allEnd = await comesTrue(async () => (await pollsOf(target)).running === 0, ENDED_WITHIN_MS);
+    const { ended, running } = await pollsOf(target);
     const perMinute = linearFit(rss.map((mb, i) => [i * LOOK_EVERY_MS, mb])).slope * 60_000;
     const slope = Math.round(perMinute * 10) / 10;
     const first = Math.round(rss[0] ?? 0);
-    const last = Math.round(rss.at(-1) ?? 0);
+    const last = Math.round(percentile(rss.slice(-AT_END), 0.5) ?? 0);
     const kbEach = Math.round(((last - alone) * 1_000) / readers);
+    const onAverage = Math.floor(connected.reduce((sum, count) => sum + count, 0) / Math.max(1, connected.length));
     const figures = {
       readers: sockets.length,
+      connected: onAverage,
       seconds,
       rss_mb: [Math.round(alone), first, last],
       kb_each: kbEach,
@@ -70,16 +86,34 @@ export async function deafStreams(
     };
     return {
       figures,
-      counts: { readers: sockets.length, polls: ended, 'failed requests beside them': during.failed },
-      holds: sockets.length === readers && ended > 0 && during.failed === 0 && kbEach * 1_000 <= MAX_BYTES_EACH,
+      counts: {
+        readers: sockets.length,
+        'readers connected': onAverage,
+        polls: ended,
+        'polls that did not end': running,
+        'failed requests beside them': during.failed,
+      },
+      holds:
+        onAverage >= MIN_CONNECTED * readers &&
+        ended >= readers &&
+        allEnd &&
+        during.failed === 0 &&
+        kbEach * 1_000 <= MAX_BYTES_EACH,
       lines: [
-        `${readers} readers that never read, for ${seconds} s: RSS ${Math.round(alone)} MB before they came, ${first} MB when all were there, ${last} MB at the end (${slope} MB a minute), ${kbEach} kB each; ${ended} of their polls ended`,
+        `${readers} readers that never read, ${onAverage} connected on average, for ${seconds} s: RSS ${Math.round(alone)} MB before they came, ${first} MB when all were there, ${last} MB at the end (${slope} MB a minute), ${kbEach} kB each; ${ended} of their polls ended, ${running} did not`,
         `a healthy client's p99 is ${before.p99Ms} ms before, ${during.p99Ms} ms beside them`,
       ],
     };
   } finally {
     await simulator.close();
   }
+}
+
+async function pollsOf({ stores }: AttackTarget): Promise<{ ended: number; running: number }> {
+  const [found] = await stores.query<{ ended: number; running: number }>(
+    `select count(*) filter (where status <> 'running')::int as ended, count(*) filter (where status = 'running')::int as running from polls`,
+  );
+  return found!;
 }
 
 function listen({ port, key }: AttackTarget): Socket {

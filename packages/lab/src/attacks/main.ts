@@ -68,6 +68,8 @@ const BY_NAME: typeof ATTACKS = {
 const SETTINGS: Readonly<Record<string, Record<string, string>>> = {
   // The sessions created beside the streams have no worker, so they keep running.
   idle: { MAX_RUNNING_POLLS: '100000', MAX_RUNNING_POLLS_PER_KEY: '100000' },
+  // All readers have one key, and a reader whose poll is refused has no stream.
+  deaf: { MAX_RUNNING_POLLS: '100000', MAX_RUNNING_POLLS_PER_KEY: '100000' },
   'slow-headers': { RATE_LIMITS: '' },
   'slow-bodies': { RATE_LIMITS: '' },
   silent: { RATE_LIMITS: '' },

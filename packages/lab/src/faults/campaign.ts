@@ -13,6 +13,7 @@ import { usualModels } from '../fixture/usual-models.ts';
 import { UNDISTURBED } from '../proxy/link-conditions.ts';
 import { chance } from '../terminal/chance.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
+import { everyAuditHasEnded, readAuditHistory } from './audited.ts';
 import { startLoad } from './caller-load.ts';
 import type { CallerAccount } from './caller-options.ts';
 import { isEnough, killsOf, planIsOver } from './campaign-end.ts';
@@ -187,6 +188,7 @@ export async function runFaultCampaign(
     await load.finish();
     clearTimeout(late);
     await everyPollHasEnded(stores, signal);
+    if (plan.audits) await everyAuditHasEnded(stores, signal);
   } finally {
     clearInterval(shown);
     quit.abort();
@@ -195,7 +197,7 @@ export async function runFaultCampaign(
     progress.end();
     await new Promise<void>((resolve) => file.end(() => resolve()));
   }
-  const settled = (await promised?.settle(record.operations, fleet.logged)) ?? null;
+  const settled = (await promised?.settle(record.operations, fleet.logged, cluster)) ?? null;
   const history = await readCampaignHistory(stores, observer, {
     operations: record.operations,
     calls: await simulator.calls(),
@@ -204,6 +206,7 @@ export async function runFaultCampaign(
     crashes: fleet.crashes,
     pooled: (await watch?.end()) ?? null,
     promised: settled,
+    audits: plan.audits ? await readAuditHistory(stores) : null,
     upgrade:
       upgrade && judged && clients
         ? {

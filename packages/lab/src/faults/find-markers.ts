@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mastersOf, type RedisClient } from '@eloquentpoll/bus';
 import { queryOnce } from '@eloquentpoll/services/databases';
+import type { RedisCluster } from '@eloquentpoll/services/redis-cluster';
 import { scanKeys } from '@eloquentpoll/services/redis-keys';
 import type { Stores } from '../fixture/stores.ts';
+import { onServer } from './cluster-servers.ts';
 
 // Markers are words that occur only in texts of callers who delete them. Where a marker is found, such a text is still
 // stored.
@@ -49,11 +51,45 @@ const SERVED_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 500;
 
 /** Searches the names and values of all keys of the experiment. */
-export async function findInRedis(stores: Pick<Stores, 'bus' | 'redisPrefix'>): Promise<Found[]> {
+export const findInRedis = ({ bus, redisPrefix }: Pick<Stores, 'bus' | 'redisPrefix'>): Promise<Found[]> =>
+  whileServed(async () => {
+    const found: Found[] = [];
+    for (const master of mastersOf(bus.redis))
+      found.push(...(await findInServer(master, redisPrefix, { reader: bus.redis })));
+    return found;
+  });
+
+/** A replica follows its master within moments. */
+const FOLLOWS_MS = 2_000;
+
+/** Searches each server of a cluster itself: a replica may have kept what its master has deleted. */
+export async function findInServers({ servers }: RedisCluster, redisPrefix: string): Promise<Found[]> {
+  const look = () =>
+    whileServed(async () => {
+      const found: Found[] = [];
+      for (const [n, server] of servers.entries())
+        found.push(
+          ...(await onServer(server, async (redis) => {
+            await redis.readonly();
+            return findInServer(redis, redisPrefix, { where: `Redis server ${n + 1}` });
+          })),
+        );
+      return found;
+    });
+  const first = await look();
+  if (first.length === 0) return [];
+  await sleep(FOLLOWS_MS);
+  return stillFound(first, await look());
+}
+
+export const stillFound = (before: readonly Found[], now: readonly Found[]): Found[] =>
+  now.filter(({ marker, place }) => before.some((one) => one.marker === marker && one.place === place));
+
+async function whileServed(look: () => Promise<Found[]>): Promise<Found[]> {
   const giveUpAt = performance.now() + SERVED_WITHIN_MS;
   for (;;) {
     try {
-      return await readRedis(stores);
+      return await look();
     } catch (error) {
       if (performance.now() > giveUpAt || !String(error).includes('CLUSTERDOWN')) throw error;
     }
@@ -61,19 +97,25 @@ export async function findInRedis(stores: Pick<Stores, 'bus' | 'redisPrefix'>): 
   }
 }
 
-async function readRedis({ bus, redisPrefix }: Pick<Stores, 'bus' | 'redisPrefix'>): Promise<Found[]> {
+type Reader = Pick<RedisClient, 'pttl' | 'type' | 'get' | 'hgetall' | 'lrange' | 'smembers' | 'zrange'>;
+
+/** `reader`: reads the keys that are on the server; the server itself without it. */
+export async function findInServer(
+  server: Reader & Pick<RedisClient, 'scan'>,
+  redisPrefix: string,
+  { reader = server, where = 'Redis' }: { reader?: Reader; where?: string } = {},
+): Promise<Found[]> {
   const found: Found[] = [];
-  for (const server of mastersOf(bus.redis))
-    for await (const keys of scanKeys(server, `*${redisPrefix}*`))
-      for (const key of keys) {
-        const goesInMs = await bus.redis.pttl(key);
-        const markers = foundIn(`${key} ${await textAt(bus.redis, key)}`, `Redis, ${key}`);
-        found.push(...markers.map((one) => (goesInMs < 0 ? one : { ...one, goesInMs })));
-      }
+  for await (const keys of scanKeys(server, `*${redisPrefix}*`))
+    for (const key of keys) {
+      const goesInMs = await reader.pttl(key);
+      const markers = foundIn(`${key} ${await textAt(reader, key)}`, `${where}, ${key}`);
+      found.push(...markers.map((one) => (goesInMs < 0 ? one : { ...one, goesInMs })));
+    }
   return found;
 }
 
-async function textAt(redis: RedisClient, key: string): Promise<string> {
+async function textAt(redis: Reader, key: string): Promise<string> {
   switch (await redis.type(key)) {
     case 'string':
       return String(await redis.get(key));

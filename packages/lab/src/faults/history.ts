@@ -5,6 +5,7 @@ import { Value } from '@sinclair/typebox/value';
 import { type Election, electionIn } from '../fixture/election.ts';
 import type { ModelExchange } from '../fixture/simulators.ts';
 import type { Stores } from '../fixture/stores.ts';
+import type { AuditHistory } from './audited.ts';
 import type { Fault } from './fault-kinds.ts';
 import type { Arrival, BalanceState, Observer, PollEvent, Rewrite } from './observer.ts';
 import { digestOf, type RecordedOperation } from './operations.ts';
@@ -111,11 +112,13 @@ export interface CampaignHistory {
   upgrade: UpgradeHistory | null;
   /** Null if the campaign has no webhooks, receipts, key limits and deletions. */
   promised: PromisedHistory | null;
+  /** Null if the campaign has no audits. */
+  audits: AuditHistory | null;
 }
 
 type Seen = Pick<
   CampaignHistory,
-  'operations' | 'calls' | 'faults' | 'mayRefuse' | 'crashes' | 'pooled' | 'upgrade' | 'promised'
+  'operations' | 'calls' | 'faults' | 'mayRefuse' | 'crashes' | 'pooled' | 'upgrade' | 'promised' | 'audits'
 >;
 
 const Texts = Type.Array(Type.String());

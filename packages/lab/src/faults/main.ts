@@ -24,6 +24,8 @@ const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N
                    cluster   the same on a Redis cluster whose masters fail over while slots are moved
                    promises  webhooks, receipts, limits of keys, cancellations and deletions under every fault there is
                    promises-cluster  the same on a Redis cluster whose masters fail over
+                   audits    polls are audited under every fault there is
+                   audits-cluster  the same on a Redis cluster whose masters fail over
                    spend     providers charge up to the ceiling while everything fails
                    streams   Redis and the network fail under streams
                    batches   batches and cancellations while processes are killed and Redis loses everything

@@ -1,8 +1,10 @@
+import { AUDITED_ENV } from './audited.ts';
 import type { Commits } from './failover.ts';
 import type { Fault, InjectedKind } from './fault-kinds.ts';
 import type { Injector } from './inject-faults.ts';
 import type { Kind } from './operations.ts';
 import { BUDGET_REACHED } from './request.ts';
+import { auditRules } from './rules/audit-rules.ts';
 import { clusterRules } from './rules/cluster-rules.ts';
 import { failoverRules, lossRules } from './rules/failover-rules.ts';
 import { poolerRules } from './rules/pooler-rules.ts';
@@ -43,6 +45,8 @@ export interface Plan {
   readonly standby?: Commits;
   /** Webhooks, receipts, key limits and deletions are checked. */
   readonly promises?: boolean;
+  /** Audits are made, waited for and checked. */
+  readonly audits?: boolean;
   /** Environment of gateways and workers. */
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the plan's own faults were injected; the campaign continues until then. */
@@ -136,6 +140,9 @@ const PROMISED_CALLERS: Plan['callers'] = {
   batch: 0.3,
 };
 
+/** Few enough that workers are idle at times: only then are polls audited. */
+const AUDITED_CALLERS: Plan['callers'] = { sync: 3, async: 3, cancel: 1, stream: 2, quick: 1 };
+
 const WORKERS = 3;
 const wasInjected =
   (kind: InjectedKind) =>
@@ -191,6 +198,31 @@ export const PLANS = {
     minutes,
     promises: true,
     isOnCluster: true,
+  }),
+  audits: ({ minutes }) => ({
+    title: 'Audits while everything fails',
+    callers: AUDITED_CALLERS,
+    atOnce: 16,
+    faults: [PROCESSES, ZOMBIES, STORES, LINKS],
+    rules: auditRules,
+    workers: WORKERS,
+    spares: 1,
+    minutes,
+    audits: true,
+    env: AUDITED_ENV,
+  }),
+  'audits-cluster': ({ minutes }) => ({
+    title: 'The same on a Redis cluster whose masters fail over',
+    callers: AUDITED_CALLERS,
+    atOnce: 16,
+    faults: CLUSTER_INJECTORS,
+    rules: auditRules,
+    workers: WORKERS,
+    spares: 1,
+    minutes,
+    isOnCluster: true,
+    audits: true,
+    env: AUDITED_ENV,
   }),
   spend: ({ minutes }) => ({
     title: 'Providers charge up to the ceiling while everything fails',

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CheckedPart, type PublicKey, type PublishedResult, verifyReceipt } from '@eloquentpoll/receipts';
 import { readJson } from '@eloquentpoll/services/json';
+import type { RedisCluster } from '@eloquentpoll/services/redis-cluster';
 import { Type } from '@sinclair/typebox';
 import { type Election, electionIn } from '../fixture/election.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { Chance } from '../terminal/chance.ts';
 import type { CallerAccount, PromisedMeans } from './caller-options.ts';
-import { type Found, findInPostgres, findInRedis, markersIn } from './find-markers.ts';
+import { type Found, findInPostgres, findInRedis, findInServers, markersIn } from './find-markers.ts';
 import type { RecordedOperation } from './operations.ts';
 import type { Gateway } from './request.ts';
 import { untilServed } from './until-served.ts';
@@ -63,8 +64,15 @@ export const PROMISED_ENV = {
 } as const;
 
 interface Promised extends PromisedMeans, AsyncDisposable {
-  /** Call when everything is repaired: waits until everything was sent and emptied, then reads the final state. */
-  settle(operations: readonly RecordedOperation[], logged: readonly Found[]): Promise<PromisedHistory>;
+  /**
+   * Call when everything is repaired: waits until everything was sent and emptied, then reads the final state, in a cluster of
+   * Redis also that of its replicas.
+   */
+  settle(
+    operations: readonly RecordedOperation[],
+    logged: readonly Found[],
+    cluster: RedisCluster | null,
+  ): Promise<PromisedHistory>;
 }
 
 const KEYS_EACH = 12;
@@ -137,13 +145,14 @@ export async function openPromised(
         hooks.find((hook) => hook.accountId === accountId && !hook.isEndpoint)?.path ?? `${LEFT}${accountId}`;
       return { path, url: receiver.urlOf(path) };
     },
-    async settle(operations, logged) {
+    async settle(operations, logged, cluster) {
       await untilQuiet();
       await eachOf(lastReads, (read) => read());
       const found = [
         ...logged,
         ...(await findInPostgres(stores.databaseUrl)),
         ...(await findInRedis(stores)),
+        ...(cluster ? await findInServers(cluster, stores.redisPrefix) : []),
         ...(await Promise.all(accounts.map((account) => findInExport(gateway!, account)))).flat(),
       ];
       const forgotten = new Set(operations.flatMap(({ erasure, named }) => (erasure ? [...named] : [])));

@@ -12,6 +12,7 @@ import {
   tookMs as waitOf,
   withStoresMs,
 } from './resumes.ts';
+import { auditCounts } from './rules/audit-rules.ts';
 import { rowsOfBatches } from './rules/batch-rules.ts';
 import { judgedWaits } from './rules/cluster-rules.ts';
 import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
@@ -119,6 +120,7 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
       ...publicReadCounts(history),
       ...triedOf(history),
     }),
+    ...(history.audits && auditCounts(history.audits)),
     'journal entries': journal.length,
   };
 }

@@ -3,6 +3,7 @@ import { keepBatchesRunning } from '@eloquentpoll/gateway/batch-runner';
 import { readConfig as readGatewayConfig } from '@eloquentpoll/gateway/config';
 import { type Context, openContext as openGateway } from '@eloquentpoll/gateway/context';
 import { createLog } from '@eloquentpoll/gateway/log';
+import { loadPanels } from '@eloquentpoll/models/panels';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { FAKE_TOKEN, fakeChain } from '@eloquentpoll/testkit/fakes/chain';
 import { fakeFacilitator } from '@eloquentpoll/testkit/fakes/facilitator';
@@ -37,6 +38,8 @@ export interface FuzzedServiceOptions {
   readonly realLimits?: boolean;
   /** Also run what works in the background: batch rows, webhooks to this machine, receipts. */
   readonly isWhole?: boolean;
+  /** What models give as their reasons, one each. */
+  readonly reasons?: readonly string[];
 }
 
 const SECRETS = {
@@ -49,10 +52,17 @@ const SECRETS = {
 
 const SIGNING_KEY = '5ecb1f7e0c3d4a29b8f6a1d07c9e3b5240f8d6e1a7c3b9502d4e6f8a1b3c5d7e';
 
+/** By the id of the model. */
+function reasonsOfModels(reasons: readonly string[]): Record<string, { rationale: string }> {
+  if (reasons.length === 0) return {};
+  const models = loadPanels({ file: 'simulator' }).models();
+  return Object.fromEntries(models.map(({ id }, i) => [id, { rationale: reasons[i % reasons.length]! }]));
+}
+
 export async function startFuzzedService(options: FuzzedServiceOptions): Promise<FuzzedService> {
   await using made = new AsyncDisposableStack();
   const t = { teardown: (end: () => unknown) => void made.defer(async () => void (await end())) };
-  const simulator = buildSimulator({ latencyScale: 0 });
+  const simulator = buildSimulator({ latencyScale: 0, models: reasonsOfModels(options.reasons ?? []) });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   t.teardown(() => simulator.close());
   const [chain, stripe, registry, provider] = await Promise.all([

@@ -34,7 +34,7 @@ export function figureOf(row: ProofRow, all: readonly Run[]): Figure {
   const unheld = unheldOf(row, counting);
   const known = {
     ...{ runs, newest: newestOf(runs), missing, unheld },
-    before: row.rate && before.length > 0 ? rateText(row, before) : null,
+    before: before.length > 0 ? (row.rate ? rateText(row, before) : (newestOf(before)?.figure ?? null)) : null,
   };
   if (row.rate && rated.length > 0) {
     const { bound, isWithin } = rateOf(row.rate, rated);
@@ -42,11 +42,12 @@ export function figureOf(row: ProofRow, all: readonly Run[]): Figure {
     const isReached = isWithin && isNone && missing.length === 0 && unheld.length === 0;
     return { ...known, text: rateText(row, counting), bound, isReached };
   }
-  // Runs of programs without the counts of the rate say nothing about it; a figure measured by hand does.
+  // Runs of programs without the counts of the rate say nothing about it. A figure measured by hand does, but it has no
+  // bound, and a rate is reached by its bound.
   const measured = newestOf(row.rate ? runs.filter(({ experiment }) => experiment === row.id) : runs);
   return {
     ...{ ...known, bound: null, text: measured?.figure ?? 'not measured' },
-    isReached: measured?.holds === true && missing.length === 0 && unheld.length === 0,
+    isReached: !row.rate && measured?.holds === true && missing.length === 0 && unheld.length === 0,
   };
 }
 
@@ -58,7 +59,7 @@ function countingRuns(row: ProofRow, own: readonly Run[]): readonly Run[] {
   if (!mended) return own;
   const isAbout = ({ experiment }: Run) => mended.of?.includes(experiment) ?? true;
   const since = own.filter((run) => run.at >= mended.at && isAbout(run));
-  const hasSince = mended.of ? since.length > 0 : since.some((run) => isRated(row, run));
+  const hasSince = mended.of || !row.rate ? since.length > 0 : since.some((run) => isRated(row, run));
   return hasSince ? own.filter((run) => run.at >= mended.at || !isAbout(run)) : own;
 }
 

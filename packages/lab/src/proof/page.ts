@@ -14,8 +14,9 @@ To add a promise, add a row there. To add a run, use \`npm run chaos|attack|fuzz
 Runs of all revisions are added up. If runs found a fault that was then fixed, the runs before the fix are listed separately. The same seed at the same revision counts once. *At most*: the upper end of the
 95 % confidence interval of the failure rate (Clopper and Pearson; without a failure in N trials about 3/N). It takes trials
 to be independent. Those of one run share its faults, and polls of one killed worker wait together: where a fault strikes rarely and then hits
-many, the number of runs and of faults says more than the bound. If a run broke a rule, its row is **short** of its target, whatever the figure is. **Stale**: code that the row covers has changed since its newest run. All
-machines had two cores unless a run says otherwise. \`full\` means \`ATTACKS=full npm test -- --timeout=3400\`, with files in
+many, the number of runs and of faults says more than the bound. Each run was judged by the rules of its revision; rules and counts that were
+added later did not look at it. If a run broke a rule, its row is **short** of its target, whatever the figure is. *As measured, 1 of 13 runs*:
+only one of them was made with the present code. **Stale**: code that the row covers has changed since its newest run. All machines had two cores unless a run says otherwise. \`full\` means \`ATTACKS=full npm test -- --timeout=3400\`, with files in
 \`apps/gateway/test\` unless a path is given. [ATTACKS.md](../packages/lab/ATTACKS.md) lists what protects against each attack.
 `;
 
@@ -75,10 +76,18 @@ async function shownRow(row: ProofRow, runs: readonly Run[], standingOf: Standin
 
 const NAMES: Record<CodeStanding, string> = { current: 'as measured', stale: '**stale**', unknown: 'not known' };
 
-function summaryLine({ row: { id, says }, figure, standing }: Shown): string {
+function summaryLine(shown: Shown): string {
+  const { row, figure } = shown;
+  const { id, says } = row;
   const { text, bound, isReached } = figure;
   const link = `[${id}](#${anchorOf(id, says)})`;
-  return `| ${link} | ${cell(says)} | ${isReached ? '' : '**short:** '}${cell(text)} | ${boundText(bound)} | ${NAMES[standing]} |`;
+  return `| ${link} | ${cell(says)} | ${isReached ? '' : '**short:** '}${cell(text)} | ${boundText(bound)} | ${standingText(shown)} |`;
+}
+
+/** Of a rate, whose runs add up, also how many are of the present code: one short run does not stand for all. */
+function standingText({ row, figure: { runs }, standing, current }: Shown): string {
+  const isPart = standing === 'current' && row.rate !== undefined && current < runs.length;
+  return isPart ? `${NAMES[standing]}, ${current} of ${runs.length} runs` : NAMES[standing];
 }
 
 /** The anchor that GitHub gives a heading. */
@@ -93,9 +102,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 function detailLines({ row, figure, standing, current }: Shown): string[] {
   const { runs, newest, text, bound, missing, isReached, before, unheld } = figure;
   const { id, says, target, command, covers, short, mended } = row;
-  const noted = runs.filter(
-    (run) => !unheld.includes(run) && (run.note !== undefined || (row.rate === undefined && run !== newest)),
-  );
+  const noted = runs.filter((run) => !unheld.includes(run) && (run.note || (row.rate === undefined && run !== newest)));
   return [
     `### ${id}: ${says}`,
     '',
@@ -105,7 +112,7 @@ function detailLines({ row, figure, standing, current }: Shown): string[] {
     ...(isReached || !short ? [] : [`  - Tried: ${short.tried}`, `  - To reach it: ${short.takes}`]),
     ...(mended && before ? [`- Before ${mended.at.slice(0, 10)}: ${before}. Then fixed: ${mended.what}`] : []),
     ...unheld.map((run) => `- ${whenOf(run)}, did not hold: ${run.note ?? run.figure ?? 'no reason recorded'}`),
-    ...noted.map((run) => `- ${whenOf(run)}: ${run.note ?? run.figure ?? ''}`),
+    ...noted.map((run) => `- ${whenOf(run)}: ${run.note || run.figure || ''}`),
     `- Command: ${command}`,
     `- Covers: ${covers.map((path) => `\`${path}\``).join(', ')}`,
     `- Code: ${NAMES[standing]}${standing === 'current' ? `, ${current} of its runs` : newest?.revision ? ` since ${newest.revision}` : ''}`,

@@ -8,11 +8,10 @@ const MAX_ATTEMPTS = 3;
 export const callRules: readonly CampaignRule[] = [
   {
     name: 'a model is asked at most once per claim of its poll, and at most three times for that vote',
-    broken({ calls, journal }) {
-      const claims = countBy(
-        journal.filter(({ kind }) => kind === 'claimed'),
-        ({ pollId }) => pollId,
-      );
+    broken({ calls, journal, audits }) {
+      // An audit asks the models whose calls its poll had aborted again.
+      const begun = [...journal.filter(({ kind }) => kind === 'claimed'), ...(audits?.attempts ?? [])];
+      const claims = countBy(begun, ({ pollId }) => pollId);
       // Each of the three calls once: the number of a call is said by its worker, who could say the same one again.
       return [
         ...[...countBy(calls, (call) => `${seatKey(call)} call ${call.attempt}`)]
@@ -43,7 +42,11 @@ export const callRules: readonly CampaignRule[] = [
 ];
 
 /** The options of a deleted poll are gone, so only the fact that its model answered can be checked. */
-function wrongAnswer(option: number, options: readonly string[] | null, calls: readonly ModelExchange[]): string[] {
+export function wrongAnswer(
+  option: number,
+  options: readonly string[] | null,
+  calls: readonly ModelExchange[],
+): string[] {
   if (calls.length === 0) return ['was never asked'];
   const digests = calls.flatMap(({ optionDigest }) => (optionDigest === null ? [] : [optionDigest]));
   if (digests.length === 0) return ['has a vote, its model gave none'];

@@ -4,6 +4,7 @@ import type { RunOutcome } from '../../proof/continued.ts';
 import type { ProgressLine } from '../../terminal/progress.ts';
 import type { Finding } from '../fuzz-operations.ts';
 import { readCorpus } from './corpus.ts';
+import { requestsByInterface } from './requests-by-interface.ts';
 import { type MemoryReport, runMemory } from './run-memory.ts';
 import type { FuzzStep } from './step.ts';
 
@@ -49,6 +50,7 @@ export const memoryOutcome = (report: MemoryReport): RunOutcome => ({
     sequences: report.sequences,
     'unexpected answers': report.findings.length,
     'secrets in answers': report.shown,
+    ...requestsByInterface(report.coverage.counts, report.operations),
     'log lines': report.logLines,
     'log lines with a secret': report.leaks,
     webhooks: report.webhooks,

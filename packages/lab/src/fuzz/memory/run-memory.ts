@@ -9,6 +9,7 @@ import type { Corpus } from './corpus.ts';
 import { type Coverage, coverage } from './coverage.ts';
 import { Drawing } from './draw-sequence.ts';
 import { drawsOf } from './draws.ts';
+import { HOSTILE_TEXTS } from './hostile-answers.ts';
 import { retriedWhileBusy } from './people.ts';
 import { type Playing, playSequence, type SequenceFault } from './play-sequence.ts';
 import { Requests } from './prepare-request.ts';
@@ -72,7 +73,10 @@ export async function runMemory(options: MemoryOptions): Promise<MemoryReport> {
     if (secret) leaks.set(secret, line);
   };
   await using receiver = await webhookReceiver(() => watch);
-  await using service = await startFuzzedService({ ...options, onLog, isWhole: true });
+  // There are more texts than models: each run begins with another one.
+  const from = options.seed % HOSTILE_TEXTS.length;
+  const reasons = [...HOSTILE_TEXTS.slice(from), ...HOSTILE_TEXTS.slice(0, from)];
+  await using service = await startFuzzedService({ ...options, onLog, isWhole: true, reasons });
   using sender = senderTo(service.origin, GUARD_MS);
   const setup = await retriedWhileBusy(() => createSetup(service, sender));
   watch = setup.watch;

@@ -13,6 +13,7 @@ export const DAY: readonly ProofRow[] = [
     covers: [...SERVICE, 'packages/webhooks/src', 'infra/monitoring'],
     rate: { failures: ['answers wrong'], of: 'answers judged' },
     none: ['webhooks missing', 'ledger violations', 'alarms fired', 'bounds broken'],
+    beside: ['polls', 'batches', 'audits', 'webhooks'],
     needs: [{ what: 'minutes', atLeast: 120, isOfOneRun: true }],
     mended: {
       at: '2026-11-28T11:20:00.000Z',
