@@ -23,7 +23,7 @@ ${ended.length === 0 ? html`<p><a class="button secondary" href="${POLLS_PATH}">
 
 const question = (
   rows: readonly HistoryRow[],
-): Html => html`<p class="lead">${rows.length === 1 ? 'Its question, options, votes, metadata, feedback and receipt are' : `Questions, options, votes, metadata, feedback and receipts of ${rows.length} polls are`} deleted at once. Links to ${rows.length === 1 ? 'its result' : 'their results'} stop working. This cannot be undone.</p>
+): Html => html`<p class="lead">${rows.length === 1 ? 'Its question, options, reasons, metadata, feedback and receipt are' : `Questions, options, reasons, metadata, feedback and receipts of ${rows.length} polls are`} deleted at once. Links to ${rows.length === 1 ? 'its result' : 'their results'} stop working. This cannot be undone.</p>
 <p class="muted">The amount that was charged stays in the ledger.</p>
 <form class="stack" method="post" action="${DELETE_PATH}">
 <ul class="plain">

@@ -20,7 +20,7 @@ export function deleteResultRoute(app: FastifyInstance, context: PollsContext): 
         tags: ['Results'],
         summary: 'Delete a poll and its result',
         description:
-          'Question, options, votes, metadata, feedback and receipt are deleted at once, and the public addresses answer 404. The charge stays in the ledger and in totals. For a running poll the response is 409 `poll_running`: cancel it first.',
+          'Question, options, reasons, metadata, feedback and receipt are deleted at once, and the public addresses answer 404. The charge stays in the ledger and in totals. For a running poll the response is 409 `poll_running`: cancel it first.',
         security: access.sessionOrBearer,
         params: Type.Object({
           resultId: Type.String({ description: 'The id of the result, `EP-...`, or the `session_id`, `ps_...`.' }),
