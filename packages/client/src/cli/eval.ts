@@ -6,7 +6,7 @@ import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
-import { pause } from './pause.ts';
+import { pause } from '../pause.ts';
 import { overviewOf, type RowsOverview } from './rows-overview.ts';
 import { columnsOf, print, styleOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,0 +1,205 @@
+import { createSseParser, EloquentPollError } from '../eloquentpoll.ts';
+import { causeOf, isUnconnected } from '../fetch-failure.ts';
+import { type HostMessage, isAnswerTo, isRequest, messageIn, objectOr } from './host-message.ts';
+
+// Sends one message to the service once, and reads what comes back.
+
+export interface SentMessage {
+  message: HostMessage;
+  /** The message as the host wrote it. */
+  body: string;
+  headers: Record<string, string>;
+  /** Aborts when the host cancels the call. */
+  signal: AbortSignal;
+  /** The time left for the answer. */
+  leftMs: number;
+}
+
+export interface Answered {
+  answer?: HostMessage;
+  /** Why there is no answer. Without both, none is due. */
+  why?: string;
+  /** The error of the service, with its code and what to do about it. */
+  data?: object;
+  /** Whether the same request may get another answer later. */
+  isPassing?: boolean;
+  /** Whether a poll may have been made whose end is not known. */
+  leavesPoll?: boolean;
+  /** Whether certainly nothing was sent. */
+  isUnsent?: boolean;
+  retryAfterMs?: number;
+}
+
+/** The service sends a keep-alive every 15 s while it sends events. */
+const SILENCE_MS = 60_000;
+const MAX_CHARACTERS = 16 * 2 ** 20;
+
+/** `relay` gets what comes before the answer, such as progress. */
+export async function askService(
+  address: URL,
+  sent: SentMessage,
+  relay: (message: HostMessage) => void,
+): Promise<Answered> {
+  const { body, headers, signal } = sent;
+  const watch = watchSilence(signal, sent.leftMs);
+  try {
+    // A redirect that is followed loses the key.
+    const init = { method: 'POST', headers, body, signal: watch.signal, redirect: 'manual' } as const;
+    const response = await fetch(address, init);
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+    return isStream
+      ? await readEvents(response, sent.message, relay, watch.heard)
+      : readAnswer(response, await textOf(response, watch.heard), sent.message, relay);
+  } catch (error) {
+    if (signal.aborted) return {};
+    if (error instanceof EloquentPollError) return { why: error.message, leavesPoll: true };
+    const reason = watch.signal.aborted ? String(watch.signal.reason) : reasonOf(error);
+    const why = `The service at ${address.origin} cannot be reached: ${reason.replace(/\.$/, '')}.`;
+    const isUnsent = isUnconnected(error);
+    return { why, isPassing: true, isUnsent, leavesPoll: !isUnsent };
+  } finally {
+    watch.end();
+  }
+}
+
+/** Aborts with the host, or if nothing is heard for too long: a connection that was cut may look open. */
+function watchSilence(host: AbortSignal, leftMs: number) {
+  const inner = new AbortController();
+  const endsAt = performance.now() + leftMs;
+  const leave = () => inner.abort(host.reason);
+  host.addEventListener('abort', leave, { once: true });
+  if (host.aborted) leave();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const heard = () => {
+    clearTimeout(timer);
+    const ms = Math.max(0, Math.min(SILENCE_MS, Math.ceil(endsAt - performance.now())));
+    const late = `there was no answer within ${Math.ceil((ms === SILENCE_MS ? ms : leftMs) / 1_000)} s`;
+    timer = setTimeout(() => inner.abort(late), ms);
+  };
+  heard();
+  return {
+    signal: inner.signal,
+    heard,
+    end() {
+      clearTimeout(timer);
+      host.removeEventListener('abort', leave);
+      // Closes a connection whose body was not read to its end.
+      inner.abort();
+    },
+  };
+}
+
+async function* piecesOf({ body }: Response, heard: () => void): AsyncGenerator<string, void> {
+  if (!body) return;
+  const pieces: AsyncIterable<string> = body.pipeThrough(new TextDecoderStream());
+  for await (const piece of pieces) {
+    heard();
+    yield piece;
+  }
+}
+
+async function textOf(response: Response, heard: () => void): Promise<string> {
+  let text = '';
+  for await (const piece of piecesOf(response, heard)) {
+    text += piece;
+    if (text.length > MAX_CHARACTERS) throw new EloquentPollError('The answer is too long.', { code: 'bad_response' });
+  }
+  return text;
+}
+
+async function readEvents(
+  response: Response,
+  asked: HostMessage,
+  relay: (message: HostMessage) => void,
+  heard: () => void,
+): Promise<Answered> {
+  const parse = createSseParser();
+  for await (const piece of piecesOf(response, heard)) {
+    for (const { data } of parse(piece)) {
+      const message = messageIn(data);
+      if (message && isAnswerTo(asked, message)) return judged(message, response);
+      if (message) relay(message);
+    }
+  }
+  return isRequest(asked) ? { why: 'The answer of the service broke off.', isPassing: true, leavesPoll: true } : {};
+}
+
+function readAnswer(
+  response: Response,
+  text: string,
+  asked: HostMessage,
+  relay: (message: HostMessage) => void,
+): Answered {
+  const found = messageIn(text) as (HostMessage & { jsonrpc?: string }) | null;
+  if (found?.jsonrpc === '2.0') {
+    // An error of a message that could not be read has no id.
+    const own = { ...found, ...(asked.id !== undefined && { id: found.id ?? asked.id }) };
+    if (isRequest(asked) && isAnswerTo(asked, own)) return judged(own, response);
+    relay(own);
+    return isRequest(asked) ? { why: 'The service answered something else.', leavesPoll: true } : {};
+  }
+  if (!response.ok) return refused(response, found);
+  if (!isRequest(asked)) return {};
+  const why = `What answered at ${new URL(response.url).origin} is no MCP server: ${response.status} without JSON-RPC.`;
+  return { why, leavesPoll: true };
+}
+
+/** What an answer of the service itself says about trying again. */
+function judged(answer: HostMessage, response: Response): Answered {
+  const { retryable, session_id, ...problem } = problemOf(answer);
+  const isPassing = retryable === true;
+  return {
+    answer,
+    isPassing,
+    leavesPoll: isPassing && typeof session_id === 'string',
+    retryAfterMs: 1_000 * (secondsIn(response) ?? secondsOf(problem.recovery)),
+  };
+}
+
+/** The error of the service in an answer: of the whole call, or of its tool. Empty for other answers. */
+function problemOf({ error, result }: HostMessage): Record<string, unknown> {
+  if (error !== undefined) return objectOr(objectOr(error).data);
+  if (result?.isError !== true || !Array.isArray(result.content)) return {};
+  const { text } = objectOr(result.content[0]);
+  return objectOr(typeof text === 'string' ? messageIn(text) : null);
+}
+
+/** Statuses of failures that pass, if the body does not say whether a retry helps. */
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+function refused(response: Response, body: HostMessage | null): Answered {
+  const { status } = response;
+  const { error, code, retryable, session_id } = objectOr(body);
+  // Without a code, another program has answered: a proxy does not know what became of the request.
+  const isMade = typeof code === 'string' ? typeof session_id === 'string' : status >= 500;
+  return {
+    why: typeof error === 'string' ? error : statusText(response),
+    ...(body && { data: body }),
+    isPassing: typeof retryable === 'boolean' ? retryable : PASSING.has(status),
+    leavesPoll: isMade,
+    retryAfterMs: 1_000 * (secondsIn(response) ?? 0),
+  };
+}
+
+function statusText({ status, headers }: Response): string {
+  const to = status >= 300 && status < 400 ? headers.get('location')?.slice(0, 200) : undefined;
+  return `The service answered ${status}${to === undefined ? '' : `: EP_URL must be the address to which it redirects, ${to}`}.`;
+}
+
+function secondsIn({ headers }: Response): number | null {
+  const value = headers.get('retry-after')?.trim() ?? '';
+  return /^\d{1,6}$/.test(value) ? Number(value) : null;
+}
+
+/** In an answer with status 200, only the recovery says when to try again. */
+function secondsOf(recovery: unknown): number {
+  const steps = Array.isArray(recovery) ? recovery.map((step) => objectOr(step).after_seconds) : [];
+  return steps.find((seconds): seconds is number => typeof seconds === 'number') ?? 0;
+}
+
+function reasonOf(error: unknown): string {
+  const cause = causeOf(error);
+  // A failure to connect to several addresses has only a code.
+  const { code } = Object(cause) as { code?: unknown };
+  return cause?.message || (typeof code === 'string' ? code : String(error));
+}
