@@ -289,14 +289,27 @@ t.test('a dry run prints acceptance and cost', async (t) => {
     cost_usd: { min: 0.001, expected: 0.002, max: 0.5 },
     models: { roster_size: 9, min_calls: 3, expected_calls: 5.2, max_calls: 9 },
     latency_ms: { p50: 900, p95: 2_000 },
-    balance_sufficient: false,
+    balance_sufficient: true,
   };
   const good = await serve(t, () => ({ dry_run: true, valid: true, errors: [], estimates }));
   const { texts, ...outputs } = pipes();
   t.equal(await run([...ASK, '--dry-run'], at(good.url, outputs)), EXIT.winner);
   t.equal(good.asked[0]?.path, '/api/poll/dry-run');
   t.match(texts.out, '$0.002000 expected, $0.5000 at most');
-  t.match(texts.out, 'does not cover');
+  t.match(texts.out, /^The poll would be accepted; nothing was run\.\n/);
+  const poor = { ...estimates, balance_sufficient: false };
+  const unpaid = await serve(t, () => ({ dry_run: true, valid: true, errors: [], estimates: poor }));
+  const third = pipes();
+  t.equal(await run([...ASK, '--dry-run'], at(unpaid.url, third)), EXIT.refused, 'the poll itself would be a 402');
+  t.match(
+    third.texts.out,
+    /^The poll would be refused:\n {2}The balance does not cover .*#funds, or a lower --max-cost/,
+  );
+  const small = { ...poor, min_cost_usd: 0.001342, max_cost_usd: 0.001 };
+  const tooSmall = await serve(t, () => ({ dry_run: true, valid: true, errors: [], estimates: small }));
+  const fourth = pipes();
+  t.equal(await run([...ASK, '--dry-run'], at(tooSmall.url, fourth)), EXIT.usage, 'and this one budget_too_small');
+  t.match(fourth.texts.out, 'The limit does not pay for one vote: --max-cost 0.001342\n');
   const bad = await serve(t, () => ({ dry_run: true, valid: false, errors: ['question is too short'], estimates: {} }));
   const second = pipes();
   t.equal(await run([...ASK, '--dry-run'], at(bad.url, second)), EXIT.usage);

@@ -1,4 +1,5 @@
 import type { BatchReport, BatchRun } from '../eloquentpoll.ts';
+import { pause } from '../pause.ts';
 import { beginBatch, exitOfBatch, followBatch, type MakingCommand, outOf, saveResults, summaryOf } from './batch.ts';
 import type { BatchInput } from './batch-input.ts';
 import { reportLines } from './eval-report.ts';
@@ -6,7 +7,6 @@ import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
-import { pause } from '../pause.ts';
 import { overviewOf, type RowsOverview } from './rows-overview.ts';
 import { columnsOf, print, styleOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';

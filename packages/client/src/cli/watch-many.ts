@@ -1,9 +1,9 @@
 import { EloquentPollError, type SessionStatus } from '../eloquentpoll.ts';
+import { pause } from '../pause.ts';
 import { EXIT, type Exit, exitOfError, exitOfOutcome } from './exit-codes.ts';
 import { howFar, plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
-import { pause } from '../pause.ts';
 import { fit, pad, plain } from './plain-text.ts';
 import { facts, type ShownOutcome, verdictLines } from './summary.ts';
 import { canRedraw, canvas, columnsOf, print, programOf, styleOf } from './terminal.ts';
