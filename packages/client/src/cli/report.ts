@@ -1,5 +1,5 @@
 import { EloquentPollError } from '../eloquentpoll.ts';
-import { causeOf } from '../fetch-failure.ts';
+import { causeOf, isRefusedConnection, proxyHint } from '../fetch-failure.ts';
 import { rowLine } from './batch.ts';
 import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
 import { durationText } from './figures.ts';
@@ -67,9 +67,18 @@ export function report(
   return exitOfError(error);
 }
 
-function withoutAnswer(error: EloquentPollError, siteUrl: string, heard: Heard, { whenUnreachable }: Terminal): string {
-  if (!heard.isAny) return `Nothing is listening at ${siteUrl}. ${whenUnreachable ?? 'Check --url or EP_URL.'}`;
-  return `The connection to ${siteUrl} was lost: ${causeOf(error)?.message ?? error.message}`;
+function withoutAnswer(
+  error: EloquentPollError,
+  siteUrl: string,
+  heard: Heard,
+  { env, whenUnreachable }: Terminal,
+): string {
+  const reason = causeOf(error)?.message || error.message;
+  if (heard.isAny) return `The connection to ${siteUrl} was lost: ${reason}`;
+  const what = isRefusedConnection(error)
+    ? `Nothing is listening at ${siteUrl}.`
+    : `${siteUrl} cannot be reached: ${reason.trim().replace(/\.$/, '')}.`;
+  return `${what} ${whenUnreachable ?? 'Check --url or EP_URL.'}${proxyHint(env, siteUrl)}`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { proxyHint } from '../fetch-failure.ts';
 import { pause } from '../pause.ts';
 import { type Answered, askService, type SentMessage } from './ask-service.ts';
 import { readBridgeSettings } from './bridge-settings.ts';
@@ -71,7 +72,10 @@ export function createMcpBridge(env: NodeJS.ProcessEnv, { write, note }: BridgeH
     }
     const left = pollKey && heard.leavesPoll ? leftPoll(pollKey) : '';
     if (heard.answer) pass(left === '' ? heard.answer : naming(heard.answer, left));
-    else if (heard.why !== undefined) fail(message, heard.why + left, heard.data);
+    else if (heard.why !== undefined) {
+      const hint = heard.isUnsent ? proxyHint(env, address.href) : '';
+      fail(message, heard.why + left + hint, heard.data);
+    }
   }
 
   function pass(message: HostMessage): void {
