@@ -1192,7 +1192,9 @@ export class EloquentPoll {
 
   /** Estimates the cost and duration of a poll. */
   async estimate(
-    query: Pick<PollRequest, 'preset' | 'models' | 'confidence_threshold' | 'service_tier'> & { options?: number } = {},
+    query: Pick<PollRequest, 'preset' | 'models' | 'confidence_threshold' | 'reasons' | 'service_tier'> & {
+      options?: number;
+    } = {},
     options: CallOptions = {},
   ): Promise<Estimate> {
     const { models, ...others } = query;

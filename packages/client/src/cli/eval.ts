@@ -61,19 +61,23 @@ async function isWanted(invocation: Invocation, command: MakingCommand, { rows }
 async function costLine(
   { polls, terminal }: Invocation,
   { terms }: MakingCommand,
-  { rows, withGold, options }: RowsOverview,
+  { rows, withGold, options, hasTerms }: RowsOverview,
 ): Promise<string> {
-  const { preset, confidence_threshold, max_cost_usd } = terms;
+  const { preset, confidence_threshold, max_cost_usd, reasons } = terms;
   const asked = {
     ...(preset && { preset }),
     ...(options !== null && { options }),
     ...(confidence_threshold !== undefined && { confidence_threshold }),
+    ...(reasons && { reasons }),
     service_tier: 'flex' as const,
   };
   const { cost_usd } = await polls.estimate(asked, { signal: terminal.signal });
-  const most = Math.min(rows * cost_usd.max, max_cost_usd ?? Number.POSITIVE_INFINITY);
   const gold = withGold === null || withGold === rows ? '' : `, ${withGold} with right answers`;
-  return `${plural(rows, 'row')}${gold}, at the flex price: about ${costText(rows * cost_usd.expected)}, at most ${costText(most)}`;
+  const expected = `about ${costText(rows * cost_usd.expected)}, ${costText(rows * cost_usd.max)} if no poll stops early`;
+  const others = hasTerms ? '; rows with settings of their own may cost more' : '';
+  // The estimate is for texts of usual length, so only the limit is a promise.
+  const most = max_cost_usd === undefined ? '; --max-cost sets a limit' : `; never more than ${costText(max_cost_usd)}`;
+  return `${plural(rows, 'row')}${gold}, at the flex price: ${expected}${others}${most}`;
 }
 
 const REPORT_EVERY_MS = 1_000;
