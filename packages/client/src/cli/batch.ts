@@ -35,7 +35,7 @@ export async function batchCommand(invocation: Invocation, command: MakingComman
   if (!run) return EXIT.usage;
   invocation.heard.batchId = run.id;
   if (command.detach) {
-    print(terminal.out, json ? jsonText(await run.status({ signal: terminal.signal })) : run.id);
+    print(terminal.out, json ? jsonText(await run.status({ signal: terminal.signal })) : plain(run.id));
     return EXIT.winner;
   }
   const batch = await followBatch(invocation, run, command.name);
@@ -120,7 +120,8 @@ export async function followBatch(
     if (goesOn(error, invocation)) {
       const program = programOf(terminal);
       print(terminal.err, 'The batch continues, and its answers are charged. To resume this command:');
-      print(terminal.err, `  ${program} ${name} ${run.id}`, `To stop it: ${program} cancel ${run.id}`);
+      const id = plain(run.id);
+      print(terminal.err, `  ${program} ${name} ${id}`, `To stop it: ${program} cancel ${id}`);
     }
     throw error;
   } finally {
@@ -154,7 +155,7 @@ async function namingBatch<T>(
   } catch (error) {
     if (!json || terminal.signal.aborted) {
       print(terminal.err, 'The answers of the batch are charged. To read them, here or into another file:');
-      print(terminal.err, `  ${programOf(terminal)} batch ${batchId} --out FILE`);
+      print(terminal.err, `  ${programOf(terminal)} batch ${plain(batchId)} --out FILE`);
     }
     const wrong = error instanceof UsageError ? error : fileErrorOf(error, out);
     throw wrong ? new UsageError(wrong.message, { code: wrong.code, batchId }) : error;
@@ -179,11 +180,11 @@ export function summaryOf({ terminal }: Invocation, batch: Batch, out: string, l
   const list = others.map((outcome) => `${counts[outcome]} ${outcome.replace('_', ' ')}`);
   if (counts.not_run > 0) list.push(`${list.pop()}, because ${WHY_NOT_RUN[not_run_reason ?? 'canceled']}`);
   return [
-    `${batch_id} ${status}: ${[`${counts.success} of ${plural(counts.total, 'row')} answered`, ...list].join(', ')}`,
+    `${plain(`${batch_id} ${status}`)}: ${[`${counts.success} of ${plural(counts.total, 'row')} answered`, ...list].join(', ')}`,
     ...(skipped.count > 0 ? [`${plural(skipped.count, 'invalid row')} left out:`, ...skipped.first.map(rowLine)] : []),
     `Cost: ${costText(cost_usd)}`,
     ...(out === '-' ? [] : [`Results: ${out} (${plural(lines, 'line')})`]),
-    ...(has_gold ? [`How often it was right: ${programOf(terminal)} eval ${batch_id}`] : []),
+    ...(has_gold ? [`How often it was right: ${programOf(terminal)} eval ${plain(batch_id)}`] : []),
   ];
 }
 

@@ -7,6 +7,7 @@ import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
+import { plain } from './plain-text.ts';
 import { overviewOf, type RowsOverview } from './rows-overview.ts';
 import { columnsOf, print, styleOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -19,7 +20,7 @@ export async function evalCommand(invocation: Invocation, command: MakingCommand
   if (!run) return EXIT.usage;
   invocation.heard.batchId = run.id;
   if (command.detach) {
-    print(terminal.out, json ? jsonText(await run.status({ signal: terminal.signal })) : run.id);
+    print(terminal.out, json ? jsonText(await run.status({ signal: terminal.signal })) : plain(run.id));
     return EXIT.winner;
   }
   const batch = await followBatch(invocation, run, command.name, ({ has_gold }) => {

@@ -17,7 +17,7 @@ export async function followEvents(
   let page: string | undefined;
   try {
     for await (const { event, data } of events) {
-      session = data.session_id;
+      session = plain(data.session_id);
       if (event === 'started') {
         page = data.page_url ?? page;
         const { question = '', options = Object.keys(data.tally), confidence_threshold: threshold = 1 } = data;

@@ -21,7 +21,7 @@ export function report(
   if (wrong) {
     const { message, code, batchId = heard.batchId } = wrong;
     const body = { error: message, code, ...(batchId !== undefined && { batch_id: batchId }) };
-    print(err, json ? jsonText(body) : `eloquentpoll: ${message}`);
+    print(err, json ? jsonText(body) : `eloquentpoll: ${plain(message)}`);
     return EXIT.usage;
   }
   if (!(error instanceof EloquentPollError)) {
