@@ -1,3 +1,5 @@
+import { BASE_URL } from '../eloquentpoll.ts';
+
 // Reads which service the bridge calls, and with which key.
 
 export interface BridgeSettings {
@@ -10,7 +12,7 @@ const NO_ADDRESS = 'EP_URL must be an address such as https://polls.example.com,
 /** Or what is wrong, as a sentence without their secrets. */
 export function readBridgeSettings({ EP_URL, EP_KEY }: NodeJS.ProcessEnv): BridgeSettings | string {
   const key = (EP_KEY ?? '').trim();
-  const address = addressOf(EP_URL || 'http://localhost:8080');
+  const address = addressOf(EP_URL || BASE_URL);
   return faultOfKey(key) ?? (address === null ? NO_ADDRESS : { address, key });
 }
 
