@@ -73,4 +73,5 @@ Exit codes
   1  a tie, or no votes         4  missing or wrong credentials, or not enough money
   2  wrong input                5  the service cannot be reached, is too busy, or failed
                                 6  a receipt is not valid           70  an error of this program
+                                                                   130  it was interrupted
 `;
