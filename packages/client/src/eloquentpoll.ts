@@ -1652,7 +1652,7 @@ async function jsonLines(rows: Iterable<object> | AsyncIterable<object>): Promis
   const parts: Blob[] = [];
   let text = '';
   for await (const row of rows) {
-    text += `${JSON.stringify(row)}\n`;
+    text += `${jsonOf(row)}\n`;
     if (text.length < 2 ** 20) continue;
     parts.push(new Blob([text]));
     text = '';
@@ -1682,12 +1682,13 @@ export async function verifyWebhook(
     throw unverified(`The delivery is not of the last ${toleranceSeconds} seconds; check this machine's clock.`);
   }
   const content = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  if (!ArrayBuffer.isView(content)) throw unverified('The body is needed as it was received, before it is parsed.');
   const signed = joined(new TextEncoder().encode(`${id}.${time}.`), content);
   const given = signatures.split(' ').slice(0, MAX_SIGNATURES);
   const found = given.flatMap((one) => (one.startsWith('v1,') ? (bytesOf(one.slice(3)) ?? []) : []));
   let isGood = false;
   for (const secret of [secrets].flat()) {
-    const bytes = bytesOf(secret.replace(/^whsec_/, ''));
+    const bytes = typeof secret === 'string' ? bytesOf(secret.replace(/^whsec_/, '')) : null;
     if (!bytes?.length) throw unverified('A secret is not whsec_ and base64.');
     const algorithm = { name: 'HMAC', hash: 'SHA-256' };
     const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
