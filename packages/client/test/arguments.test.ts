@@ -31,6 +31,9 @@ t.test('a poll with its options parses to an order', async (t) => {
     },
   );
   t.match(read(['Which is it? [A, B]', '--reasons']), { terms: { reasons: true } });
+  const keyed = ['Which is it? [A, B]', '--idempotency-key', 'job-7'];
+  t.match(read(keyed), { how: 'stream', options: { idempotencyKey: 'job-7' } });
+  t.match(read([...keyed, '--free']), { how: 'free', options: { idempotencyKey: 'job-7' } });
   t.match(read(['--free', 'Is this a question?']), { how: 'free', poll: { question: 'Is this a question?' } });
 });
 
@@ -61,6 +64,8 @@ t.test('an invalid command line is a UsageError that says what would be right', 
   const q = 'Which is it? [A, B]';
   for (const [argv, sentence] of [
     [['ask', 'Which', 'is it? [A, B]'], /in quotes/],
+    [['Which is it? [A, B]', '--idempotency-key', 'job 7'], /without spaces/],
+    [['Which is it? [A, B]', '--dry-run', '--idempotency-key', 'job-7'], /cannot be combined: nothing is run/],
     [['ask', 'Which is it? [A, B'], /not closed \(at character 14\)/],
     [['ask', 'Which is it? [Tea]'], /^Give at least two options: \[Tea, …\]\.$/],
     [['ask', 'Which is it? [A, B, A]'], /^Options 1 and 3 are the same\.$/],

@@ -240,7 +240,12 @@ t.test('a connection that is lost names the poll that goes on, and does not say 
   const unknown = await serve(t, losing(false));
   const { texts, ...outputs } = pipes();
   t.equal(await run(ASK, at(unknown.url, outputs)), EXIT.unavailable);
-  t.match(texts.err, /may have been created and charged.*\n {2}eloquentpoll polls\neloquentpoll: The connection to/);
+  const key = unknown.asked[0]?.headers['idempotency-key'];
+  const way = `may have been created and charged. Before you ask again, look for it:\n  eloquentpoll polls\nTo join it, repeat the command with --idempotency-key ${key}\neloquentpoll: The connection to`;
+  t.match(texts.err, way);
+  const joined = await serve(t, streaming(complete(1)));
+  t.equal(await run([...ASK, '--idempotency-key', String(key)], at(joined.url, pipes())), EXIT.winner);
+  t.equal(joined.asked[0]?.headers['idempotency-key'], key);
 });
 
 t.test('watch and result wait for a poll as long as it takes', async (t) => {

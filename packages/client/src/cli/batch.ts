@@ -19,6 +19,7 @@ import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
 import { plain } from './plain-text.ts';
 import type { BatchCommand } from './read-batch-terms.ts';
+import { submitRows } from './submit-rows.ts';
 import { print, programOf } from './terminal.ts';
 import { fileErrorOf, UsageError } from './usage-error.ts';
 
@@ -88,7 +89,9 @@ export async function beginBatch(
     const idempotencyKey = begun?.batch_id === null ? begun.idempotency_key : `rows-${content}${nonce}`;
     const next = { service, content, idempotency_key: idempotencyKey };
     keep({ ...next, batch_id: null });
-    const run = await polls.batch(input.rows, terms, { idempotencyKey, format, signal: terminal.signal });
+    // Only a key that follows from the rows, or is kept in a file, is the same again.
+    const submission = { ...{ terms, idempotencyKey, format }, isSameAgain: !again || out !== '-' };
+    const run = await submitRows(invocation, input.rows, submission);
     await namingBatch(invocation, run.id, out, async () => keep({ ...next, batch_id: run.id }));
     return run;
   });

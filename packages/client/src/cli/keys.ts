@@ -1,11 +1,12 @@
 import type { ApiKey } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText } from './figures.ts';
+import { mayBeMade } from './heard.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
 import { pad, plain } from './plain-text.ts';
 import type { KeysCommand } from './read-key-terms.ts';
-import { print } from './terminal.ts';
+import { print, programOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 export async function keysCommand(invocation: Invocation, command: KeysCommand): Promise<Exit> {
@@ -19,7 +20,13 @@ export async function keysCommand(invocation: Invocation, command: KeysCommand):
       return EXIT.winner;
     }
     case 'create': {
-      const made = await polls.createKey(command.terms, { signal });
+      const made = await polls.createKey(command.terms, { signal }).catch((error: unknown) => {
+        if (!json && mayBeMade(error, invocation.heard)) {
+          print(err, 'A key may have been created that cannot be shown again. To find and revoke it:');
+          print(err, `  ${programOf(terminal)} keys`);
+        }
+        throw error;
+      });
       print(out, json ? jsonText(made) : plain(made.key));
       if (!json) print(err, `Copy it now. It is not shown again. To revoke it: keys revoke ${plain(made.id)}`);
       return EXIT.winner;

@@ -88,11 +88,13 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
     case 'ask': {
       if (command.how === 'free') {
         const { question, options } = await questionFor(command.poll, terminal);
-        return freeCommand(invocation, { question, ...(options && { options }) });
+        return freeCommand(invocation, { question, ...(options && { options }) }, command.options);
       }
       requireKey('A poll needs an API key (with --free it does not)');
       const request = { ...(await completePoll(command.poll, terminal)), ...command.terms };
-      return command.how === 'dry-run' ? dryRunCommand(invocation, request) : askCommand(invocation, request);
+      return command.how === 'dry-run'
+        ? dryRunCommand(invocation, request)
+        : askCommand(invocation, request, command.options);
     }
     case 'result':
       return showOutcome(await resultOf(polls, command.id, terminal.signal), invocation);
