@@ -6,7 +6,7 @@ import { run } from '../src/cli/run.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { EloquentPoll } from '../src/eloquentpoll.ts';
 import { pipes, screen, terminal } from './screen.ts';
-import { type Asked, complete, RESULT, serve, sse, started, withoutWaiting } from './service.ts';
+import { type Asked, batch, complete, RESULT, serve, sse, started, withoutWaiting } from './service.ts';
 
 const ASK = ['ask', 'Which is larger? [The Sun, The Moon]'];
 
@@ -287,6 +287,25 @@ t.test('Ctrl-C stops following and prints where the result will be', async (t) =
     texts.err,
     /its votes are charged.*\n {2}eloquentpoll watch ps_1\n {2}https:\/\/polls\.example\/result\/EP-1\nTo stop it: eloquentpoll cancel ps_1\n/,
   );
+});
+
+t.test('a program that asked for JSON and is interrupted gets one line, with what goes on', async (t) => {
+  withoutWaiting(t);
+  for (const [argv, known] of [
+    [ASK, { session_id: 'ps_1' }],
+    [['watch', 'pb_1'], { batch_id: 'pb_1' }],
+  ] as const) {
+    const enough = new AbortController();
+    const { url } = await serve(t, (asked, response, nth) => {
+      if (nth === 2) return enough.abort();
+      if (asked.path.startsWith('/api/batches')) return batch(0, 3);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return void response.write(sse('started', started(0)), () => response.socket?.destroy());
+    });
+    const { texts, ...outputs } = pipes();
+    t.equal(await run([...argv, '--json'], at(url, { ...outputs, signal: enough.signal })), EXIT.interrupted);
+    t.same(JSON.parse(texts.err), { error: 'The command was interrupted.', code: 'interrupted', ...known });
+  }
 });
 
 t.test('a dry run prints acceptance and cost', async (t) => {

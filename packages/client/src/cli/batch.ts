@@ -134,9 +134,9 @@ export async function followBatch(
 
 /** A batch that does not exist cannot continue. With --json, standard error contains only the error. */
 function goesOn(error: unknown, { terminal, json }: Invocation): boolean {
+  if (json) return false;
   if (terminal.signal.aborted) return true;
-  if (error instanceof UsageError) return false;
-  return !json && !(error instanceof EloquentPollError && error.status === 404);
+  return !(error instanceof UsageError) && !(error instanceof EloquentPollError && error.status === 404);
 }
 
 /** Returns the number of lines. `total`: the rows of the batch, which has ended. */
@@ -156,7 +156,7 @@ async function namingBatch<T>(
   try {
     return await work();
   } catch (error) {
-    if (!json || terminal.signal.aborted) {
+    if (!json) {
       print(terminal.err, 'The answers of the batch are charged. To read them, here or into another file:');
       print(terminal.err, `  ${programOf(terminal)} batch ${plain(batchId)} --out FILE`);
     }

@@ -12,11 +12,12 @@ export async function followEvents(
   invocation: Invocation,
   view?: ProgressView,
 ): Promise<Exit> {
-  const { terminal } = invocation;
+  const { terminal, json, heard } = invocation;
   let session = '';
   let page: string | undefined;
   try {
     for await (const { event, data } of events) {
+      heard.sessionId = data.session_id;
       session = plain(data.session_id);
       if (event === 'started') {
         page = data.page_url ?? page;
@@ -31,7 +32,7 @@ export async function followEvents(
     throw new Error('a stream ends with its result');
   } catch (error) {
     view?.end();
-    if (terminal.signal.aborted && session) {
+    if (terminal.signal.aborted && session && !json) {
       print(
         terminal.err,
         'The poll continues, and its votes are charged. To follow it:',

@@ -8,6 +8,8 @@ export interface Heard {
   isAny: boolean;
   /** The batch that the command follows. Its answers are charged even if the command fails. */
   batchId?: string;
+  /** The poll that the command follows. */
+  sessionId?: string;
 }
 
 export function notingFetch(heard: Heard): typeof fetch {

@@ -67,6 +67,19 @@ export function report(
   return exitOfError(error);
 }
 
+/** For programs; for people, the command has printed what goes on. */
+export function reportInterruption(
+  { err }: Terminal,
+  { json, heard: { sessionId, batchId } }: { json: boolean; heard: Heard },
+): Exit {
+  const goesOn = {
+    ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(batchId !== undefined && { batch_id: batchId }),
+  };
+  if (json) print(err, jsonText({ error: 'The command was interrupted.', code: 'interrupted', ...goesOn }));
+  return EXIT.interrupted;
+}
+
 function withoutAnswer(
   error: EloquentPollError,
   siteUrl: string,

@@ -24,7 +24,7 @@ import { openCommand } from './open.ts';
 import type { CliSettings } from './options.ts';
 import { pollsCommand } from './polls.ts';
 import { completePoll, questionFor } from './prompts.ts';
-import { report } from './report.ts';
+import { report, reportInterruption } from './report.ts';
 import { showOutcome } from './show-outcome.ts';
 import { programOf, type Terminal } from './terminal.ts';
 import { usageCommand } from './usage.ts';
@@ -40,8 +40,10 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     siteUrl = (command.url ?? BASE_URL).replace(/\/+$/, '');
     return await runCommand(command, siteUrl, terminal, heard);
   } catch (error) {
-    if (terminal.signal.aborted) return EXIT.interrupted;
-    return report(error, terminal, { json: argv.includes('--json'), siteUrl, heard });
+    const json = argv.includes('--json');
+    return terminal.signal.aborted
+      ? reportInterruption(terminal, { json, heard })
+      : report(error, terminal, { json, siteUrl, heard });
   }
 }
 

@@ -52,7 +52,7 @@ export async function watchMany(invocation: Invocation, ids: readonly string[]):
   } catch (error) {
     view.clear();
     const isThere = !(error instanceof EloquentPollError && error.status === 404);
-    if ((signal.aborted || (isThere && !json)) && running.length > 0) {
+    if (!json && (signal.aborted || isThere) && running.length > 0) {
       const rest = running.length <= 5 ? ` ${plain(running.join(' '))}` : '';
       print(err, `${plural(running.length, 'poll')} still running. To follow:`);
       print(err, `  ${programOf(terminal)} watch${rest}`);
