@@ -130,7 +130,7 @@ function readAnswer(
   asked: HostMessage,
   relay: (message: HostMessage) => void,
 ): Answered {
-  const found = messageIn(text) as (HostMessage & { jsonrpc?: string }) | null;
+  const found = messageIn(text);
   if (found?.jsonrpc === '2.0') {
     // An error of a message that could not be read has no id.
     const own = { ...found, ...(asked.id !== undefined && { id: found.id ?? asked.id }) };

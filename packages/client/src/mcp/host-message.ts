@@ -1,6 +1,7 @@
 // The messages that host and service exchange: JSON-RPC, one per line or event.
 
 export interface HostMessage {
+  jsonrpc?: unknown;
   id?: string | number;
   method?: string;
   params?: Record<string, unknown>;

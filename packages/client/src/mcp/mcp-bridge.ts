@@ -146,6 +146,6 @@ function naming(answer: HostMessage, left: string): HostMessage {
     const known = objectOr(error);
     return { ...answer, error: { ...known, message: `${known.message}${left}` } };
   }
-  const content = Array.isArray(result?.content) ? result.content : [];
+  const content: unknown[] = Array.isArray(result?.content) ? result.content : [];
   return { ...answer, result: { ...result, content: [...content, { type: 'text', text: left.trim() }] } };
 }
