@@ -15,7 +15,7 @@ export interface SentMessage {
   leftMs: number;
 }
 
-export interface Answered {
+export interface ServiceAnswer {
   answer?: HostMessage;
   /** Why there is no answer. Without both, none is due. */
   why?: string;
@@ -39,7 +39,7 @@ export async function askService(
   address: URL,
   sent: SentMessage,
   relay: (message: HostMessage) => void,
-): Promise<Answered> {
+): Promise<ServiceAnswer> {
   const { body, headers, signal } = sent;
   const watch = watchSilence(signal, sent.leftMs);
   try {
@@ -112,7 +112,7 @@ async function readEvents(
   asked: HostMessage,
   relay: (message: HostMessage) => void,
   heard: () => void,
-): Promise<Answered> {
+): Promise<ServiceAnswer> {
   const parse = createSseParser();
   for await (const piece of piecesOf(response, heard)) {
     for (const { data } of parse(piece)) {
@@ -129,7 +129,7 @@ function readAnswer(
   text: string,
   asked: HostMessage,
   relay: (message: HostMessage) => void,
-): Answered {
+): ServiceAnswer {
   const found = messageIn(text);
   if (found?.jsonrpc === '2.0') {
     // An error of a message that could not be read has no id.
@@ -145,7 +145,7 @@ function readAnswer(
 }
 
 /** What an answer of the service itself says about trying again. */
-function judged(answer: HostMessage, response: Response): Answered {
+function judged(answer: HostMessage, response: Response): ServiceAnswer {
   const { retryable, session_id, ...problem } = problemOf(answer);
   const isPassing = retryable === true;
   return {
@@ -167,7 +167,7 @@ function problemOf({ error, result }: HostMessage): Record<string, unknown> {
 /** Statuses of failures that pass, if the body does not say whether a retry helps. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-function refused(response: Response, body: HostMessage | null): Answered {
+function refused(response: Response, body: HostMessage | null): ServiceAnswer {
   const { status } = response;
   const { error, code, retryable, session_id } = objectOr(body);
   // Without a code, another program has answered: a proxy does not know what became of the request.

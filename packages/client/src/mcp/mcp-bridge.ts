@@ -1,6 +1,6 @@
 import { proxyHint } from '../fetch-failure.ts';
 import { pause } from '../pause.ts';
-import { type Answered, askService, type SentMessage } from './ask-service.ts';
+import { askService, type SentMessage, type ServiceAnswer } from './ask-service.ts';
 import { readBridgeSettings } from './bridge-settings.ts';
 import { type HostMessage, messageIn, objectOr } from './host-message.ts';
 import { mcpHeaders } from './mcp-headers.ts';
@@ -104,7 +104,7 @@ async function untilAnswered(
   sent: Omit<SentMessage, 'leftMs'>,
   repeats: number,
   relay: (message: HostMessage) => void,
-): Promise<Answered> {
+): Promise<ServiceAnswer> {
   const endsAt = performance.now() + TIME_LIMIT_MS;
   let wasLeft = false;
   for (let nth = 0; ; nth++) {
