@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { createMcpBridge } from '../src/mcp/mcp-bridge.ts';
 import { type Answering, serve, withoutWaiting } from './service.ts';
@@ -112,13 +113,19 @@ t.test('what asking again cannot change is passed on at once', async (t) => {
     t.equal(asked.length, 1, `${status}`);
     t.notMatch(JSON.stringify(written), 'may go on');
   }
-  const later = await bridgeTo(t, (_asked, response) => {
-    response.writeHead(429, { 'retry-after': '3600' });
-    return { error: 'Later', code: 'rate_limited', retryable: true };
-  });
-  await later.bridge.take(poll());
-  t.equal(later.asked.length, 1, 'nor is an hour waited');
-  t.match(later.written, [{ error: { message: 'Later', data: { code: 'rate_limited' } } }]);
+  const later = (seconds: number) => (_asked: unknown, response: ServerResponse, nth: number) => {
+    if (nth === 1 && seconds > 60) return void response.socket?.destroy();
+    response.writeHead(429, { 'retry-after': String(seconds) });
+    return { error: 'Later.', code: 'rate_limited', retryable: true };
+  };
+  const busy = await bridgeTo(t, later(1));
+  await busy.bridge.take(poll());
+  t.equal(busy.asked.length, 1, 'the service made no poll');
+  t.match(busy.written, [{ error: { message: 'Later.', data: { code: 'rate_limited' } } }]);
+  const long = await bridgeTo(t, later(3_600));
+  await long.bridge.take(poll());
+  t.equal(long.asked.length, 2, 'nor is an hour waited');
+  t.match(long.written[0]?.error?.message, /^Later\. The poll may go on/);
 });
 
 t.test('a canceled call of 2026-07-28 stops its poll, because its key lets it go on otherwise', async (t) => {

@@ -25,7 +25,7 @@ export interface ServiceAnswer {
   isPassing?: boolean;
   /** Whether a poll may have been made whose end is not known. */
   leavesPoll?: boolean;
-  /** Whether certainly nothing was sent. */
+  /** Whether certainly nothing was sent, because there was no connection. */
   isUnsent?: boolean;
   retryAfterMs?: number;
 }

@@ -98,7 +98,7 @@ export function createMcpBridge(env: NodeJS.ProcessEnv, { write, note }: BridgeH
   return { take, end };
 }
 
-/** Asks again while that can help. The last answer counts, and any of them may have left a poll. */
+/** Asks again after an answer that was lost. The last answer counts, and any of them may have left a poll. */
 async function untilAnswered(
   address: URL,
   sent: Omit<SentMessage, 'leftMs'>,
@@ -109,14 +109,13 @@ async function untilAnswered(
   let wasLeft = false;
   for (let nth = 0; ; nth++) {
     const heard = await askService(address, { ...sent, leftMs: endsAt - performance.now() }, relay);
-    const { isPassing = false, leavesPoll = false, isUnsent = false, retryAfterMs = 0 } = heard;
+    const { isPassing = false, leavesPoll = false, retryAfterMs = 0 } = heard;
     wasLeft ||= leavesPoll;
     const pauseMs = retryAfterMs + ((1 + Math.random()) / 2) * FIRST_PAUSE_MS * 2 ** nth;
     const hasTime = retryAfterMs <= MAX_PAUSE_MS && performance.now() + pauseMs < endsAt;
-    // If no service was ever there, an error at once is better than a wait.
-    const mayHelp = isPassing && (wasLeft || !isUnsent);
     const last = { ...heard, leavesPoll: leavesPoll || (isPassing && wasLeft) };
-    if (nth >= repeats || !mayHelp || !hasTime) return last;
+    // Where no poll can have been made, an error at once is better than a wait.
+    if (nth >= repeats || !isPassing || !wasLeft || !hasTime) return last;
     try {
       await pause(pauseMs, sent.signal);
     } catch {
