@@ -1,6 +1,7 @@
 import { createSseParser, EloquentPollError } from '../eloquentpoll.ts';
 import { causeOf, isUnconnected } from '../fetch-failure.ts';
 import { type HostMessage, isAnswerTo, isRequest, messageIn, objectOr } from './host-message.ts';
+import { piecesInTime, textInTime, watchSilence } from './read-in-time.ts';
 
 // Sends one message to the service once, and reads what comes back.
 
@@ -30,10 +31,6 @@ export interface ServiceAnswer {
   retryAfterMs?: number;
 }
 
-/** The service sends a keep-alive every 15 s while it sends events. */
-const SILENCE_MS = 60_000;
-const MAX_CHARACTERS = 16 * 2 ** 20;
-
 /** `relay` gets what comes before the answer, such as progress. */
 export async function askService(
   address: URL,
@@ -49,7 +46,7 @@ export async function askService(
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
     return isStream
       ? await readEvents(response, sent.message, relay, watch.heard)
-      : readAnswer(response, await textOf(response, watch.heard), sent.message, relay);
+      : readAnswer(response, await textInTime(response, watch.heard), sent.message, relay);
   } catch (error) {
     if (signal.aborted) return {};
     if (error instanceof EloquentPollError) return { why: error.message, leavesPoll: true };
@@ -62,51 +59,6 @@ export async function askService(
   }
 }
 
-/** Aborts with the host, or if nothing is heard for too long: a connection that was cut may look open. */
-function watchSilence(host: AbortSignal, leftMs: number) {
-  const inner = new AbortController();
-  const endsAt = performance.now() + leftMs;
-  const leave = () => inner.abort(host.reason);
-  host.addEventListener('abort', leave, { once: true });
-  if (host.aborted) leave();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const heard = () => {
-    clearTimeout(timer);
-    const ms = Math.max(0, Math.min(SILENCE_MS, Math.ceil(endsAt - performance.now())));
-    const late = `there was no answer within ${Math.ceil((ms === SILENCE_MS ? ms : leftMs) / 1_000)} s`;
-    timer = setTimeout(() => inner.abort(late), ms);
-  };
-  heard();
-  return {
-    signal: inner.signal,
-    heard,
-    end() {
-      clearTimeout(timer);
-      host.removeEventListener('abort', leave);
-      // Closes a connection whose body was not read to its end.
-      inner.abort();
-    },
-  };
-}
-
-async function* piecesOf({ body }: Response, heard: () => void): AsyncGenerator<string, void> {
-  if (!body) return;
-  const pieces: AsyncIterable<string> = body.pipeThrough(new TextDecoderStream());
-  for await (const piece of pieces) {
-    heard();
-    yield piece;
-  }
-}
-
-async function textOf(response: Response, heard: () => void): Promise<string> {
-  let text = '';
-  for await (const piece of piecesOf(response, heard)) {
-    text += piece;
-    if (text.length > MAX_CHARACTERS) throw new EloquentPollError('The answer is too long.', { code: 'bad_response' });
-  }
-  return text;
-}
-
 async function readEvents(
   response: Response,
   asked: HostMessage,
@@ -114,7 +66,7 @@ async function readEvents(
   heard: () => void,
 ): Promise<ServiceAnswer> {
   const parse = createSseParser();
-  for await (const piece of piecesOf(response, heard)) {
+  for await (const piece of piecesInTime(response, heard)) {
     for (const { data } of parse(piece)) {
       const message = messageIn(data);
       if (message && isAnswerTo(asked, message)) return judged(message, response);
