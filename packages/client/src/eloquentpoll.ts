@@ -1278,7 +1278,7 @@ export class EloquentPoll {
   async batch(rows: BatchRows, terms: BatchTerms = {}, options: BatchOptions = {}): Promise<BatchRun> {
     const { format, idempotencyKey, ...rest } = options;
     const { metadata = {}, ...fields } = terms;
-    const upload = rows instanceof Blob ? rows : await jsonLines(rows);
+    const upload = rows instanceof Blob ? rows : await jsonLines(rows, options.signal);
     const isCsv = format === 'csv' || (format === undefined && upload.type.startsWith('text/csv'));
     const headers = {
       'Content-Type': isCsv ? 'text/csv' : 'application/jsonl',
@@ -1648,10 +1648,14 @@ export class BatchRun {
 }
 
 /** Collects the rows in parts, so that rows from an iterator can be sent again. */
-async function jsonLines(rows: Iterable<object> | AsyncIterable<object>): Promise<Blob> {
+async function jsonLines(
+  rows: Iterable<object> | AsyncIterable<object>,
+  signal: AbortSignal | undefined,
+): Promise<Blob> {
   const parts: Blob[] = [];
   let text = '';
   for await (const row of rows) {
+    signal?.throwIfAborted();
     text += `${jsonOf(row)}\n`;
     if (text.length < 2 ** 20) continue;
     parts.push(new Blob([text]));

@@ -50,6 +50,19 @@ t.test('a row that is no JSON is bad_request, and nothing is sent', async (t) =>
   t.equal(asked.length, 0);
 });
 
+t.test('rows that do not end are read until the signal', { timeout: 5_000 }, async (t) => {
+  const enough = new AbortController();
+  async function* endless(): AsyncGenerator<BatchRow> {
+    for (let i = 0; ; i++) {
+      if (i === 10) enough.abort(new Error('enough'));
+      // Yields to other work, as a source of rows does.
+      await new Promise((done) => setImmediate(done));
+      yield ROW;
+    }
+  }
+  await t.rejects(new EloquentPoll().batch(endless(), {}, { signal: enough.signal }), { message: 'enough' });
+});
+
 t.test('an upload that did not arrive in time is not sent again', async (t) => {
   withoutWaiting(t);
   const { url, asked } = await serve(t, (_asked, response) => {
