@@ -210,6 +210,7 @@ t.test('an error is printed with its hint, or as JSON', async (t) => {
   t.match(JSON.parse(programs.texts.err), { code: 'insufficient_balance', status: 402, recovery, request_id: 'r1' });
   t.equal(programs.texts.out, '');
   withoutWaiting(t);
+  withoutWaiting(t, (ms) => ms === 60_000);
   const unknown = await serve(t, refusing(503, 'service_unavailable', { session_id: 'ps_1' }));
   const made = [pipes(), pipes()] as const;
   await run(ASK, at(unknown.url, made[0]));
@@ -220,6 +221,7 @@ t.test('an error is printed with its hint, or as JSON', async (t) => {
 
 t.test('a connection that is lost names the poll that goes on, and does not say that nothing listens', async (t) => {
   withoutWaiting(t);
+  withoutWaiting(t, (ms) => ms === 60_000);
   const losing = (first: boolean) => (_asked: Asked, response: ServerResponse, nth: number) => {
     if (!first || nth > 1) return void response.socket?.destroy();
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -246,6 +248,33 @@ t.test('a connection that is lost names the poll that goes on, and does not say 
   const joined = await serve(t, streaming(complete(1)));
   t.equal(await run([...ASK, '--idempotency-key', String(key)], at(joined.url, pipes())), EXIT.winner);
   t.equal(joined.asked[0]?.headers['idempotency-key'], key);
+});
+
+t.test('a poll that goes on while the network is away is waited for: it is paid', async (t) => {
+  withoutWaiting(t);
+  const away = 8;
+  const answering =
+    (ended: object, status = 200) =>
+    (asked: Asked, response: ServerResponse, nth: number) => {
+      if (nth === 1) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        return void response.write(sse('started', started(1)), () => response.socket?.destroy());
+      }
+      if (nth < away) return void response.socket?.destroy();
+      if (asked.path.endsWith('/status')) return { session_id: 'ps_1', status: 'completed', result_id: RESULT.poll_id };
+      response.statusCode = status;
+      return ended;
+    };
+  const { url, asked } = await serve(t, answering(RESULT));
+  const { texts, ...outputs } = pipes();
+  t.equal(await run(ASK, at(url, outputs)), EXIT.winner, texts.err);
+  t.match(texts.err, 'The connection was lost; the poll goes on. Waiting for its result.\n');
+  t.match(texts.out, /^The Sun: 2 of 3, stopped early\n/);
+  t.equal(asked.at(-1)?.path, '/api/polls/ps_1/result');
+  const failed = await serve(t, answering({ error: 'No votes', code: 'poll_failed', retryable: false }, 422));
+  const programs = pipes();
+  t.equal(await run([...ASK, '--json'], at(failed.url, programs)), EXIT.undecided);
+  t.match(JSON.parse(programs.texts.err), { code: 'poll_failed' }, 'how it ended is an answer');
 });
 
 t.test('watch and result wait for a poll as long as it takes', async (t) => {

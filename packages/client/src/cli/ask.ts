@@ -3,6 +3,7 @@ import type { Exit } from './exit-codes.ts';
 import { followEvents } from './follow-events.ts';
 import { mayBeMade } from './heard.ts';
 import type { Invocation } from './invocation.ts';
+import { isLostPoll, showLostPoll } from './lost-poll.ts';
 import { progressView } from './progress-view.ts';
 import { print, programOf } from './terminal.ts';
 
@@ -20,6 +21,7 @@ export async function askCommand(
   try {
     return await followEvents(events, invocation, progressView({ question, options: choices, threshold }, invocation));
   } catch (error) {
+    if (isLostPoll(error) && !terminal.signal.aborted) return showLostPoll(error, invocation);
     if (!json && mayBeMade(error, heard)) {
       print(
         terminal.err,
