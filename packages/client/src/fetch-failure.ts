@@ -34,12 +34,14 @@ export function isRefusedConnection(error: unknown): boolean {
 
 const factsOf = (error: unknown): { code?: unknown; syscall?: unknown; message?: unknown } => causeOf(error) ?? {};
 
-/** The way out for who is behind a proxy that this process does not use. Empty if there is none. */
+/** A proxy that is set, and whether this process uses it, as a sentence after the error. Empty if there is none. */
 export function proxyHint(env: NodeJS.ProcessEnv, url: string): string {
   const { protocol, hostname } = new URL(url);
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const isHere = /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
   const isUsed = env.NODE_USE_ENV_PROXY === '1' || /--use-env-proxy\b/.test(env.NODE_OPTIONS ?? '');
-  if (isHere || isUsed || !(env[name] || env[name.toLowerCase()])) return '';
-  return ` ${name} is set, but Node uses it only with NODE_USE_ENV_PROXY=1.`;
+  if (isHere || !(env[name] || env[name.toLowerCase()])) return '';
+  return isUsed
+    ? ` Requests go through the proxy of ${name}.`
+    : ` ${name} is set, but Node uses it only with NODE_USE_ENV_PROXY=1.`;
 }

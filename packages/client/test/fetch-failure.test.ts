@@ -48,7 +48,22 @@ t.test('who has a proxy that Node does not use learns how it is used', async (t)
   const hint = ' HTTPS_PROXY is set, but Node uses it only with NODE_USE_ENV_PROXY=1.';
   t.equal(proxyHint(env, 'https://polls.example'), hint);
   t.equal(proxyHint(env, 'http://polls.example'), '', 'another proxy');
-  t.equal(proxyHint({ ...env, NODE_USE_ENV_PROXY: '1' }, 'https://polls.example'), '', 'it is used');
-  t.equal(proxyHint({ ...env, NODE_OPTIONS: '--use-env-proxy' }, 'https://polls.example'), '');
+  for (const used of [{ NODE_USE_ENV_PROXY: '1' }, { NODE_OPTIONS: '--use-env-proxy' }])
+    t.equal(proxyHint({ ...env, ...used }, 'https://polls.example'), ' Requests go through the proxy of HTTPS_PROXY.');
   t.equal(proxyHint(env, 'https://127.0.0.1:8080'), '', 'it is not for this computer');
+
+  const real = globalThis.fetch;
+  t.teardown(() => {
+    globalThis.fetch = real;
+  });
+  globalThis.fetch = () => Promise.reject(failure({ code: 'ECONNREFUSED' }, 'connect ECONNREFUSED 10.0.0.1:3128'));
+  withoutWaiting(t);
+  const { texts, ...outputs } = pipes();
+  const at = { ...env, EP_URL: 'https://polls.example', EP_KEY: 'ep_k_x', NODE_USE_ENV_PROXY: '1' };
+  await run(['keys'], terminal({ ...outputs, env: at }));
+  t.equal(
+    texts.err,
+    'eloquentpoll: https://polls.example cannot be reached: connect ECONNREFUSED 10.0.0.1:3128. Check --url or EP_URL. Requests go through the proxy of HTTPS_PROXY.\n',
+    'it may be the proxy where nothing listens',
+  );
 });

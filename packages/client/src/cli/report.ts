@@ -88,10 +88,13 @@ function withoutAnswer(
 ): string {
   const reason = causeOf(error)?.message || error.message;
   if (heard.isAny) return `The connection to ${siteUrl} was lost: ${reason}`;
-  const what = isRefusedConnection(error)
-    ? `Nothing is listening at ${siteUrl}.`
-    : `${siteUrl} cannot be reached: ${reason.trim().replace(/\.$/, '')}.`;
-  return `${what} ${whenUnreachable ?? 'Check --url or EP_URL.'}${proxyHint(env, siteUrl)}`;
+  const hint = proxyHint(env, siteUrl);
+  // A proxy may have refused the connection instead.
+  const what =
+    isRefusedConnection(error) && hint === ''
+      ? `Nothing is listening at ${siteUrl}.`
+      : `${siteUrl} cannot be reached: ${reason.trim().replace(/\.$/, '')}.`;
+  return `${what} ${whenUnreachable ?? 'Check --url or EP_URL.'}${hint}`;
 }
 
 /**
