@@ -1337,6 +1337,7 @@ class AsyncEloquentPoll:
         models: Sequence[str] | None = None,
         options: int | None = None,
         confidence_threshold: float | None = None,
+        reasons: bool | None = None,
         service_tier: Literal["standard", "flex"] | None = None,
         timeout: float | None = None,
     ) -> Estimate:
@@ -1347,6 +1348,7 @@ class AsyncEloquentPoll:
             models=named,
             options=options,
             confidence_threshold=confidence_threshold,
+            reasons=None if reasons is None else str(reasons).lower(),
             service_tier=service_tier,
         )
         return cast(Estimate, await self._service.body(_Call("GET", "/api/poll/estimate", query=query, timeout=timeout)))

@@ -1192,7 +1192,9 @@ export class EloquentPoll {
 
   /** Estimates the cost and duration of a poll. */
   async estimate(
-    query: Pick<PollRequest, 'preset' | 'models' | 'confidence_threshold' | 'service_tier'> & { options?: number } = {},
+    query: Pick<PollRequest, 'preset' | 'models' | 'confidence_threshold' | 'reasons' | 'service_tier'> & {
+      options?: number;
+    } = {},
     options: CallOptions = {},
   ): Promise<Estimate> {
     const { models, ...others } = query;
@@ -1276,7 +1278,7 @@ export class EloquentPoll {
   async batch(rows: BatchRows, terms: BatchTerms = {}, options: BatchOptions = {}): Promise<BatchRun> {
     const { format, idempotencyKey, ...rest } = options;
     const { metadata = {}, ...fields } = terms;
-    const upload = rows instanceof Blob ? rows : await jsonLines(rows);
+    const upload = rows instanceof Blob ? rows : await jsonLines(rows, options.signal);
     const isCsv = format === 'csv' || (format === undefined && upload.type.startsWith('text/csv'));
     const headers = {
       'Content-Type': isCsv ? 'text/csv' : 'application/jsonl',
@@ -1646,11 +1648,15 @@ export class BatchRun {
 }
 
 /** Collects the rows in parts, so that rows from an iterator can be sent again. */
-async function jsonLines(rows: Iterable<object> | AsyncIterable<object>): Promise<Blob> {
+async function jsonLines(
+  rows: Iterable<object> | AsyncIterable<object>,
+  signal: AbortSignal | undefined,
+): Promise<Blob> {
   const parts: Blob[] = [];
   let text = '';
   for await (const row of rows) {
-    text += `${JSON.stringify(row)}\n`;
+    signal?.throwIfAborted();
+    text += `${jsonOf(row)}\n`;
     if (text.length < 2 ** 20) continue;
     parts.push(new Blob([text]));
     text = '';
@@ -1680,12 +1686,13 @@ export async function verifyWebhook(
     throw unverified(`The delivery is not of the last ${toleranceSeconds} seconds; check this machine's clock.`);
   }
   const content = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  if (!ArrayBuffer.isView(content)) throw unverified('The body is needed as it was received, before it is parsed.');
   const signed = joined(new TextEncoder().encode(`${id}.${time}.`), content);
   const given = signatures.split(' ').slice(0, MAX_SIGNATURES);
   const found = given.flatMap((one) => (one.startsWith('v1,') ? (bytesOf(one.slice(3)) ?? []) : []));
   let isGood = false;
   for (const secret of [secrets].flat()) {
-    const bytes = bytesOf(secret.replace(/^whsec_/, ''));
+    const bytes = typeof secret === 'string' ? bytesOf(secret.replace(/^whsec_/, '')) : null;
     if (!bytes?.length) throw unverified('A secret is not whsec_ and base64.');
     const algorithm = { name: 'HMAC', hash: 'SHA-256' };
     const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);

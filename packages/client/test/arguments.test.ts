@@ -31,6 +31,9 @@ t.test('a poll with its options parses to an order', async (t) => {
     },
   );
   t.match(read(['Which is it? [A, B]', '--reasons']), { terms: { reasons: true } });
+  const keyed = ['Which is it? [A, B]', '--idempotency-key', 'job-7'];
+  t.match(read(keyed), { how: 'stream', options: { idempotencyKey: 'job-7' } });
+  t.match(read([...keyed, '--free']), { how: 'free', options: { idempotencyKey: 'job-7' } });
   t.match(read(['--free', 'Is this a question?']), { how: 'free', poll: { question: 'Is this a question?' } });
 });
 
@@ -61,6 +64,8 @@ t.test('an invalid command line is a UsageError that says what would be right', 
   const q = 'Which is it? [A, B]';
   for (const [argv, sentence] of [
     [['ask', 'Which', 'is it? [A, B]'], /in quotes/],
+    [['Which is it? [A, B]', '--idempotency-key', 'job 7'], /without spaces/],
+    [['Which is it? [A, B]', '--dry-run', '--idempotency-key', 'job-7'], /cannot be combined: nothing is run/],
     [['ask', 'Which is it? [A, B'], /not closed \(at character 14\)/],
     [['ask', 'Which is it? [Tea]'], /^Give at least two options: \[Tea, …\]\.$/],
     [['ask', 'Which is it? [A, B, A]'], /^Options 1 and 3 are the same\.$/],
@@ -100,6 +105,7 @@ t.test('an invalid command line is a UsageError that says what would be right', 
     [['ask', q, '--out', 'file'], /^ask has no option --out/],
     [['result', 'EP-1', '--yes'], /^result has no option --yes; it takes none of its own\.$/],
     [['open', 'EP-1', '--after', 'x'], /^open has no option --after/],
+    [['cancel', 'EP-1'], /^cancel takes ps_… or pb_…, which polls and batches list, not EP-1\.$/],
     [['cancel', 'ps_1', '--yes'], /^cancel has no option --yes/],
     [['verify', 'EP-1', '--out', 'x'], /^verify has no option --out; it takes --keys, --days\.$/],
     [['balance', '--by', 'day'], /^balance has no option --by/],

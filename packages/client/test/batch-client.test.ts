@@ -41,6 +41,28 @@ t.test('rows are uploaded as JSON lines with terms and one key, again after a fa
   t.match(asked.at(-1)?.headers, { 'content-type': 'text/csv', 'idempotency-key': 'mine' });
 });
 
+t.test('a row that is no JSON is bad_request, and nothing is sent', async (t) => {
+  const { url, asked } = await serve(t, () => batch(0, 1));
+  const metadata: Record<string, string> = {};
+  Object.assign(metadata, { of: metadata });
+  const rows = [{ ...ROW, metadata }];
+  await t.rejects(new EloquentPoll({ baseUrl: url }).batch(rows), { code: 'bad_request', message: /circular/ });
+  t.equal(asked.length, 0);
+});
+
+t.test('rows that do not end are read until the signal', { timeout: 5_000 }, async (t) => {
+  const enough = new AbortController();
+  async function* endless(): AsyncGenerator<BatchRow> {
+    for (let i = 0; ; i++) {
+      if (i === 10) enough.abort(new Error('enough'));
+      // Yields to other work, as a source of rows does.
+      await new Promise((done) => setImmediate(done));
+      yield ROW;
+    }
+  }
+  await t.rejects(new EloquentPoll().batch(endless(), {}, { signal: enough.signal }), { message: 'enough' });
+});
+
 t.test('an upload that did not arrive in time is not sent again', async (t) => {
   withoutWaiting(t);
   const { url, asked } = await serve(t, (_asked, response) => {

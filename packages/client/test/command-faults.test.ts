@@ -8,6 +8,7 @@ import t, { type Test } from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { run } from '../src/cli/run.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
+import { rowsIn } from './commands.ts';
 import { pipes, terminal } from './screen.ts';
 import { batch, batchResult, isBackoff, jsonLines, RESULT, withoutWaiting } from './service.ts';
 
@@ -127,6 +128,25 @@ t.test('a poll whose answer a proxy replaced may have been made', async (t) => {
   }
   const none = await used(t, ask, () => refused(503, 'service_unavailable', { error: 'No poll was made' }));
   t.equal(none.err, 'eloquentpoll: No poll was made\n', 'the service itself knows');
+});
+
+t.test('rows and keys whose answer is lost may have been accepted, and what finds them is named', async (t) => {
+  withoutWaiting(t);
+  const lost = (): never => {
+    throw new TypeError('fetch failed', { cause: new Error('other side closed') });
+  };
+  const batches = async (...more: string[]) => (await used(t, ['batch', rowsIn(t), ...more], lost)).err;
+  t.match(
+    await batches(),
+    /^The rows may have been accepted, .* The same command joins that batch\..*\n {2}eloquentpoll batches\n/,
+  );
+  t.match(
+    await batches('--again', '--out', '-'),
+    /^The rows may have been accepted, .* Before you submit them again:\n/,
+  );
+  t.equal((await batches('--out', '-', '--json')).split('\n').length, 2, 'programs get one line');
+  const keys = await used(t, ['keys', 'create', 'laptop'], lost);
+  t.match(keys.err, /^A key may have been created .*\n {2}eloquentpoll keys\neloquentpoll: The connection to/);
 });
 
 t.test('a list cuts its texts between characters', async (t) => {

@@ -110,11 +110,16 @@ t.test('eval says what it would cost, and hands nothing over without a yes', asy
   const { exit, err, asked } = await used(t, ['eval', rowsIn(t, 'rows.jsonl', GOLD), '--out', '-'], judged(), { ask });
   t.equal(exit, EXIT.usage);
   t.same(labels, ['Run it? [y/N] ']);
-  t.equal(err, '2 rows, at the flex price: about $0.004000, at most $0.008000\n');
+  const cost = '2 rows, at the flex price: about $0.004000, $0.008000 if no poll stops early';
+  t.equal(err, `${cost}; --max-cost sets a limit\n`);
   t.same(
     asked.map(({ path }) => path),
     ['/api/poll/estimate?options=3&service_tier=flex'],
   );
+  const own = rowsIn(t, 'own.jsonl', GOLD.replace('"gold"', '"preset":"strong","gold"'));
+  const dear = await used(t, ['eval', own, '--out', '-', '--reasons', '--max-cost', '2'], judged(), { ask });
+  t.equal(dear.err, `${cost}; rows with settings of their own may cost more; never more than $2.0000\n`);
+  t.equal(dear.asked[0]?.path, '/api/poll/estimate?options=3&reasons=true&service_tier=flex', 'which cost, too');
 });
 
 t.test('eval asks about each batch that would be new, whatever an earlier one was', async (t) => {

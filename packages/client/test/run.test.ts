@@ -6,7 +6,7 @@ import { run } from '../src/cli/run.ts';
 import type { Terminal } from '../src/cli/terminal.ts';
 import { EloquentPoll } from '../src/eloquentpoll.ts';
 import { pipes, screen, terminal } from './screen.ts';
-import { type Asked, complete, RESULT, serve, sse, started, withoutWaiting } from './service.ts';
+import { type Asked, batch, complete, RESULT, serve, sse, started, withoutWaiting } from './service.ts';
 
 const ASK = ['ask', 'Which is larger? [The Sun, The Moon]'];
 
@@ -210,6 +210,7 @@ t.test('an error is printed with its hint, or as JSON', async (t) => {
   t.match(JSON.parse(programs.texts.err), { code: 'insufficient_balance', status: 402, recovery, request_id: 'r1' });
   t.equal(programs.texts.out, '');
   withoutWaiting(t);
+  withoutWaiting(t, (ms) => ms === 60_000);
   const unknown = await serve(t, refusing(503, 'service_unavailable', { session_id: 'ps_1' }));
   const made = [pipes(), pipes()] as const;
   await run(ASK, at(unknown.url, made[0]));
@@ -220,6 +221,7 @@ t.test('an error is printed with its hint, or as JSON', async (t) => {
 
 t.test('a connection that is lost names the poll that goes on, and does not say that nothing listens', async (t) => {
   withoutWaiting(t);
+  withoutWaiting(t, (ms) => ms === 60_000);
   const losing = (first: boolean) => (_asked: Asked, response: ServerResponse, nth: number) => {
     if (!first || nth > 1) return void response.socket?.destroy();
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -240,7 +242,39 @@ t.test('a connection that is lost names the poll that goes on, and does not say 
   const unknown = await serve(t, losing(false));
   const { texts, ...outputs } = pipes();
   t.equal(await run(ASK, at(unknown.url, outputs)), EXIT.unavailable);
-  t.match(texts.err, /may have been created and charged.*\n {2}eloquentpoll polls\neloquentpoll: The connection to/);
+  const key = unknown.asked[0]?.headers['idempotency-key'];
+  const way = `may have been created and charged. Before you ask again, look for it:\n  eloquentpoll polls\nTo join it, repeat the command with --idempotency-key ${key}\neloquentpoll: The connection to`;
+  t.match(texts.err, way);
+  const joined = await serve(t, streaming(complete(1)));
+  t.equal(await run([...ASK, '--idempotency-key', String(key)], at(joined.url, pipes())), EXIT.winner);
+  t.equal(joined.asked[0]?.headers['idempotency-key'], key);
+});
+
+t.test('a poll that goes on while the network is away is waited for: it is paid', async (t) => {
+  withoutWaiting(t);
+  const away = 8;
+  const answering =
+    (ended: object, status = 200) =>
+    (asked: Asked, response: ServerResponse, nth: number) => {
+      if (nth === 1) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        return void response.write(sse('started', started(1)), () => response.socket?.destroy());
+      }
+      if (nth < away) return void response.socket?.destroy();
+      if (asked.path.endsWith('/status')) return { session_id: 'ps_1', status: 'completed', result_id: RESULT.poll_id };
+      response.statusCode = status;
+      return ended;
+    };
+  const { url, asked } = await serve(t, answering(RESULT));
+  const { texts, ...outputs } = pipes();
+  t.equal(await run(ASK, at(url, outputs)), EXIT.winner, texts.err);
+  t.match(texts.err, 'The connection was lost; the poll goes on. Waiting for its result.\n');
+  t.match(texts.out, /^The Sun: 2 of 3, stopped early\n/);
+  t.equal(asked.at(-1)?.path, '/api/polls/ps_1/result');
+  const failed = await serve(t, answering({ error: 'No votes', code: 'poll_failed', retryable: false }, 422));
+  const programs = pipes();
+  t.equal(await run([...ASK, '--json'], at(failed.url, programs)), EXIT.undecided);
+  t.match(JSON.parse(programs.texts.err), { code: 'poll_failed' }, 'how it ended is an answer');
 });
 
 t.test('watch and result wait for a poll as long as it takes', async (t) => {
@@ -284,19 +318,51 @@ t.test('Ctrl-C stops following and prints where the result will be', async (t) =
   );
 });
 
+t.test('a program that asked for JSON and is interrupted gets one line, with what goes on', async (t) => {
+  withoutWaiting(t);
+  for (const [argv, known] of [
+    [ASK, { session_id: 'ps_1' }],
+    [['watch', 'pb_1'], { batch_id: 'pb_1' }],
+  ] as const) {
+    const enough = new AbortController();
+    const { url } = await serve(t, (asked, response, nth) => {
+      if (nth === 2) return enough.abort();
+      if (asked.path.startsWith('/api/batches')) return batch(0, 3);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return void response.write(sse('started', started(0)), () => response.socket?.destroy());
+    });
+    const { texts, ...outputs } = pipes();
+    t.equal(await run([...argv, '--json'], at(url, { ...outputs, signal: enough.signal })), EXIT.interrupted);
+    t.same(JSON.parse(texts.err), { error: 'The command was interrupted.', code: 'interrupted', ...known });
+  }
+});
+
 t.test('a dry run prints acceptance and cost', async (t) => {
   const estimates = {
     cost_usd: { min: 0.001, expected: 0.002, max: 0.5 },
     models: { roster_size: 9, min_calls: 3, expected_calls: 5.2, max_calls: 9 },
     latency_ms: { p50: 900, p95: 2_000 },
-    balance_sufficient: false,
+    balance_sufficient: true,
   };
   const good = await serve(t, () => ({ dry_run: true, valid: true, errors: [], estimates }));
   const { texts, ...outputs } = pipes();
   t.equal(await run([...ASK, '--dry-run'], at(good.url, outputs)), EXIT.winner);
   t.equal(good.asked[0]?.path, '/api/poll/dry-run');
   t.match(texts.out, '$0.002000 expected, $0.5000 at most');
-  t.match(texts.out, 'does not cover');
+  t.match(texts.out, /^The poll would be accepted; nothing was run\.\n/);
+  const poor = { ...estimates, balance_sufficient: false };
+  const unpaid = await serve(t, () => ({ dry_run: true, valid: true, errors: [], estimates: poor }));
+  const third = pipes();
+  t.equal(await run([...ASK, '--dry-run'], at(unpaid.url, third)), EXIT.refused, 'the poll itself would be a 402');
+  t.match(
+    third.texts.out,
+    /^The poll would be refused:\n {2}The balance does not cover .*#funds, or a lower --max-cost/,
+  );
+  const small = { ...poor, min_cost_usd: 0.001342, max_cost_usd: 0.001 };
+  const tooSmall = await serve(t, () => ({ dry_run: true, valid: true, errors: [], estimates: small }));
+  const fourth = pipes();
+  t.equal(await run([...ASK, '--dry-run'], at(tooSmall.url, fourth)), EXIT.usage, 'and this one budget_too_small');
+  t.match(fourth.texts.out, 'The limit does not pay for one vote: --max-cost 0.001342\n');
   const bad = await serve(t, () => ({ dry_run: true, valid: false, errors: ['question is too short'], estimates: {} }));
   const second = pipes();
   t.equal(await run([...ASK, '--dry-run'], at(bad.url, second)), EXIT.usage);

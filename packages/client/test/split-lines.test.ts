@@ -63,6 +63,6 @@ t.test('a file of lines that hold line separators is complete, and one that brok
 t.test('rows that hold line separators are counted as the service counts them', async (t) => {
   const first = JSON.stringify({ question: 'a\u2028b', options: ['a\u2029', 'b'], gold: 'b' });
   const rows = new Blob([`\ufeff${first}\r\n\r\n{"question":"c"}`]);
-  t.same(await overviewOf(rows, 'jsonl'), { rows: 2, withGold: 1, hasGold: true, options: 2 });
+  t.same(await overviewOf(rows, 'jsonl'), { rows: 2, withGold: 1, hasGold: true, options: 2, hasTerms: false });
   await t.rejects(overviewOf(new Blob([`${first}\n\n[\u2028`]), 'jsonl'), { message: /^Line 3 is not a JSON object/ });
 });

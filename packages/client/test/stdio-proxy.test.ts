@@ -123,23 +123,18 @@ t.test('settings that cannot be right are an answer in words, without their secr
   t.match(batch, { id: null, error: { message: 'The line is not one message.' } });
 });
 
-t.test('a lost poll is said to go on, so that a model does not pay for another one', async (t) => {
-  const { url } = await serve(t, (_asked, response) => void response.socket?.destroy());
-  const call = (id: number, name: string, given: object) =>
-    JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: given } });
-  const lines = [
-    call(1, 'poll_question', {}),
-    call(2, 'poll_question', { idempotency_key: 'k' }),
-    call(3, 'get_balance', {}),
-  ];
-  const answers = await answersOf(t, { EP_KEY: 'ep_k_x', EP_URL: url }, lines, 3);
-  t.match(answers, [
-    { error: { message: /cannot be reached: .* be charged; another call makes another poll\.$/ } },
-    { error: { message: /with the same idempotency_key joins it\.$/ } },
-    { error: { message: /cannot be reached: [^.]*$/ } },
-  ]);
-  const [unsent] = await answersOf(t, { EP_KEY: 'ep_k_x', EP_URL: 'http://127.0.0.1:9' }, [lines[0]!], 1);
-  t.notMatch(unsent?.error?.message, 'charged', 'nothing was sent');
+t.test('a host that no longer reads, and a poll that no service could be asked for, end without a fault', async (t) => {
+  const { url } = await serve(t, ({ body }) => ({ jsonrpc: '2.0', id: (body as { id: number }).id, result: {} }));
+  const child = spawn(process.execPath, [PROXY], { env: { PATH: process.env.PATH, EP_KEY: 'ep_k_x', EP_URL: url } });
+  const ended = Promise.all([once(child, 'close'), text(child.stderr)]);
+  child.stdout.destroy();
+  child.stdin.end(`${ping(1)}\n`);
+  const [[code], err] = await ended;
+  t.same([code, err], [0, '']);
+  const params = { name: 'poll_question', arguments: {} };
+  const poll = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const [unsent] = await answersOf(t, { EP_KEY: 'ep_k_x', EP_URL: 'http://127.0.0.1:9' }, [poll], 1);
+  t.match(unsent?.error?.message, /cannot be reached: [^.]*\.$/, 'at once, and nothing was charged');
 });
 
 t.test('a service below a path is found, and its errors keep their code and their way out', async (t) => {

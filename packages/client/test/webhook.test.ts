@@ -59,6 +59,9 @@ t.test('anything else is refused', async (t) => {
     await refused(BODY, headers({ signature: signatures }), SECRET);
   await refused(BODY, {}, SECRET);
   for (const secret of ['', 'whsec_', 'whsec_%%%']) await refused(BODY, headers(), secret);
+  // Mistakes of programs without types.
+  await refused(BODY, headers(), JSON.parse('null'));
+  await t.rejects(verifyWebhook(JSON.parse(BODY), headers(), SECRET, { now }), { message: /before it is parsed/ });
 });
 
 t.test('a changed bit of body or signature is noticed', async (t) => {

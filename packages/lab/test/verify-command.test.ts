@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { receiptPrice, receiptSigner, statementText } from '@eloquentpoll/polls';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { drawnPoll } from '../src/receipts/drawn-polls.ts';
 import { sealedDay } from '../src/receipts/sealed-day.ts';
 
@@ -91,26 +91,50 @@ t.test('one that was changed names the part that fails, for people and for progr
   );
 });
 
-t.test('by its id everything is fetched, and compared with the published result', async (t) => {
+/** A service that publishes this, whatever the id. */
+async function publish(t: Test, { signed = receipt, known = keys, result = response } = {}) {
   const asked: string[] = [];
   const server = createServer((request, answer) => {
     asked.push(request.url!);
     const path = request.url!.split('?')[0]!;
     const body = path.endsWith('/receipt')
-      ? receipt
+      ? signed
       : path.endsWith('jwks.json')
-        ? keys
+        ? known
         : path.endsWith('/days')
           ? days
-          : response;
+          : result;
     answer.setHeader('content-type', 'application/json').end(JSON.stringify(body));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.teardown(() => server.close());
-  const { out, code } = await verify([response.poll_id], `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+t.test('by its id everything is fetched, and compared with the published result', async (t) => {
+  const { url, asked } = await publish(t);
+  const { out, code } = await verify([response.poll_id], url);
   t.equal(code, 0);
   t.match(out, /^Everything is valid\./);
   t.ok(asked.includes(`/api/receipts/days?day=2026-11-20&result_id=${response.poll_id}`));
+});
+
+t.test('keys and days that were saved count for an id, too: the service may have changed its own', async (t) => {
+  const forger = receiptSigner(Buffer.alloc(32, 6));
+  const forged = { ...receipt, ...forger.sign(statement) };
+  const { url, asked } = await publish(t, { signed: forged, known: { keys: forger.keys } });
+  t.match(await verify([response.poll_id], url), { code: 0 }, 'by its own keys everything is valid');
+  asked.length = 0;
+  const saved = await verify([response.poll_id, ...offline], url);
+  t.match(saved, { code: 6, out: /^This receipt is not valid: key\./ });
+  t.same(asked.toSorted(), [`/api/results/${response.poll_id}`, `/api/results/${response.poll_id}/receipt`]);
+});
+
+t.test('the valid receipt of another poll is not that of the id', async (t) => {
+  const { url } = await publish(t);
+  const shown = await verify(['EP-2026-11-20-0123456789abcdef'], url);
+  t.match(shown, { code: 6, out: /^This receipt is not valid: result\.\n/ });
+  t.match(shown.out, `The receipt is of ${response.poll_id}, not of EP-2026-11-20-0123456789abcdef.`);
 });
 
 t.test('what cannot be read is said', async (t) => {

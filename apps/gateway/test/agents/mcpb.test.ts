@@ -2,13 +2,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { bundleMcpb } from '../../../../scripts/bundling/bundle-mcpb.ts';
-import { build } from '../fixtures/build.ts';
+import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 4 s
@@ -92,6 +93,44 @@ t.test('clients of both eras list tools, poll with progress, and read the result
     const { contents } = await peer.readResource({ uri: `poll://${result.poll_id}` });
     t.equal(contents.length, 2);
   }
+});
+
+/** A host of revision 2026-07-28 at a gateway of its own. */
+async function hostOf(t: Test, own: Gateway) {
+  const base_url = await own.app.listen({ host: '127.0.0.1', port: 0 });
+  const { key } = await own.keyWith(5);
+  const peer = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  await peer.connect(new StdioClientTransport(started({ api_key: key, base_url })) as never);
+  t.teardown(() => peer.close());
+  const { db } = own.context.storage;
+  const polls = () => db.selectFrom('polls').select(['status', 'canceled_at']).execute();
+  const waits = () => eventually('the request waits for its poll', () => own.context.bus.watched() === 1);
+  return { peer, polls, waits };
+}
+
+t.test('a poll whose connection is cut is asked for again, and is one poll', async (t) => {
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const own = await build(t);
+  await standInWorker(t, own.context, { holdUntil: held });
+  const { peer, polls, waits } = await hostOf(t, own);
+  const answer = peer.callTool({ name: 'poll_question', arguments: POLL });
+  await waits();
+  own.app.server.closeAllConnections();
+  release();
+  t.match((await answer).structuredContent, { winning_option: 'A' });
+  t.match(await polls(), [{ status: 'completed', canceled_at: null }]);
+});
+
+t.test('a poll whose call is canceled is stopped, although it has a key', async (t) => {
+  const { peer, polls, waits } = await hostOf(t, await build(t));
+  const enough = new AbortController();
+  const call = peer.callTool({ name: 'poll_question', arguments: POLL }, { signal: enough.signal });
+  const ended = call.catch((error: unknown) => error);
+  await waits();
+  enough.abort();
+  t.ok((await ended) instanceof Error);
+  await eventually('the poll has ended', async () => (await polls())[0]?.status === 'failed');
+  t.match(await polls(), [{ status: 'failed', canceled_at: Date }]);
 });
 
 t.test('what fails is an answer in words: no key, a wrong key, a service that is away', async (t) => {

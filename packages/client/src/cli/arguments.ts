@@ -56,7 +56,7 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
       return { name: first, id: only(words, `${first} takes one id: ${first} EP-…`) };
     case 'cancel':
       allowOnly('cancel', values, []);
-      return { name: first, id: only(words, 'cancel takes one id: ps_… of a poll or pb_… of a batch') };
+      return { name: first, id: readRunning(words) };
     case 'batch':
     case 'eval':
       return readBatch(first, words, values);
@@ -116,6 +116,14 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
       allowOnly(first, values, []);
       return { name: first };
   }
+}
+
+/** The id of a result, which the output shows most, names a poll that has ended. */
+function readRunning(words: readonly string[]): string {
+  const id = only(words, 'cancel takes one id: ps_… of a poll or pb_… of a batch');
+  if (!/^(ps_|pb_)/.test(id))
+    throw new UsageError(`cancel takes ps_… or pb_…, which polls and batches list, not ${id}.`);
+  return id;
 }
 
 function readDeletable(words: readonly string[]): string {

@@ -19,6 +19,7 @@ import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
 import { plain } from './plain-text.ts';
 import type { BatchCommand } from './read-batch-terms.ts';
+import { submitRows } from './submit-rows.ts';
 import { print, programOf } from './terminal.ts';
 import { fileErrorOf, UsageError } from './usage-error.ts';
 
@@ -35,7 +36,7 @@ export async function batchCommand(invocation: Invocation, command: MakingComman
   if (!run) return EXIT.usage;
   invocation.heard.batchId = run.id;
   if (command.detach) {
-    print(terminal.out, json ? jsonText(await run.status({ signal: terminal.signal })) : run.id);
+    print(terminal.out, json ? jsonText(await run.status({ signal: terminal.signal })) : plain(run.id));
     return EXIT.winner;
   }
   const batch = await followBatch(invocation, run, command.name);
@@ -88,7 +89,9 @@ export async function beginBatch(
     const idempotencyKey = begun?.batch_id === null ? begun.idempotency_key : `rows-${content}${nonce}`;
     const next = { service, content, idempotency_key: idempotencyKey };
     keep({ ...next, batch_id: null });
-    const run = await polls.batch(input.rows, terms, { idempotencyKey, format, signal: terminal.signal });
+    // Only a key that follows from the rows, or is kept in a file, is the same again.
+    const submission = { ...{ terms, idempotencyKey, format }, isSameAgain: !again || out !== '-' };
+    const run = await submitRows(invocation, input.rows, submission);
     await namingBatch(invocation, run.id, out, async () => keep({ ...next, batch_id: run.id }));
     return run;
   });
@@ -120,7 +123,8 @@ export async function followBatch(
     if (goesOn(error, invocation)) {
       const program = programOf(terminal);
       print(terminal.err, 'The batch continues, and its answers are charged. To resume this command:');
-      print(terminal.err, `  ${program} ${name} ${run.id}`, `To stop it: ${program} cancel ${run.id}`);
+      const id = plain(run.id);
+      print(terminal.err, `  ${program} ${name} ${id}`, `To stop it: ${program} cancel ${id}`);
     }
     throw error;
   } finally {
@@ -130,9 +134,9 @@ export async function followBatch(
 
 /** A batch that does not exist cannot continue. With --json, standard error contains only the error. */
 function goesOn(error: unknown, { terminal, json }: Invocation): boolean {
+  if (json) return false;
   if (terminal.signal.aborted) return true;
-  if (error instanceof UsageError) return false;
-  return !json && !(error instanceof EloquentPollError && error.status === 404);
+  return !(error instanceof UsageError) && !(error instanceof EloquentPollError && error.status === 404);
 }
 
 /** Returns the number of lines. `total`: the rows of the batch, which has ended. */
@@ -152,9 +156,9 @@ async function namingBatch<T>(
   try {
     return await work();
   } catch (error) {
-    if (!json || terminal.signal.aborted) {
+    if (!json) {
       print(terminal.err, 'The answers of the batch are charged. To read them, here or into another file:');
-      print(terminal.err, `  ${programOf(terminal)} batch ${batchId} --out FILE`);
+      print(terminal.err, `  ${programOf(terminal)} batch ${plain(batchId)} --out FILE`);
     }
     const wrong = error instanceof UsageError ? error : fileErrorOf(error, out);
     throw wrong ? new UsageError(wrong.message, { code: wrong.code, batchId }) : error;
@@ -179,11 +183,11 @@ export function summaryOf({ terminal }: Invocation, batch: Batch, out: string, l
   const list = others.map((outcome) => `${counts[outcome]} ${outcome.replace('_', ' ')}`);
   if (counts.not_run > 0) list.push(`${list.pop()}, because ${WHY_NOT_RUN[not_run_reason ?? 'canceled']}`);
   return [
-    `${batch_id} ${status}: ${[`${counts.success} of ${plural(counts.total, 'row')} answered`, ...list].join(', ')}`,
+    `${plain(`${batch_id} ${status}`)}: ${[`${counts.success} of ${plural(counts.total, 'row')} answered`, ...list].join(', ')}`,
     ...(skipped.count > 0 ? [`${plural(skipped.count, 'invalid row')} left out:`, ...skipped.first.map(rowLine)] : []),
     `Cost: ${costText(cost_usd)}`,
     ...(out === '-' ? [] : [`Results: ${out} (${plural(lines, 'line')})`]),
-    ...(has_gold ? [`How often it was right: ${programOf(terminal)} eval ${batch_id}`] : []),
+    ...(has_gold ? [`How often it was right: ${programOf(terminal)} eval ${plain(batch_id)}`] : []),
   ];
 }
 

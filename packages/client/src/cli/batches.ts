@@ -18,22 +18,21 @@ export async function batchesCommand({ polls, terminal, json }: Invocation, quer
   if (page.batches.length === 0) print(out, 'No batches.');
   print(out, ...page.batches.map(lineOf));
   const chosen = query.status === undefined ? '' : ` --status ${query.status}`;
-  if (page.after !== null) print(err, `Older batches: ${programOf(terminal)} batches${chosen} --after ${page.after}`);
+  if (page.after !== null)
+    print(err, `Older batches: ${programOf(terminal)} batches${chosen} --after ${plain(page.after)}`);
   return EXIT.winner;
 }
 
 const lineOf = (batch: Batch): string =>
-  [
-    batch.created_at.slice(0, 16).replace('T', ' '),
-    batch.batch_id,
-    pad(batch.status, 9),
-    pad(`${endedRows(batch)}/${batch.counts.total}`, 13),
-    pad(costText(batch.cost_usd), 9),
-    plain(
+  plain(
+    [
+      batch.created_at.slice(0, 16).replace('T', ' '),
+      batch.batch_id,
+      pad(batch.status, 9),
+      pad(`${endedRows(batch)}/${batch.counts.total}`, 13),
+      pad(costText(batch.cost_usd), 9),
       Object.entries(batch.metadata)
         .map(([key, value]) => `${key}=${value}`)
         .join(' '),
-    ),
-  ]
-    .join('  ')
-    .trimEnd();
+    ].join('  '),
+  );

@@ -2,6 +2,7 @@ import type { Batch } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
+import { plain } from './plain-text.ts';
 import { print } from './terminal.ts';
 
 /** Stops a running poll or batch and says how it ended. */
@@ -27,4 +28,4 @@ const SENTENCES = {
 const batchSentence = ({ status, counts }: Batch): string =>
   status === 'running' || status === 'canceling'
     ? `No further row is started; ${counts.running} running polls end with the votes received so far.`
-    : `The batch had already ended: ${status}.`;
+    : `The batch had already ended: ${plain(status)}.`;

@@ -42,6 +42,7 @@ export const OPTIONS = {
   'max-cost': { type: 'string' },
   reasons: { type: 'boolean' },
   metadata: { type: 'string', multiple: true },
+  'idempotency-key': { type: 'string' },
   free: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   out: { type: 'string' },

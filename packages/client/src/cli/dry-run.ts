@@ -1,28 +1,51 @@
-import type { PollRequest } from '../eloquentpoll.ts';
+import type { DryRun, PollRequest } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, elapsedText } from './figures.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
 import { plain } from './plain-text.ts';
+import { limitText } from './summary.ts';
 import { print } from './terminal.ts';
 
-/** Prints whether a poll would be accepted and what it would cost; exit code 0 if accepted. */
-export async function dryRunCommand({ polls, terminal, json }: Invocation, request: PollRequest): Promise<Exit> {
+/** Prints whether a poll would run and what it would cost. The exit code is 0 only if it would run. */
+export async function dryRunCommand(
+  { polls, terminal, json, siteUrl }: Invocation,
+  request: PollRequest,
+): Promise<Exit> {
   const { out, signal } = terminal;
   const result = await polls.dryRun(request, { signal });
-  const { valid, errors, estimates } = result;
+  const { exit, obstacles } = obstaclesOf(result, siteUrl);
   if (json) print(out, jsonText(result));
   else {
-    print(out, valid ? 'The poll would be accepted; nothing was run.' : 'The poll would be refused:');
-    print(out, ...errors.map((error) => `  ${plain(error)}`));
-    const { cost_usd, models, latency_ms, balance_sufficient, within_budget } = estimates;
-    if (cost_usd && models && latency_ms) {
-      print(out, `  cost     ${costText(cost_usd.expected)} expected, ${costText(cost_usd.max)} at most`);
-      print(out, `  models   ${models.expected_calls.toFixed(1)} of ${models.roster_size} expected`);
-      print(out, `  time     ${elapsedText(latency_ms.p50)} median, ${elapsedText(latency_ms.p95)} p95`);
-    }
-    if (within_budget === false) print(out, '  limit    does not cover every model of the panel');
-    if (balance_sufficient === false) print(out, '  balance  does not cover the maximum cost');
+    print(out, exit === EXIT.winner ? 'The poll would be accepted; nothing was run.' : 'The poll would be refused:');
+    print(out, ...obstacles.map((why) => `  ${plain(why)}`), ...figuresOf(result));
   }
-  return valid ? EXIT.winner : EXIT.usage;
+  return exit;
+}
+
+/** A poll that is valid may still not be paid for, or not pay for a vote. */
+function obstaclesOf({ valid, errors, estimates }: DryRun, siteUrl: string): { exit: Exit; obstacles: string[] } {
+  const { balance_sufficient, min_cost_usd = 0, max_cost_usd = min_cost_usd } = estimates;
+  if (!valid) return { exit: EXIT.usage, obstacles: errors };
+  if (min_cost_usd > max_cost_usd)
+    return {
+      exit: EXIT.usage,
+      obstacles: [`The limit does not pay for one vote: --max-cost ${limitText(min_cost_usd)}`],
+    };
+  if (balance_sufficient !== false) return { exit: EXIT.winner, obstacles: [] };
+  const why = `The balance does not cover the maximum cost: ${siteUrl}/dashboard#funds, or a lower --max-cost.`;
+  return { exit: EXIT.refused, obstacles: [why] };
+}
+
+function figuresOf({ estimates: { cost_usd, models, latency_ms, within_budget } }: DryRun): string[] {
+  return [
+    ...(cost_usd && models && latency_ms
+      ? [
+          `  cost     ${costText(cost_usd.expected)} expected, ${costText(cost_usd.max)} at most`,
+          `  models   ${models.expected_calls.toFixed(1)} of ${models.roster_size} expected`,
+          `  time     ${elapsedText(latency_ms.p50)} median, ${elapsedText(latency_ms.p95)} p95`,
+        ]
+      : []),
+    ...(within_budget === false ? ['  limit    does not cover every model of the panel'] : []),
+  ];
 }

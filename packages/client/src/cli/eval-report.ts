@@ -39,7 +39,7 @@ export function reportLines(report: BatchReport, columns: number, ink: TextStyle
 
 function panelLines(panel: BatchReportPanel, isNamed: boolean, columns: number, ink: TextStyle): string[] {
   const { calibration, models, thresholds, order_unknown: unordered = 0 } = panel;
-  const of = isNamed ? ` of ${panel.preset}` : '';
+  const of = isNamed ? ` of ${plain(panel.preset)}` : '';
   const { error, brier, polls } = calibration;
   return [
     ...section(`Models alone${of}`, modelTable(models, columns), ink),

@@ -1,4 +1,5 @@
 import type { BatchReport, BatchRun } from '../eloquentpoll.ts';
+import { pause } from '../pause.ts';
 import { beginBatch, exitOfBatch, followBatch, type MakingCommand, outOf, saveResults, summaryOf } from './batch.ts';
 import type { BatchInput } from './batch-input.ts';
 import { reportLines } from './eval-report.ts';
@@ -6,7 +7,7 @@ import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
-import { pause } from './pause.ts';
+import { plain } from './plain-text.ts';
 import { overviewOf, type RowsOverview } from './rows-overview.ts';
 import { columnsOf, print, styleOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -19,7 +20,7 @@ export async function evalCommand(invocation: Invocation, command: MakingCommand
   if (!run) return EXIT.usage;
   invocation.heard.batchId = run.id;
   if (command.detach) {
-    print(terminal.out, json ? jsonText(await run.status({ signal: terminal.signal })) : run.id);
+    print(terminal.out, json ? jsonText(await run.status({ signal: terminal.signal })) : plain(run.id));
     return EXIT.winner;
   }
   const batch = await followBatch(invocation, run, command.name, ({ has_gold }) => {
@@ -61,19 +62,23 @@ async function isWanted(invocation: Invocation, command: MakingCommand, { rows }
 async function costLine(
   { polls, terminal }: Invocation,
   { terms }: MakingCommand,
-  { rows, withGold, options }: RowsOverview,
+  { rows, withGold, options, hasTerms }: RowsOverview,
 ): Promise<string> {
-  const { preset, confidence_threshold, max_cost_usd } = terms;
+  const { preset, confidence_threshold, max_cost_usd, reasons } = terms;
   const asked = {
     ...(preset && { preset }),
     ...(options !== null && { options }),
     ...(confidence_threshold !== undefined && { confidence_threshold }),
+    ...(reasons && { reasons }),
     service_tier: 'flex' as const,
   };
   const { cost_usd } = await polls.estimate(asked, { signal: terminal.signal });
-  const most = Math.min(rows * cost_usd.max, max_cost_usd ?? Number.POSITIVE_INFINITY);
   const gold = withGold === null || withGold === rows ? '' : `, ${withGold} with right answers`;
-  return `${plural(rows, 'row')}${gold}, at the flex price: about ${costText(rows * cost_usd.expected)}, at most ${costText(most)}`;
+  const expected = `about ${costText(rows * cost_usd.expected)}, ${costText(rows * cost_usd.max)} if no poll stops early`;
+  const others = hasTerms ? '; rows with settings of their own may cost more' : '';
+  // The estimate is for texts of usual length, so only the limit is a promise.
+  const most = max_cost_usd === undefined ? '; --max-cost sets a limit' : `; never more than ${costText(max_cost_usd)}`;
+  return `${plural(rows, 'row')}${gold}, at the flex price: ${expected}${others}${most}`;
 }
 
 const REPORT_EVERY_MS = 1_000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { pause } from '../pause.ts';
 import type { Invocation } from './invocation.ts';
-import { pause } from './pause.ts';
 import { print } from './terminal.ts';
 
 // Only one command at a time writes a file. The lock is a file next to it, with the id of the process.

@@ -4,7 +4,7 @@ import type { Invocation } from './invocation.ts';
 import { plain } from './plain-text.ts';
 import { type ProgressView, progressView } from './progress-view.ts';
 import { showOutcome } from './show-outcome.ts';
-import { linkOf, print, programOf } from './terminal.ts';
+import { linkOf, print, programOf, type Terminal } from './terminal.ts';
 
 /** Shows a poll from its events until its result. If no view is given, one is made from the first event. */
 export async function followEvents(
@@ -12,11 +12,12 @@ export async function followEvents(
   invocation: Invocation,
   view?: ProgressView,
 ): Promise<Exit> {
-  const { terminal } = invocation;
+  const { terminal, json, heard } = invocation;
   let session = '';
   let page: string | undefined;
   try {
     for await (const { event, data } of events) {
+      heard.sessionId = data.session_id;
       session = data.session_id;
       if (event === 'started') {
         page = data.page_url ?? page;
@@ -31,19 +32,23 @@ export async function followEvents(
     throw new Error('a stream ends with its result');
   } catch (error) {
     view?.end();
-    if (terminal.signal.aborted && session) {
-      print(
-        terminal.err,
-        'The poll continues, and its votes are charged. To follow it:',
-        `  ${programOf(terminal)} watch ${session}`,
-        ...(page === undefined ? [] : [`  ${linkOf(terminal, plain(page))}`]),
-        `To stop it: ${programOf(terminal)} cancel ${session}`,
-      );
-    }
+    if (terminal.signal.aborted && session && !json) printGoesOn(terminal, session, page);
     throw error;
   } finally {
     view?.end();
   }
+}
+
+/** For a person who has stopped waiting. */
+export function printGoesOn(terminal: Terminal, session: string, page?: string): void {
+  const program = programOf(terminal);
+  print(
+    terminal.err,
+    'The poll continues, and its votes are charged. To follow it:',
+    `  ${program} watch ${plain(session)}`,
+    ...(page === undefined ? [] : [`  ${linkOf(terminal, plain(page))}`]),
+    `To stop it: ${program} cancel ${plain(session)}`,
+  );
 }
 
 /** The poll response without the stream's own fields. */

@@ -1,4 +1,4 @@
-import { EloquentPollError, type QuickResult, type ResultDetail } from '../eloquentpoll.ts';
+import { EloquentPollError, type PollOptions, type QuickResult, type ResultDetail } from '../eloquentpoll.ts';
 import { type Exit, exitOfOutcome } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
@@ -11,9 +11,10 @@ import { print } from './terminal.ts';
 export async function freeCommand(
   invocation: Invocation,
   request: { question: string; options?: string[] },
+  options: Pick<PollOptions, 'idempotencyKey'>,
 ): Promise<Exit> {
   const { polls, terminal, json } = invocation;
-  const answer = await polls.free(request, { signal: terminal.signal });
+  const answer = await polls.free(request, { ...options, signal: terminal.signal });
   const exit = exitOfOutcome({ status: answer.status ?? 'success', winning_option: answer.answer });
   if (json) {
     print(terminal.out, jsonText(answer));

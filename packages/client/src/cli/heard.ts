@@ -1,3 +1,4 @@
+import { EloquentPollError } from '../eloquentpoll.ts';
 import { isUnconnected } from '../fetch-failure.ts';
 
 // Records what a command has done at the service, for the case that it fails.
@@ -7,6 +8,8 @@ export interface Heard {
   isAny: boolean;
   /** The batch that the command follows. Its answers are charged even if the command fails. */
   batchId?: string;
+  /** The poll that the command follows. */
+  sessionId?: string;
 }
 
 export function notingFetch(heard: Heard): typeof fetch {
@@ -21,3 +24,10 @@ export function notingFetch(heard: Heard): typeof fetch {
     }
   };
 }
+
+/** Whether what was sent may have been done, but no answer of the service says so: none came, or one of a proxy. */
+export const mayBeMade = (error: unknown, { isAny }: Heard): error is EloquentPollError =>
+  isAny &&
+  error instanceof EloquentPollError &&
+  error.sessionId === null &&
+  /^(network_error|timeout|bad_response|http_5\d\d)$/.test(error.code);

@@ -35,6 +35,7 @@ A poll
   --max-cost DOLLARS   the maximum cost of the poll (default: 1)
   --metadata KEY=VALUE  your own label, by which you can find the poll; can be repeated
   --reasons            ask each model for one sentence with its vote
+  --idempotency-key KEY  for scripts: the same command with the same key, within 24 hours, is the same poll
   --free               open-weight models at no cost, no key needed; at most 5 options of 50 characters
   --dry-run            check the poll and estimate its cost; nothing is run
 
@@ -73,4 +74,5 @@ Exit codes
   1  a tie, or no votes         4  missing or wrong credentials, or not enough money
   2  wrong input                5  the service cannot be reached, is too busy, or failed
                                 6  a receipt is not valid           70  an error of this program
+                                                                   130  it was interrupted
 `;

@@ -18,10 +18,10 @@ export async function historyCommand(
       out,
       ...results.map(({ createdAt, resultId, status, totalCostUsd, isTie, winningOption }) =>
         [
-          createdAt.slice(0, 16).replace('T', ' '),
-          resultId,
+          plain(createdAt.slice(0, 16).replace('T', ' ')),
+          plain(resultId),
           pad(status, 7),
-          pad(`$${totalCostUsd}`, 10),
+          pad(plain(`$${totalCostUsd}`), 10),
           winningOption === null ? (isTie ? '(tie)' : '(no votes)') : plain(winningOption),
         ].join('  '),
       ),

@@ -1,11 +1,12 @@
 import type { ApiKey } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText } from './figures.ts';
+import { mayBeMade } from './heard.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
 import { pad, plain } from './plain-text.ts';
 import type { KeysCommand } from './read-key-terms.ts';
-import { print } from './terminal.ts';
+import { print, programOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 export async function keysCommand(invocation: Invocation, command: KeysCommand): Promise<Exit> {
@@ -19,9 +20,15 @@ export async function keysCommand(invocation: Invocation, command: KeysCommand):
       return EXIT.winner;
     }
     case 'create': {
-      const made = await polls.createKey(command.terms, { signal });
-      print(out, json ? jsonText(made) : made.key);
-      if (!json) print(err, `Copy it now. It is not shown again. To revoke it: keys revoke ${made.id}`);
+      const made = await polls.createKey(command.terms, { signal }).catch((error: unknown) => {
+        if (!json && mayBeMade(error, invocation.heard)) {
+          print(err, 'A key may have been created that cannot be shown again. To find and revoke it:');
+          print(err, `  ${programOf(terminal)} keys`);
+        }
+        throw error;
+      });
+      print(out, json ? jsonText(made) : plain(made.key));
+      if (!json) print(err, `Copy it now. It is not shown again. To revoke it: keys revoke ${plain(made.id)}`);
       return EXIT.winner;
     }
     case 'change': {
@@ -42,18 +49,17 @@ function lineOf(key: ApiKey): string {
   const { id, key_prefix, label, created_at, last_used_at, expires_at, revoked_at } = key;
   const used = last_used_at === null ? 'never used' : `used ${day(last_used_at)}`;
   const ended = revoked_at !== null ? `revoked ${day(revoked_at)}` : expires_at !== null && `until ${day(expires_at)}`;
-  return [
+  const cells = [
     id,
-    `${plain(key_prefix)}…`,
+    `${key_prefix}…`,
     `made ${day(created_at)}`,
     pad(used, 15),
     ...(ended ? [ended] : []),
     ...(key.read_only ? ['reads only'] : []),
     pad(spendingOf(key), 24),
-    plain(label),
-  ]
-    .join('  ')
-    .trimEnd();
+    label,
+  ];
+  return plain(cells.join('  '));
 }
 
 function spendingOf({ limit_usd, limit_reset, spent_usd, spent_month_usd }: ApiKey): string {

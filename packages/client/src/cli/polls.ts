@@ -17,7 +17,10 @@ export async function pollsCommand({ polls, terminal, json }: Invocation, query:
   if (page.polls.length === 0 && !page.has_more) print(out, 'No polls.');
   print(out, ...page.polls.map(lineOf));
   if (page.after !== null)
-    print(err, `Older polls: ${[programOf(terminal), 'polls', ...filtersOf(query), '--after', page.after].join(' ')}`);
+    print(
+      err,
+      `Older polls: ${[programOf(terminal), 'polls', ...filtersOf(query), '--after', plain(page.after)].join(' ')}`,
+    );
   return EXIT.winner;
 }
 
@@ -37,8 +40,8 @@ const quoted = (text: string): string =>
 
 const lineOf = (poll: ListedPoll): string =>
   [
-    poll.created_at.slice(0, 16).replace('T', ' '),
-    poll.session_id,
+    plain(poll.created_at.slice(0, 16).replace('T', ' ')),
+    plain(poll.session_id),
     pad(poll.status, 9),
     pad(poll.cost_usd === null ? '' : `$${poll.cost_usd.toFixed(4)}`, 9),
     outcomeOf(poll),

@@ -36,7 +36,7 @@ function asLines({ err }: Terminal): ProgressView {
   return {
     show({ progress: { received, total }, vote }) {
       if (!vote) return print(err, `asking up to ${total} models`);
-      const answer = vote.chosen_option === null ? `failed: ${vote.error}` : plain(vote.chosen_option);
+      const answer = vote.chosen_option === null ? `failed: ${plain(String(vote.error))}` : plain(vote.chosen_option);
       print(err, `${received}/${total}  ${plain(vote.model_id)}  ${answer}  ${elapsedText(vote.latency_ms)}`);
     },
     end: () => {},

@@ -1,5 +1,5 @@
 import { LIMITS } from '@eloquentpoll/contracts/limits';
-import type { PollListQuery, PollRequest } from '../eloquentpoll.ts';
+import type { PollListQuery, PollOptions, PollRequest } from '../eloquentpoll.ts';
 import { PRESETS, STATUSES } from './command-line.ts';
 import { allowOnly, type Values } from './options.ts';
 import { type PollText, readPollText } from './poll-text.ts';
@@ -11,19 +11,22 @@ import { oneOf, only } from './words.ts';
 export type PollTerms = Omit<PollRequest, 'question' | 'options'>;
 
 export type AskCommand =
-  | { name: 'ask'; how: 'stream' | 'dry-run'; poll: PollText | null; terms: PollTerms }
-  | { name: 'ask'; how: 'free'; poll: PollText | null };
+  | { name: 'ask'; how: 'stream'; poll: PollText | null; terms: PollTerms; options: KeyOption }
+  | { name: 'ask'; how: 'dry-run'; poll: PollText | null; terms: PollTerms }
+  | { name: 'ask'; how: 'free'; poll: PollText | null; options: KeyOption };
+type KeyOption = Pick<PollOptions, 'idempotencyKey'>;
 
 const TERMS = ['preset', 'models', 'panel', 'threshold', 'max-cost', 'reasons', 'metadata'] as const;
 const ASK = 'ask takes one text in quotes: ask "Which is larger? [The Sun, The Moon]"';
 
 export function readAsk(words: readonly string[], values: Values): AskCommand {
-  allowOnly('ask', values, ['option', 'free', 'dry-run', ...TERMS]);
+  allowOnly('ask', values, ['option', 'free', 'dry-run', 'idempotency-key', ...TERMS]);
+  const options = readKeyOption(values);
   const poll = words.length === 0 ? null : readPollText(only(words, ASK), values.option);
   if (values.free) {
     const extra = (['dry-run', ...TERMS] as const).find((name) => values[name]);
     if (extra) throw new UsageError(`--free and --${extra} cannot be combined: a free poll has fixed terms.`);
-    return { name: 'ask', how: 'free', poll };
+    return { name: 'ask', how: 'free', poll, options };
   }
   const panels = (['preset', 'models', 'panel'] as const).filter((name) => values[name] !== undefined);
   if (panels.length > 1) throw new UsageError(`--${panels[0]} and --${panels[1]} both name a panel; use one of them.`);
@@ -36,7 +39,17 @@ export function readAsk(words: readonly string[], values: Values): AskCommand {
     ...(values.reasons && { reasons: true }),
     ...(values.metadata && { metadata: pairs(values.metadata) }),
   };
-  return { name: 'ask', how: values['dry-run'] ? 'dry-run' : 'stream', poll, terms };
+  return values['dry-run']
+    ? { name: 'ask', how: 'dry-run', poll, terms }
+    : { name: 'ask', how: 'stream', poll, terms, options };
+}
+
+function readKeyOption({ 'idempotency-key': key, 'dry-run': isDry }: Values): KeyOption {
+  if (key === undefined) return {};
+  if (isDry) throw new UsageError('--dry-run and --idempotency-key cannot be combined: nothing is run.');
+  if (!/^[\x21-\x7e]{1,255}$/.test(key))
+    throw new UsageError('--idempotency-key must have 1 to 255 characters, of ASCII and without spaces.');
+  return { idempotencyKey: key };
 }
 
 function modelIds(text: string): string[] {

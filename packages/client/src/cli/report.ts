@@ -1,5 +1,5 @@
 import { EloquentPollError } from '../eloquentpoll.ts';
-import { causeOf } from '../fetch-failure.ts';
+import { causeOf, isRefusedConnection, proxyHint } from '../fetch-failure.ts';
 import { rowLine } from './batch.ts';
 import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
 import { durationText } from './figures.ts';
@@ -21,7 +21,7 @@ export function report(
   if (wrong) {
     const { message, code, batchId = heard.batchId } = wrong;
     const body = { error: message, code, ...(batchId !== undefined && { batch_id: batchId }) };
-    print(err, json ? jsonText(body) : `eloquentpoll: ${message}`);
+    print(err, json ? jsonText(body) : `eloquentpoll: ${plain(message)}`);
     return EXIT.usage;
   }
   if (!(error instanceof EloquentPollError)) {
@@ -67,9 +67,34 @@ export function report(
   return exitOfError(error);
 }
 
-function withoutAnswer(error: EloquentPollError, siteUrl: string, heard: Heard, { whenUnreachable }: Terminal): string {
-  if (!heard.isAny) return `Nothing is listening at ${siteUrl}. ${whenUnreachable ?? 'Check --url or EP_URL.'}`;
-  return `The connection to ${siteUrl} was lost: ${causeOf(error)?.message ?? error.message}`;
+/** For programs; for people, the command has printed what goes on. */
+export function reportInterruption(
+  { err }: Terminal,
+  { json, heard: { sessionId, batchId } }: { json: boolean; heard: Heard },
+): Exit {
+  const goesOn = {
+    ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(batchId !== undefined && { batch_id: batchId }),
+  };
+  if (json) print(err, jsonText({ error: 'The command was interrupted.', code: 'interrupted', ...goesOn }));
+  return EXIT.interrupted;
+}
+
+function withoutAnswer(
+  error: EloquentPollError,
+  siteUrl: string,
+  heard: Heard,
+  { env, whenUnreachable }: Terminal,
+): string {
+  const reason = causeOf(error)?.message || error.message;
+  if (heard.isAny) return `The connection to ${siteUrl} was lost: ${reason}`;
+  const hint = proxyHint(env, siteUrl);
+  // A proxy may have refused the connection instead.
+  const what =
+    isRefusedConnection(error) && hint === ''
+      ? `Nothing is listening at ${siteUrl}.`
+      : `${siteUrl} cannot be reached: ${reason.trim().replace(/\.$/, '')}.`;
+  return `${what} ${whenUnreachable ?? 'Check --url or EP_URL.'}${hint}`;
 }
 
 /**

@@ -10,21 +10,27 @@ export interface RowsOverview {
   hasGold: boolean;
   /** Number of options of the first row. Null if unknown. */
   options: number | null;
+  /** Whether a row sets what determines its price. */
+  hasTerms: boolean;
 }
+
+const TERMS = ['preset', 'models', 'panel', 'confidence_threshold', 'reasons'];
 
 export const overviewOf = (rows: Blob, format: 'jsonl' | 'csv'): Promise<RowsOverview> =>
   format === 'csv' ? ofCsv(rows) : ofJsonLines(rows);
 
 async function ofJsonLines(rows: Blob): Promise<RowsOverview> {
-  const found: RowsOverview = { rows: 0, withGold: 0, hasGold: false, options: null };
+  const found: RowsOverview = { rows: 0, withGold: 0, hasGold: false, options: null, hasTerms: false };
   let line = 0;
   const pieces: AsyncIterable<Uint8Array> = rows.stream();
   for await (const { text } of splitLines(pieces)) {
     line++;
     if (text?.trim() === '') continue;
-    const { gold, options } = rowOf(line === 1 ? withoutMark(text) : text, line);
+    const row = rowOf(line === 1 ? withoutMark(text) : text, line);
+    const { gold, options } = row;
     found.rows++;
     if (gold !== undefined && gold !== null) found.withGold = (found.withGold ?? 0) + 1;
+    found.hasTerms ||= TERMS.some((name) => Object.hasOwn(row, name));
     found.options ??= Array.isArray(options) ? options.length : null;
   }
   return { ...found, hasGold: found.withGold !== 0 };
@@ -67,7 +73,8 @@ async function ofCsv(rows: Blob): Promise<RowsOverview> {
     .replace(/^\ufeff/, '')
     .split(',')
     .map((name) => name.trim().replaceAll('"', '').toLowerCase());
-  return { rows: Math.max(0, records - 1), withGold: null, hasGold: columns.includes('gold'), options: null };
+  const hasTerms = TERMS.some((name) => columns.includes(name));
+  return { rows: Math.max(0, records - 1), withGold: null, hasGold: columns.includes('gold'), options: null, hasTerms };
 }
 
 async function* piecesOf(rows: Blob): AsyncGenerator<string> {

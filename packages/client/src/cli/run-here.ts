@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { askPerson } from './ask-person.ts';
 import { openInBrowser } from './browser.ts';
 import { EXIT } from './exit-codes.ts';
 import { run } from './run.ts';
@@ -37,26 +37,7 @@ export async function runHereCommand(argv: readonly string[], given: Given = {})
     env,
     signal: enough.signal,
     openBrowser: (url) => openInBrowser(url, env),
-    ...(canAsk && { ask: (label: string) => askPerson(label, enough) }),
+    ...(canAsk && { ask: (label: string) => askPerson(label, enough, { input: stdin, output: err }) }),
   });
   process.exitCode = isFull ? EXIT.usage : exit;
-}
-
-/** Null at the end of the input. While a line is being edited, Ctrl-C goes to the editor, not to the process. */
-async function askPerson(label: string, enough: AbortController): Promise<string | null> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const ended = new AbortController();
-  lines.once('SIGINT', () => {
-    enough.abort();
-    ended.abort();
-  });
-  lines.once('close', () => ended.abort());
-  try {
-    return await lines.question(label, { signal: ended.signal });
-  } catch (error) {
-    if (ended.signal.aborted) return null;
-    throw error;
-  } finally {
-    lines.close();
-  }
 }

@@ -24,7 +24,7 @@ import { openCommand } from './open.ts';
 import type { CliSettings } from './options.ts';
 import { pollsCommand } from './polls.ts';
 import { completePoll, questionFor } from './prompts.ts';
-import { report } from './report.ts';
+import { report, reportInterruption } from './report.ts';
 import { showOutcome } from './show-outcome.ts';
 import { programOf, type Terminal } from './terminal.ts';
 import { usageCommand } from './usage.ts';
@@ -40,8 +40,10 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     siteUrl = (command.url ?? BASE_URL).replace(/\/+$/, '');
     return await runCommand(command, siteUrl, terminal, heard);
   } catch (error) {
-    if (terminal.signal.aborted) return EXIT.interrupted;
-    return report(error, terminal, { json: argv.includes('--json'), siteUrl, heard });
+    const json = argv.includes('--json');
+    return terminal.signal.aborted
+      ? reportInterruption(terminal, { json, heard })
+      : report(error, terminal, { json, siteUrl, heard });
   }
 }
 
@@ -88,11 +90,13 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
     case 'ask': {
       if (command.how === 'free') {
         const { question, options } = await questionFor(command.poll, terminal);
-        return freeCommand(invocation, { question, ...(options && { options }) });
+        return freeCommand(invocation, { question, ...(options && { options }) }, command.options);
       }
       requireKey('A poll needs an API key (with --free it does not)');
       const request = { ...(await completePoll(command.poll, terminal)), ...command.terms };
-      return command.how === 'dry-run' ? dryRunCommand(invocation, request) : askCommand(invocation, request);
+      return command.how === 'dry-run'
+        ? dryRunCommand(invocation, request)
+        : askCommand(invocation, request, command.options);
     }
     case 'result':
       return showOutcome(await resultOf(polls, command.id, terminal.signal), invocation);

@@ -32,7 +32,7 @@ function asLines(outcome: ShownOutcome, { siteUrl, terminal }: Invocation): stri
 }
 
 const verifyHint = ({ poll_id }: ShownOutcome, terminal: Terminal): string =>
-  `Check its receipt: ${programOf(terminal)} verify ${poll_id}`;
+  `Check its receipt: ${programOf(terminal)} verify ${plain(poll_id)}`;
 
 const spaced = (lines: string[]): string[] => (lines.length === 0 ? [] : [...lines, '']);
 

@@ -20,8 +20,13 @@ export async function usageCommand(invocation: Invocation, { query }: UsageComma
   const { from, to, group_by, groups, total, previous } = usage;
   const rows = groups.map((group) => rowOf(nameOf(group), group));
   const columns = terminal.out.isTTY ? columnsOf(terminal) : Number.POSITIVE_INFINITY;
-  print(out, `${from} to ${to}`, ...table([group_by, ...HEAD], [...rows, rowOf('total', total)], columns));
-  print(out, `Before (${previous.from} to ${previous.to}): ${costText(previous.cost_usd)} for ${previous.polls} polls`);
+  print(
+    out,
+    plain(`${from} to ${to}`),
+    ...table([plain(group_by), ...HEAD], [...rows, rowOf('total', total)], columns),
+  );
+  const before = `Before (${previous.from} to ${previous.to})`;
+  print(out, plain(`${before}: ${costText(previous.cost_usd)} for ${previous.polls} polls`));
   return EXIT.winner;
 }
 

@@ -11,17 +11,34 @@ import { UsageError } from './usage-error.ts';
 
 type VerifyCommand = Extract<Command, { name: 'verify' }>;
 
-/** Recomputes what a receipt states. With a file and `--keys`, no service is contacted. */
+/**
+ * Recomputes what a receipt states. Keys and days in files take precedence over those that the service sends. With a
+ * file and `--keys`, no service is contacted.
+ */
 export async function verifyCommand(invocation: Invocation, command: VerifyCommand): Promise<Exit> {
   const { terminal, json } = invocation;
-  const { receipt, known } = isResultId(command.what)
-    ? await published(invocation, command.what)
+  const { what } = command;
+  const { receipt, known } = isResultId(what)
+    ? await published(invocation, command)
     : await inFile(invocation, command);
-  const verified = await verifyReceipt(receipt, known);
+  const found = await verifyReceipt(receipt, known);
+  const verified = isResultId(what) ? ofResult(found, what) : found;
   const { statement, parts, isGood } = verified;
   const result_id = statement?.result_id ?? null;
   print(terminal.out, ...(json ? [jsonText({ result_id, good: isGood, parts })] : lines(invocation, verified)));
   return isGood ? EXIT.winner : EXIT.unproved;
+}
+
+/** The service could send the receipt and the result of another poll, which are valid. */
+function ofResult(found: Verified, id: string): Verified {
+  const { statement, parts } = found;
+  if (statement === null || statement.result_id === id) return found;
+  const says = `The receipt is of ${statement.result_id}, not of ${id}.`;
+  return {
+    statement,
+    parts: parts.map((part) => (part.name === 'result' ? { ...part, state: 'fails', says } : part)),
+    isGood: false,
+  };
 }
 
 const isResultId = (text: string): boolean => /^EP-\d{4}-\d\d-\d\d-\w+$/.test(text);
@@ -31,26 +48,33 @@ interface Evidence {
   known: Known;
 }
 
-async function published({ polls, terminal }: Invocation, id: string): Promise<Evidence> {
+async function published(invocation: Invocation, { what: id, keys, days }: VerifyCommand): Promise<Evidence> {
+  const { polls, terminal } = invocation;
   const { signal } = terminal;
-  const [receipt, keys, result] = await Promise.all([
+  const [receipt, knownKeys, result] = await Promise.all([
     polls.receipt(id, { signal }),
-    polls.receiptKeys({ signal }),
+    keysOf(invocation, keys),
     polls.result(id, { signal }),
   ]);
-  const days = await dayOf(polls, id, receipt, signal);
-  return { receipt: JSON.stringify(receipt), known: { keys: keys.keys, days, result } };
+  const knownDays = days === undefined ? await dayOf(polls, id, receipt, signal) : await daysIn(days);
+  return { receipt: JSON.stringify(receipt), known: { keys: knownKeys, days: knownDays, result } };
 }
 
-async function inFile({ polls, terminal }: Invocation, { what, keys, days }: VerifyCommand): Promise<Evidence> {
-  const { signal } = terminal;
+async function inFile(invocation: Invocation, { what, keys, days }: VerifyCommand): Promise<Evidence> {
   const receipt = await contents(what);
   const known: Known = {
-    keys: (keys === undefined ? await polls.receiptKeys({ signal }) : await readJson<ReceiptKeys>(keys, 'keys')).keys,
-    days: days === undefined ? undefined : (await readJson<ReceiptDays>(days, 'days')).days,
+    keys: await keysOf(invocation, keys),
+    days: days === undefined ? undefined : await daysIn(days),
   };
   return { receipt, known };
 }
+
+async function keysOf({ polls, terminal }: Invocation, file: string | undefined): Promise<ReceiptKeys['keys']> {
+  const { signal } = terminal;
+  return (file === undefined ? await polls.receiptKeys({ signal }) : await readJson<ReceiptKeys>(file, 'keys')).keys;
+}
+
+const daysIn = async (file: string): Promise<ReceiptDays['days']> => (await readJson<ReceiptDays>(file, 'days')).days;
 
 /** The published day that contains the receipt. */
 async function dayOf(polls: EloquentPoll, resultId: string, { proof }: ResultReceipt, signal: AbortSignal) {

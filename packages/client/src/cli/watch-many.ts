@@ -1,9 +1,9 @@
 import { EloquentPollError, type SessionStatus } from '../eloquentpoll.ts';
+import { pause } from '../pause.ts';
 import { EXIT, type Exit, exitOfError, exitOfOutcome } from './exit-codes.ts';
 import { howFar, plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
-import { pause } from './pause.ts';
 import { fit, pad, plain } from './plain-text.ts';
 import { facts, type ShownOutcome, verdictLines } from './summary.ts';
 import { canRedraw, canvas, columnsOf, print, programOf, styleOf } from './terminal.ts';
@@ -52,8 +52,8 @@ export async function watchMany(invocation: Invocation, ids: readonly string[]):
   } catch (error) {
     view.clear();
     const isThere = !(error instanceof EloquentPollError && error.status === 404);
-    if ((signal.aborted || (isThere && !json)) && running.length > 0) {
-      const rest = running.length <= 5 ? ` ${running.join(' ')}` : '';
+    if (!json && (signal.aborted || isThere) && running.length > 0) {
+      const rest = running.length <= 5 ? ` ${plain(running.join(' '))}` : '';
       print(err, `${plural(running.length, 'poll')} still running. To follow:`);
       print(err, `  ${programOf(terminal)} watch${rest}`);
     }
@@ -88,12 +88,12 @@ async function readEnded({ polls, terminal, json }: Invocation, id: string): Pro
     const outcome: ShownOutcome = id.startsWith('ps_')
       ? await polls.session(id).wait({ signal })
       : await polls.result(id, { signal });
-    const text = `${outcome.poll_id}  ${verdictLines(outcome).headline}  (${facts(outcome)})`;
+    const text = `${plain(outcome.poll_id)}  ${verdictLines(outcome).headline}  (${facts(outcome)})`;
     return { line: json ? jsonText(outcome) : text, exit: exitOfOutcome(outcome) };
   } catch (error) {
     if (!(error instanceof EloquentPollError) || !ENDED_WITHOUT_VOTES.has(error.code)) throw error;
     const { code, message } = error;
-    const line = json ? jsonText({ session_id: id, code, error: message }) : `${id}  ${plain(message)}`;
+    const line = json ? jsonText({ session_id: id, code, error: message }) : plain(`${id}  ${message}`);
     return { line, exit: exitOfError(error) };
   }
 }
@@ -120,7 +120,7 @@ function runningView({ terminal, json }: Invocation): { show(running: readonly S
       const columns = columnsOf(terminal);
       const rows = running.slice(0, MAX_ROWS).map(({ session_id, progress }) => {
         const how = progress ? howFar(progress) : 'waiting';
-        return fit(`  ${pad(session_id, Math.min(36, columns - 22))}  ${how}`, columns);
+        return fit(`  ${pad(plain(session_id), Math.min(36, columns - 22))}  ${how}`, columns);
       });
       const more = running.length - rows.length;
       draw([...rows, ...(more > 0 ? [`  and ${more} more`] : [])].map(ink.dim));

@@ -31,6 +31,7 @@ export async function watchCommand(invocation: Invocation, ids: readonly string[
 
 async function watchBatch(invocation: Invocation, id: string): Promise<Exit> {
   const { polls, terminal, json } = invocation;
+  invocation.heard.batchId = id;
   const batch = await followBatch(invocation, polls.batchRun(id), 'watch');
   print(terminal.out, ...(json ? [jsonText(batch)] : summaryOf(invocation, batch, '-', 0)));
   return exitOfBatch(batch);

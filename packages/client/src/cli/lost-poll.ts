@@ -1,0 +1,36 @@
+import { EloquentPollError } from '../eloquentpoll.ts';
+import type { Exit } from './exit-codes.ts';
+import { printGoesOn } from './follow-events.ts';
+import type { Invocation } from './invocation.ts';
+import { showOutcome } from './show-outcome.ts';
+import { print } from './terminal.ts';
+
+// A poll whose connection was lost goes on and is paid for, so its result is waited for.
+
+/** Enough for a restart of the service, or for a computer that changes its network. */
+const FOUND_WITHIN_MS = 60_000;
+
+interface LostPoll extends EloquentPollError {
+  readonly sessionId: string;
+}
+
+/** True if the poll was created and the error says nothing about its end. */
+export const isLostPoll = (error: unknown): error is LostPoll =>
+  error instanceof EloquentPollError &&
+  error.sessionId !== null &&
+  (error.code === 'network_error' || (error.retryable && error.status !== null && error.status >= 500));
+
+/** Shows its result, or throws the first error, which names it. */
+export async function showLostPoll(lost: LostPoll, invocation: Invocation): Promise<Exit> {
+  const { polls, terminal, json, heard } = invocation;
+  const { signal } = terminal;
+  heard.sessionId = lost.sessionId;
+  if (!json) print(terminal.err, 'The connection was lost; the poll goes on. Waiting for its result.');
+  try {
+    const result = await polls.session(lost.sessionId).wait({ signal, timeoutMs: FOUND_WITHIN_MS });
+    return showOutcome(result, invocation);
+  } catch (error) {
+    if (signal.aborted && !json) printGoesOn(terminal, lost.sessionId);
+    throw error instanceof EloquentPollError && error.retryable ? lost : error;
+  }
+}
