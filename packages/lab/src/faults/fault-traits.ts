@@ -10,17 +10,19 @@ interface FaultTraits {
    * where Postgres or Redis is down, a master where some slots of a cluster have none.
    */
   readonly takes: 'nothing' | 'store' | 'master' | 'other';
+  /** It hits something that the data of a stream or an upload may pass: not workers, replicas or moved slots. */
+  readonly canCut: boolean;
 }
 
-const row = (isKill: boolean, takes: FaultTraits['takes']): FaultTraits => ({ isKill, takes });
+const row = (isKill: boolean, takes: FaultTraits['takes'], canCut = true): FaultTraits => ({ isKill, takes, canCut });
 
 const TRAITS: Readonly<Record<FaultKind, FaultTraits>> = {
-  'kill worker': row(true, 'nothing'),
+  'kill worker': row(true, 'nothing', false),
   'kill gateway': row(true, 'nothing'),
   'kill gateway during an upload': row(true, 'nothing'),
-  'term worker': row(false, 'nothing'),
+  'term worker': row(false, 'nothing', false),
   'term gateway': row(false, 'nothing'),
-  'stop worker': row(false, 'other'),
+  'stop worker': row(false, 'other', false),
   'stop gateway': row(false, 'nothing'),
 
   flushall: row(false, 'other'),
@@ -47,18 +49,20 @@ const TRAITS: Readonly<Record<FaultKind, FaultTraits>> = {
   'isolate master': row(false, 'master'),
   'master without clients': row(false, 'master'),
   'full master': row(false, 'master'),
-  'kill replica': row(true, 'nothing'),
+  'kill replica': row(true, 'nothing', false),
   'flush masters': row(false, 'nothing'),
-  'move slots': row(false, 'nothing'),
+  'move slots': row(false, 'nothing', false),
 
-  migrate: row(false, 'other'),
-  'roll forward': row(false, 'other'),
-  'roll back': row(false, 'other'),
+  migrate: row(false, 'other', false),
+  'roll forward': row(false, 'other', false),
+  'roll back': row(false, 'other', false),
 };
 
 export const isProcessKill = (kind: FaultKind): boolean => TRAITS[kind].isKill;
 
 export const takesOf = (kind: FaultKind): FaultTraits['takes'] => TRAITS[kind].takes;
+
+export const canCut = (kind: FaultKind): boolean => TRAITS[kind].canCut;
 
 export const faultKindsThat = (hasTrait: (kind: FaultKind) => boolean): FaultKind[] =>
   (Object.keys(TRAITS) as FaultKind[]).filter(hasTrait);

@@ -1,22 +1,11 @@
-import type { Fault, FaultKind } from '../fault-kinds.ts';
+import type { Fault } from '../fault-kinds.ts';
+import { canCut } from '../fault-traits.ts';
 import type { Attempt } from '../operations.ts';
 
 // Which faults can explain a broken stream or a slow upload: only faults of parts that its data passes.
 
 /** Maximum difference between the clocks of two processes on one machine, read one after the other. */
 export const CLOCK_MS = 50;
-
-/** Streams and uploads do not pass workers, and do not depend on replicas or slot moves. */
-const ELSEWHERE: readonly FaultKind[] = [
-  'kill worker',
-  'term worker',
-  'stop worker',
-  'kill replica',
-  'move slots',
-  'migrate',
-  'roll forward',
-  'roll back',
-];
 
 /** A process, or a link of one process. */
 const OF_PROCESS = /^[gw]\d+(-|$)/;
@@ -27,6 +16,6 @@ const OF_PROCESS = /^[gw]\d+(-|$)/;
  */
 export function canStrike({ kind, target, at, until }: Fault, { gateway, asked, answered }: Attempt): boolean {
   const isMeanwhile = at < (answered ?? Number.POSITIVE_INFINITY) + CLOCK_MS && until > asked - CLOCK_MS;
-  if (!isMeanwhile || ELSEWHERE.includes(kind)) return false;
+  if (!isMeanwhile || !canCut(kind)) return false;
   return !OF_PROCESS.test(target) || target === gateway || target.startsWith(`${gateway}-`);
 }
