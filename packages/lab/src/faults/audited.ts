@@ -23,7 +23,7 @@ export interface AuditAttempt {
 }
 
 export interface AuditHistory {
-  /** Ended polls that were selected when they were asked, and got at least one valid vote. */
+  /** Polls that were selected when they were asked, and ended with the answer of a model, if only a failed one. */
   readonly drawn: readonly string[];
   readonly made: readonly MadeAudit[];
   /** How many were given up, by the count that is published. */
@@ -52,7 +52,8 @@ export async function everyAuditHasEnded({ query }: Pick<Stores, 'query'>, signa
 export async function readAuditHistory({ query }: Pick<Stores, 'query'>): Promise<AuditHistory> {
   const drawn = await query<{ id: string }>(
     `select p.id from polls p join results r on r.poll_id = p.id
-      where p.audit_version is not null and exists (select from votes v where v.poll_id = p.id and v.option is not null)`,
+      where p.audit_version is not null
+        and exists (select from votes v where v.poll_id = p.id and v.error is distinct from 'aborted')`,
   );
   const made = await query<{
     poll_id: string;

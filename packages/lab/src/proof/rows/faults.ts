@@ -208,6 +208,10 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       { what: 'audits', atLeast: 500 },
       { what: 'faults', atLeast: 50 },
     ],
+    mended: {
+      at: '2026-11-28T22:55:27.000Z',
+      what: 'the judge expected no audit of a poll whose models all answered, but none with a valid vote; such a poll is audited like any other',
+    },
   },
   {
     id: 'spend',
