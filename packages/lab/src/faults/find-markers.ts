@@ -46,8 +46,12 @@ export async function findInPostgres(url: string, where = 'Postgres'): Promise<F
   return rows.flatMap(({ name, row }) => foundIn(row, `${where}, ${name}`));
 }
 
-/** A cluster on a busy machine may elect new masters on its own; the search is then repeated. */
-const SERVED_WITHIN_MS = 30_000;
+/**
+ * A cluster on a busy machine may elect new masters on its own, and a server may still hold keys of a slot that it has
+ * lost. The search is then repeated.
+ */
+const UNSETTLED = /\b(CLUSTERDOWN|MOVED|ASK|TRYAGAIN)\b/;
+const SERVED_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 500;
 
 /** Searches the names and values of all keys of the experiment. */
@@ -91,7 +95,7 @@ async function whileServed(look: () => Promise<Found[]>): Promise<Found[]> {
     try {
       return await look();
     } catch (error) {
-      if (performance.now() > giveUpAt || !String(error).includes('CLUSTERDOWN')) throw error;
+      if (performance.now() > giveUpAt || !UNSETTLED.test(String(error))) throw error;
     }
     await sleep(LOOK_EVERY_MS);
   }
