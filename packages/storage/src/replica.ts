@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { isStorageError } from './errors.ts';
+import { TIMELINE, timelineIn } from './find-primary.ts';
 import { openStorage, type Queries, type Storage } from './open-storage.ts';
 
 // A replica for reads that tolerate a little lag. The lag is measured by log positions: each second the primary is
 // asked for its position and the replica for the position that it has replayed. If either stands still, that counts as
-// lag, and no server's clock is trusted. On any problem the primary answers until the replica has recovered.
+// lag, and no server's clock is trusted. Positions mean something only within one history: after a failover, a replica
+// may still follow the old primary. On any problem the primary answers until the replica has recovered.
 
 export interface ReplicaOptions {
   primary: Storage;
@@ -61,6 +63,8 @@ interface Position {
 interface Reached {
   isPrimary: boolean;
   lsn: bigint;
+  /** Differs between two clusters, and between a server that was promoted and those that do not follow it. */
+  history: string;
 }
 
 export function openReplica(options: ReplicaOptions): Replica {
@@ -96,7 +100,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     const replayed = await positionOf(replica).catch(() => null);
     if (!replayed || Date.now() - asked > SLOW_MS) return become('away');
     if (replayed.isPrimary) return become('no replica');
-    if (current && (await isAheadOf(current, replayed))) {
+    if (current && (isElsewhere(current, replayed) || (await isAheadOf(current, replayed)))) {
       positions = [];
       hasUntil = null;
     }
@@ -164,11 +168,29 @@ export function openReplica(options: ReplicaOptions): Replica {
   };
 }
 
+const isElsewhere = (current: Reached, replayed: Reached): boolean =>
+  current.isPrimary && replayed.history !== current.history;
+
+/**
+ * A standby does not say which timeline it replays, but its control file has one that it has reached: since its last
+ * restart point, or since it last wrote pages to the disk. So a replica that follows a promoted server is used again
+ * only after that, and one that does not follow it never is.
+ */
 async function positionOf({ db }: Queries): Promise<Reached> {
-  const { rows } = await sql<{ is_primary: boolean; lsn: bigint }>`
+  const { rows } = await sql<{
+    is_primary: boolean;
+    lsn: bigint;
+    file: string | null;
+    reached: number;
+    system: bigint;
+  }>`
     select not pg_is_in_recovery() as is_primary,
            (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end
-             - '0/0'::pg_lsn)::bigint as lsn`.execute(db);
-  const { is_primary: isPrimary, lsn } = rows[0]!;
-  return { isPrimary, lsn };
+             - '0/0'::pg_lsn)::bigint as lsn,
+           ${sql.raw(TIMELINE)} as file,
+           greatest(point.timeline_id, recovery.min_recovery_end_timeline) as reached,
+           system.system_identifier as system
+      from pg_control_checkpoint() point, pg_control_recovery() recovery, pg_control_system() system`.execute(db);
+  const { is_primary: isPrimary, lsn, file, reached, system } = rows[0]!;
+  return { isPrimary, lsn, history: `${system} ${timelineIn(file) ?? reached}` };
 }
