@@ -30,6 +30,9 @@ const TRAITS: Readonly<Record<FaultKind, FaultTraits>> = {
   'kill postgres': row(true, 'store'),
   'kill pooler': row(true, 'store'),
   'fail over': row(true, 'store'),
+  // Gateways read from the primary then.
+  'kill standby': row(true, 'nothing'),
+  'pause standby': row(false, 'nothing'),
   'disk full': row(false, 'store'),
 
   'slow link': row(false, 'other'),

@@ -12,11 +12,15 @@ const ELSEWHERE: readonly FaultKind[] = [
   'term worker',
   'stop worker',
   'kill replica',
+  'kill standby',
+  'pause standby',
   'move slots',
   'migrate',
   'roll forward',
   'roll back',
 ];
+
+const TO_REPLICA = /-replica$/;
 
 /** A process, or a link of one process. */
 const OF_PROCESS = /^[gw]\d+(-|$)/;
@@ -27,6 +31,6 @@ const OF_PROCESS = /^[gw]\d+(-|$)/;
  */
 export function canStrike({ kind, target, at, until }: Fault, { gateway, asked, answered }: Attempt): boolean {
   const isMeanwhile = at < (answered ?? Number.POSITIVE_INFINITY) + CLOCK_MS && until > asked - CLOCK_MS;
-  if (!isMeanwhile || ELSEWHERE.includes(kind)) return false;
+  if (!isMeanwhile || ELSEWHERE.includes(kind) || TO_REPLICA.test(target)) return false;
   return !OF_PROCESS.test(target) || target === gateway || target.startsWith(`${gateway}-`);
 }
