@@ -23,8 +23,9 @@ const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N
                    rolling   every process is restarted in good order, over and over, unnoticed
                    releases  the release of --from and this one side by side: upgrade, back, and again
                    cluster   the same on a Redis cluster whose masters fail over while slots are moved
-                   promises  webhooks, receipts, limits of keys, cancellations and deletions under every fault there is
-                   promises-cluster  the same on a Redis cluster whose masters fail over
+                   promises  webhooks, receipts, limits of keys, cancellations and deletions under every fault there is,
+                             with a replica of Postgres that answers lists
+                   promises-cluster  the same on a Redis cluster whose masters fail over, without that replica
                    audits    polls are audited under every fault there is
                    audits-cluster  the same on a Redis cluster whose masters fail over
                    spend     providers charge up to the ceiling while everything fails
