@@ -55,8 +55,14 @@ const REST_MS = 3_000;
 const CLOCKS_MS = 500;
 const MAX_POSITIONS = 120;
 
-interface Position {
+interface Moment {
+  /** By the clock of the machine, which other gateways have too, and which may be set back. */
   at: number;
+  /** By a clock that never goes back. */
+  tick: number;
+}
+
+interface Position extends Moment {
   lsn: bigint;
 }
 
@@ -80,9 +86,9 @@ export function openReplica(options: ReplicaOptions): Replica {
   /** Positions of the primary, oldest first. */
   let positions: Position[] = [];
   /** The replica has everything that was committed before this time. */
-  let hasUntil: number | null = null;
+  let hasUntil: Moment | null = null;
   let state: ReplicaState = 'away';
-  let restsUntil = 0;
+  let restsUntil = Number.NEGATIVE_INFINITY;
   const closing = new AbortController();
 
   function become(next: ReplicaState): void {
@@ -92,21 +98,21 @@ export function openReplica(options: ReplicaOptions): Replica {
   }
 
   async function look(): Promise<void> {
-    const at = Date.now();
+    const now = { at: Date.now(), tick: performance.now() };
     // Without a position of the primary the replica's lag just grows.
     const current = await positionOf(primary).catch(() => null);
-    if (current?.isPrimary) positions = [...positions, { at, lsn: current.lsn }].slice(-MAX_POSITIONS);
-    const asked = Date.now();
+    if (current?.isPrimary) positions = [...positions, { ...now, lsn: current.lsn }].slice(-MAX_POSITIONS);
+    const asked = performance.now();
     const replayed = await positionOf(replica).catch(() => null);
-    if (!replayed || Date.now() - asked > SLOW_MS) return become('away');
+    if (!replayed || performance.now() - asked > SLOW_MS) return become('away');
     if (replayed.isPrimary) return become('no replica');
     if (current && (isElsewhere(current, replayed) || (await isAheadOf(current, replayed)))) {
       positions = [];
       hasUntil = null;
     }
     const had = positions.findLast(({ lsn }) => lsn <= replayed.lsn);
-    if (had) hasUntil = had.at;
-    positions = positions.filter(({ at }) => had === undefined || at >= had.at);
+    if (had) hasUntil = had;
+    positions = positions.filter(({ tick }) => had === undefined || tick >= had.tick);
     become(isFresh() ? 'used' : 'lags');
   }
 
@@ -120,7 +126,9 @@ export function openReplica(options: ReplicaOptions): Replica {
     return now !== null && now.lsn < replayed.lsn;
   }
 
-  const lagMs = () => (hasUntil === null ? null : Date.now() - hasUntil);
+  /** By the clock that has gone further: one may be set back, the other may stand still with the machine. */
+  const lagMs = () =>
+    hasUntil === null ? null : Math.max(Date.now() - hasUntil.at, performance.now() - hasUntil.tick);
   const isFresh = () => (lagMs() ?? Number.POSITIVE_INFINITY) <= maxLagMs;
 
   async function watch(): Promise<void> {
@@ -133,9 +141,9 @@ export function openReplica(options: ReplicaOptions): Replica {
 
   /** Null if the replica may be used. */
   function reasonAgainst(since: number | undefined): PrimaryReason | null {
-    if (state === 'away' || state === 'no replica' || Date.now() < restsUntil) return 'away';
+    if (state === 'away' || state === 'no replica' || performance.now() < restsUntil) return 'away';
     if (!isFresh()) return 'lag';
-    return since !== undefined && since + CLOCKS_MS > hasUntil! ? 'own_write' : null;
+    return since !== undefined && since + CLOCKS_MS > hasUntil!.at ? 'own_write' : null;
   }
 
   return {
@@ -155,7 +163,7 @@ export function openReplica(options: ReplicaOptions): Replica {
         } catch (error) {
           if (!isStorageError(error)) throw error;
           reason = 'away';
-          restsUntil = Date.now() + REST_MS;
+          restsUntil = performance.now() + REST_MS;
         }
       }
       return { value: await read(primary), lagMs: null, reason };
