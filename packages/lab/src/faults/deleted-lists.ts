@@ -13,7 +13,7 @@ export interface SoughtList {
 const READ_WITHIN_MS = 10_000;
 
 /** Reads all these lists from each gateway. */
-export async function readLists(
+export async function readListsOfDeleted(
   reads: ListRead[],
   lists: readonly SoughtList[],
   gateways: readonly Gateway[],

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { CallerAccount, CallersOptions } from './caller-options.ts';
-import { readLists, type SoughtList } from './deleted-lists.ts';
+import { readListsOfDeleted, type SoughtList } from './deleted-lists.ts';
 import { newMarker } from './find-markers.ts';
 import type { Erasure, ErasureRead, RecordedOperation } from './operations.ts';
 import { persistence } from './persist.ts';
@@ -98,13 +98,13 @@ export function erasures(
     const { before, after } = erasure.publicReads;
     const open = results.flatMap(publicPathsOf);
     await readAll(before, open, null);
-    await readLists(erasure.lists.before, lists, gateways, account);
+    await readListsOfDeleted(erasure.lists.before, lists, gateways, account);
     const gone = await remove();
     if (!gone || !isGone(gone.status)) return conclude(operation, gone);
     erasure.at = Date.now();
     erasure.isConfirmed = gone.status === 200;
     recorder.end(operation, 'ok');
-    const readListsAfter = () => readLists(erasure.lists.after, lists, gateways, account);
+    const readListsAfter = () => readListsOfDeleted(erasure.lists.after, lists, gateways, account);
     const readAfter = async () => {
       await readListsAfter();
       await readAll(erasure.reads, own, account);

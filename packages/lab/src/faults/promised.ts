@@ -9,8 +9,8 @@ import type { Chance } from '../terminal/chance.ts';
 import type { CallerAccount, PromisedMeans } from './caller-options.ts';
 import { type Found, findInPostgres, findInRedis, findInServers, markersIn } from './find-markers.ts';
 import type { RecordedOperation } from './operations.ts';
-import type { Gateway } from './request.ts';
 import { type PostgresReplica, REPLICA_LAG_S } from './postgres-replica.ts';
+import type { Gateway } from './request.ts';
 import { untilServed } from './until-served.ts';
 import { type Hook, LEFT, openWebhookReceiver, type ReceivedMessage } from './webhook-receiver.ts';
 
