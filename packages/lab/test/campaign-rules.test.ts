@@ -481,8 +481,9 @@ t.test('a stream that its gateway gives up eight seconds after the deadline of i
 
 t.test('what a lost answer, a slow upload or a full queue explains breaks no rule', async (t) => {
   const gone = { method: 'DELETE', path: '/api/results/p1' };
-  const publicReads = { before: [], after: [] };
-  const erasure = { what: 'poll' as const, marker: 'm', at: 900, isConfirmed: false, reads: [], publicReads };
+  const none = { before: [], after: [] };
+  const unread = { reads: [], publicReads: none, lists: none };
+  const erasure = { what: 'poll' as const, marker: 'm', at: 900, isConfirmed: false, ...unread };
   const lost = attempt({ ...gone, asked: 100, status: null, code: 'ECONNRESET' });
   const repeated = attempt({ ...gone, asked: 200, status: 404, code: 'result_not_found' });
   const deletes = (...attempts: RecordedOperation['attempts']) => instead(0, { kind: 'forget', erasure, attempts });

@@ -4,6 +4,7 @@ import t from 'tap';
 import { erasures } from '../src/faults/erasures.ts';
 import { type RecordedOperation, recorder } from '../src/faults/operations.ts';
 import { deletionRules } from '../src/faults/rules/deletion-rules.ts';
+import { listRules } from '../src/faults/rules/list-rules.ts';
 import { chance } from '../src/terminal/chance.ts';
 import { honestHistory } from './honest-history.ts';
 
@@ -27,6 +28,7 @@ async function fakeGateway(forgets: (path: string) => boolean) {
       if (!headers.authorization) strangers.push(url);
       return isGone ? [404, '{}'] : [200, '{}'];
     }
+    if (/^\/api\/(polls|batches)\?/.test(url)) return [200, isGone ? '{"polls":[]}' : '{"polls":["p9","pb9"]}'];
     if (isGone) return [401, '{}'];
     if (method === 'POST' && url === '/api/polls') return [202, '{"session_id":"p9"}'];
     if (method === 'POST' && url === '/api/batches') return [202, '{"batch_id":"pb9"}'];
@@ -78,7 +80,9 @@ async function deletedAt(what: What, forgets: (path: string) => boolean) {
   // The last ones come when the campaign is over.
   const later = reads.splice(before).map((read) => ({ ...read, at: read.at + MINUTE_MS }));
   reads.push(...later);
-  const broken = deletionRules.flatMap(({ broken }) => broken({ ...honestHistory, operations: record.operations }));
+  const broken = [...deletionRules, ...listRules].flatMap(({ broken }) =>
+    broken({ ...honestHistory, operations: record.operations }),
+  );
   return { broken, strangers: fake.strangers, erased };
 }
 
@@ -124,4 +128,15 @@ for (const path of ['/api/polls/p9/status', '/api/polls/p9/result'])
     const { broken } = await deletedAt('poll', (one) => one !== path);
     t.equal(broken.length, 1, 'not before: a gateway keeps ends of runs for a minute');
     t.ok(broken[0]?.includes(`${path} 200`));
+  });
+
+for (const [what, list] of [
+  ['poll', '/api/polls?'],
+  ['batch', '/api/batches?'],
+] as const)
+  t.test(`a deleted ${what} that a list still shows is found`, async (t) => {
+    const { broken, erased } = await deletedAt(what, (path) => !path.startsWith(list));
+    t.match(erased.erasure!.lists.before, [{ shows: true }]);
+    t.equal(broken.length, 5, 'at once, three times in between, and later');
+    t.ok(broken.every((one) => one.includes(list)));
   });

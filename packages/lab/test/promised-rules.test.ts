@@ -4,10 +4,11 @@ import t from 'tap';
 import type { Fault } from '../src/faults/fault-kinds.ts';
 import { type Found, findInServer, markersIn, newMarker, stillFound } from '../src/faults/find-markers.ts';
 import type { CampaignHistory } from '../src/faults/history.ts';
-import type { Erasure, RecordedOperation } from '../src/faults/operations.ts';
+import type { Erasure, ListRead, RecordedOperation } from '../src/faults/operations.ts';
 import type { PromisedHistory, PublishedKey, ReadReceipt } from '../src/faults/promised.ts';
 import { broughtBack } from '../src/faults/rules/deletion-rules.ts';
 import { limitRules } from '../src/faults/rules/limit-rules.ts';
+import { listRules } from '../src/faults/rules/list-rules.ts';
 import { promisedRules } from '../src/faults/rules/promised-rules.ts';
 import { spendRules } from '../src/faults/rules/spend-rules.ts';
 import type { ReceivedMessage } from '../src/faults/webhook-receiver.ts';
@@ -79,11 +80,16 @@ const PROMISED: PromisedHistory = {
   ],
   receipts: [receiptOf(STATEMENT)],
   publishedKeys: [published],
+  lagMs: 5_000,
   found: [{ marker: KEPT, place: 'Postgres, polls' }],
 };
 const READ = { path: '/api/batches/pb9', gateway: 'g1', at: 2_100, status: 404 };
 const PUBLIC_READ = { ...READ, path: '/api/results/EP-p9' };
 const SEEN = { before: [{ ...PUBLIC_READ, at: 1_900, status: 200 }], after: [PUBLIC_READ] };
+const LIST_READ: ListRead = {
+  ...{ path: '/api/polls?metadata[project]=m', gateway: 'g1', asked: 2_100, shows: false, isFromReplica: true },
+};
+const LISTED = { before: [{ ...LIST_READ, asked: 1_900, shows: true }], after: [LIST_READ] };
 const OPERATIONS: RecordedOperation[] = [
   operationOf(0, 'async', { named: new Set(['p1']), hook: '/url/0' }),
   operationOf(1, 'batch', { named: new Set(['pb1']) }),
@@ -94,6 +100,7 @@ const OPERATIONS: RecordedOperation[] = [
   operationOf(3, 'cancel', { named: new Set(['p3']), canceledAt: 600 }),
   operationOf(4, 'forget', {
     named: new Set(['p9']),
+    attempts: [attemptOf(), attemptOf({ method: 'DELETE', path: '/api/results/p9' })],
     // The end of a run may be answered for a minute by who did not hear of the deletion.
     erasure: {
       what: 'poll',
@@ -102,6 +109,7 @@ const OPERATIONS: RecordedOperation[] = [
       isConfirmed: true,
       reads: [READ, { ...READ, path: '/api/polls/p9/status', status: 200 }],
       publicReads: SEEN,
+      lists: LISTED,
     },
   }),
   operationOf(5, 'forget', {
@@ -112,6 +120,7 @@ const OPERATIONS: RecordedOperation[] = [
       isConfirmed: false,
       reads: [],
       publicReads: { before: [], after: [] },
+      lists: { before: [], after: [] },
     },
   }),
 ];
@@ -149,6 +158,9 @@ const ANSWERED =
 const OPEN = 'a result that was deleted is not answered any more, by no gateway';
 const SHOWN = 'a result is answered to everybody until it is deleted, and deletions are of results that were';
 
+const LISTS = listRules[0]!.name;
+const SHOWN_IN_LISTS = listRules[1]!.name;
+
 const but = (more: Partial<PromisedHistory>): Partial<CampaignHistory> => ({ promised: { ...PROMISED, ...more } });
 const heard = (...messages: ReceivedMessage[]) => but({ messages: [...PROMISED.messages, ...messages] });
 const without = (id: string) => but({ messages: PROMISED.messages.filter((one) => one.id !== id) });
@@ -163,6 +175,11 @@ const erased = (...reads: (typeof READ)[]): Partial<CampaignHistory> => ({
 const publicly = (seen: Partial<typeof SEEN>): Partial<CampaignHistory> => ({
   operations: OPERATIONS.map((one) =>
     one.n === 4 ? { ...one, erasure: { ...one.erasure!, publicReads: { ...SEEN, ...seen } } } : one,
+  ),
+});
+const listed = (lists: Partial<Erasure['lists']>): Partial<CampaignHistory> => ({
+  operations: OPERATIONS.map((one) =>
+    one.n === 4 ? { ...one, erasure: { ...one.erasure!, lists: { ...LISTED, ...lists } } } : one,
   ),
 });
 const FAILOVER: Fault = { kind: 'isolate master', at: 0, until: 1, target: 'redis-master-1' };
@@ -279,6 +296,32 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
       ),
     },
   ],
+  ['a list that shows a poll where it was deleted', [LISTS], listed({ after: [{ ...LIST_READ, shows: true }] })],
+  [
+    'a list that shows a deleted poll elsewhere after the lag',
+    [LISTS],
+    listed({ after: [{ ...LIST_READ, gateway: 'g2', asked: 7_000, shows: true }] }),
+  ],
+  [
+    'a list that never shows a poll',
+    [SHOWN_IN_LISTS],
+    listed({ before: [{ ...LIST_READ, isFromReplica: false, shows: false }] }),
+  ],
+  [
+    'fifty deletions and no list from a replica',
+    [SHOWN_IN_LISTS],
+    {
+      operations: OPERATIONS.flatMap((one) =>
+        one.n === 4
+          ? Array.from({ length: 50 }, (_, i) => ({
+              ...one,
+              ...(i > 0 && { n: 40 + i, key: `key 4${i}` }),
+              erasure: { ...one.erasure!, lists: { ...LISTED, after: [] } },
+            }))
+          : one,
+      ),
+    },
+  ],
   [
     'a run that is answered after two minutes',
     [ANSWERED],
@@ -366,6 +409,20 @@ t.test("a failover may bring a deleted account's key back for ten seconds, and n
   const results = { ...HONEST, ...publicly({ after: [{ ...PUBLIC_READ, status: 200 }] }), faults: [FAILOVER] };
   t.same(broken(results), [OPEN], 'a result');
 });
+
+t.test(
+  'elsewhere a list may be as old as a replica, also where the gateway that deleted has ended since',
+  async (t) => {
+    const read = { ...LIST_READ, asked: 6_900, shows: true };
+    const killed: Fault = { kind: 'kill gateway', at: 3_000, until: 4_000, target: 'g1' };
+    t.same(broken({ ...HONEST, ...listed({ after: [{ ...read, gateway: 'g2' }] }) }), []);
+    t.same(broken({ ...HONEST, ...listed({ after: [read] }), faults: [killed] }), []);
+    t.same(broken({ ...HONEST, ...listed({ after: [read] }), faults: [{ ...killed, target: 'g2' }] }), [LISTS]);
+    t.same(broken({ ...HONEST, ...listed({ after: [read] }), faults: [{ ...killed, at: 100, until: 200 }] }), [LISTS]);
+    const withoutReplica = { ...HONEST, ...listed({ after: [{ ...read, gateway: 'g2' }] }) };
+    t.same(broken({ ...withoutReplica, ...but({ lagMs: 0 }) }), [LISTS], 'there is no replica');
+  },
+);
 
 t.test('every rule has a lie that breaks it', async (t) => {
   const falsified = new Set(LIES.flatMap(([, rules]) => rules));

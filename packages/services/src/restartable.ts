@@ -103,7 +103,8 @@ async function restartablePooler(
 
 type Start = (where: { ports?: () => Promise<number> }) => Promise<{ url: string; process: RunningProcess }>;
 
-async function restartable(
+/** A server that comes back at its address. */
+export async function restartable(
   { folder }: ProcessGroup,
   name: string,
   begin: Start,

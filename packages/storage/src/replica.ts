@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { isStorageError } from './errors.ts';
+import { TIMELINE, timelineIn } from './find-primary.ts';
 import { openStorage, type Queries, type Storage } from './open-storage.ts';
 
 // A replica for reads that tolerate a little lag. The lag is measured by log positions: each second the primary is
 // asked for its position and the replica for the position that it has replayed. If either stands still, that counts as
-// lag, and no server's clock is trusted. On any problem the primary answers until the replica has recovered.
+// lag, and no server's clock is trusted. Positions mean something only within one history: after a failover, a replica
+// may still follow the old primary. On any problem the primary answers until the replica has recovered.
 
 export interface ReplicaOptions {
   primary: Storage;
@@ -53,14 +55,22 @@ const REST_MS = 3_000;
 const CLOCKS_MS = 500;
 const MAX_POSITIONS = 120;
 
-interface Position {
+interface Moment {
+  /** By the clock of the machine, which other gateways have too, and which may be set back. */
   at: number;
+  /** By a clock that never goes back. */
+  tick: number;
+}
+
+interface Position extends Moment {
   lsn: bigint;
 }
 
 interface Reached {
   isPrimary: boolean;
   lsn: bigint;
+  /** Differs between two clusters, and between a server that was promoted and those that do not follow it. */
+  history: string;
 }
 
 export function openReplica(options: ReplicaOptions): Replica {
@@ -76,9 +86,9 @@ export function openReplica(options: ReplicaOptions): Replica {
   /** Positions of the primary, oldest first. */
   let positions: Position[] = [];
   /** The replica has everything that was committed before this time. */
-  let hasUntil: number | null = null;
+  let hasUntil: Moment | null = null;
   let state: ReplicaState = 'away';
-  let restsUntil = 0;
+  let restsUntil = Number.NEGATIVE_INFINITY;
   const closing = new AbortController();
 
   function become(next: ReplicaState): void {
@@ -88,21 +98,21 @@ export function openReplica(options: ReplicaOptions): Replica {
   }
 
   async function look(): Promise<void> {
-    const at = Date.now();
+    const now = { at: Date.now(), tick: performance.now() };
     // Without a position of the primary the replica's lag just grows.
     const current = await positionOf(primary).catch(() => null);
-    if (current?.isPrimary) positions = [...positions, { at, lsn: current.lsn }].slice(-MAX_POSITIONS);
-    const asked = Date.now();
+    if (current?.isPrimary) positions = [...positions, { ...now, lsn: current.lsn }].slice(-MAX_POSITIONS);
+    const asked = performance.now();
     const replayed = await positionOf(replica).catch(() => null);
-    if (!replayed || Date.now() - asked > SLOW_MS) return become('away');
+    if (!replayed || performance.now() - asked > SLOW_MS) return become('away');
     if (replayed.isPrimary) return become('no replica');
-    if (current && (await isAheadOf(current, replayed))) {
+    if (current && (isElsewhere(current, replayed) || (await isAheadOf(current, replayed)))) {
       positions = [];
       hasUntil = null;
     }
     const had = positions.findLast(({ lsn }) => lsn <= replayed.lsn);
-    if (had) hasUntil = had.at;
-    positions = positions.filter(({ at }) => had === undefined || at >= had.at);
+    if (had) hasUntil = had;
+    positions = positions.filter(({ tick }) => had === undefined || tick >= had.tick);
     become(isFresh() ? 'used' : 'lags');
   }
 
@@ -116,7 +126,9 @@ export function openReplica(options: ReplicaOptions): Replica {
     return now !== null && now.lsn < replayed.lsn;
   }
 
-  const lagMs = () => (hasUntil === null ? null : Date.now() - hasUntil);
+  /** By the clock that has gone further: one may be set back, the other may stand still with the machine. */
+  const lagMs = () =>
+    hasUntil === null ? null : Math.max(Date.now() - hasUntil.at, performance.now() - hasUntil.tick);
   const isFresh = () => (lagMs() ?? Number.POSITIVE_INFINITY) <= maxLagMs;
 
   async function watch(): Promise<void> {
@@ -129,9 +141,9 @@ export function openReplica(options: ReplicaOptions): Replica {
 
   /** Null if the replica may be used. */
   function reasonAgainst(since: number | undefined): PrimaryReason | null {
-    if (state === 'away' || state === 'no replica' || Date.now() < restsUntil) return 'away';
+    if (state === 'away' || state === 'no replica' || performance.now() < restsUntil) return 'away';
     if (!isFresh()) return 'lag';
-    return since !== undefined && since + CLOCKS_MS > hasUntil! ? 'own_write' : null;
+    return since !== undefined && since + CLOCKS_MS > hasUntil!.at ? 'own_write' : null;
   }
 
   return {
@@ -151,7 +163,7 @@ export function openReplica(options: ReplicaOptions): Replica {
         } catch (error) {
           if (!isStorageError(error)) throw error;
           reason = 'away';
-          restsUntil = Date.now() + REST_MS;
+          restsUntil = performance.now() + REST_MS;
         }
       }
       return { value: await read(primary), lagMs: null, reason };
@@ -164,11 +176,29 @@ export function openReplica(options: ReplicaOptions): Replica {
   };
 }
 
+const isElsewhere = (current: Reached, replayed: Reached): boolean =>
+  current.isPrimary && replayed.history !== current.history;
+
+/**
+ * A standby does not say which timeline it replays, but its control file has one that it has reached: since its last
+ * restart point, or since it last wrote pages to the disk. So a replica that follows a promoted server is used again
+ * only after that, and one that does not follow it never is.
+ */
 async function positionOf({ db }: Queries): Promise<Reached> {
-  const { rows } = await sql<{ is_primary: boolean; lsn: bigint }>`
+  const { rows } = await sql<{
+    is_primary: boolean;
+    lsn: bigint;
+    file: string | null;
+    reached: number;
+    system: bigint;
+  }>`
     select not pg_is_in_recovery() as is_primary,
            (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end
-             - '0/0'::pg_lsn)::bigint as lsn`.execute(db);
-  const { is_primary: isPrimary, lsn } = rows[0]!;
-  return { isPrimary, lsn };
+             - '0/0'::pg_lsn)::bigint as lsn,
+           ${sql.raw(TIMELINE)} as file,
+           greatest(point.timeline_id, recovery.min_recovery_end_timeline) as reached,
+           system.system_identifier as system
+      from pg_control_checkpoint() point, pg_control_recovery() recovery, pg_control_system() system`.execute(db);
+  const { is_primary: isPrimary, lsn, file, reached, system } = rows[0]!;
+  return { isPrimary, lsn, history: `${system} ${timelineIn(file) ?? reached}` };
 }

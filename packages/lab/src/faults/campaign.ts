@@ -26,6 +26,7 @@ import { injectFaults } from './inject-faults.ts';
 import { observe } from './observer.ts';
 import { type Attempt, type Recorder, recorder } from './operations.ts';
 import type { Plan } from './plans.ts';
+import type { PostgresReplica } from './postgres-replica.ts';
 import { openPromised, PROMISED_ENV } from './promised.ts';
 import { startClientCalls } from './releases/client-calls.ts';
 import { judgeAnswers } from './releases/judge-answers.ts';
@@ -51,6 +52,8 @@ export interface CampaignServers extends RestartableServers, Pick<Servers, 'migr
   /** Set for a cluster. */
   readonly network: ClusterNetwork | null;
   readonly failover: Failover | null;
+  /** Null if gateways have no replica of Postgres. */
+  readonly replica: PostgresReplica | null;
   /** Null if there is only one release. */
   readonly upgrade: Upgrade | null;
 }
@@ -109,6 +112,7 @@ export async function runFaultCampaign(
     spares: plan.spares ?? 0,
     databaseUrl: pooler?.through(primaryUrl) ?? primaryUrl,
     ...(standbyUrl && { standbyUrl }),
+    ...(servers.replica && { replicaUrl: servers.replica.urlOf(stores.databaseUrl) }),
     redisUrl: stores.redisUrl,
     clusterLinks: servers.network?.links ?? [],
     modelsUrl: simulator.modelsUrl,
@@ -147,10 +151,10 @@ export async function runFaultCampaign(
   const clients = upgrade && (await startClientCalls({ upgrade, fleet, accounts, recorder: record, seed }));
 
   const over = new AbortController();
-  const { cluster, network, failover } = servers;
+  const { cluster, network, failover, replica } = servers;
   const underFaults = cluster && network && { cluster, network };
   const target = {
-    ...{ fleet, servers, stores, cluster: underFaults, failover },
+    ...{ fleet, servers, stores, cluster: underFaults, failover, replica },
     uploading: () => uploadsIn(record),
     signal: AbortSignal.any([signal, over.signal]),
   };
@@ -197,7 +201,7 @@ export async function runFaultCampaign(
     progress.end();
     await new Promise<void>((resolve) => file.end(() => resolve()));
   }
-  const settled = (await promised?.settle(record.operations, fleet.logged, cluster)) ?? null;
+  const settled = (await promised?.settle(record.operations, fleet.logged, { cluster, replica })) ?? null;
   const history = await readCampaignHistory(stores, observer, {
     operations: record.operations,
     calls: await simulator.calls(),

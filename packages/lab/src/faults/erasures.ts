@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { CallerAccount, CallersOptions } from './caller-options.ts';
+import { readListsOfDeleted, type SoughtList } from './deleted-lists.ts';
 import { newMarker } from './find-markers.ts';
 import type { Erasure, ErasureRead, RecordedOperation } from './operations.ts';
 import { persistence } from './persist.ts';
@@ -12,8 +13,21 @@ const WAIT_S = 10;
 const READ_WITHIN_MS = 10_000;
 const MAX_ROWS = 6;
 const AGAIN_MS = 5_000;
+/** In between, lists are read: a replica may have got the deletion or not. */
+const LISTED_AGAIN = [0.3, 0.3, 0.4];
 /** The share of deleted accounts whose poll and batch have ended before the deletion. */
 const ENDED = 0.5;
+/** The share of deletions from accounts that do nothing else: only their lists are answered by a replica. */
+const QUIET = 0.5;
+
+/** What can be read of something before it is deleted. */
+interface Readable {
+  /** Paths that need the account's key. */
+  readonly own: readonly string[];
+  /** Ids of results. */
+  readonly results: readonly string[];
+  readonly lists: readonly SoughtList[];
+}
 
 interface Erasing {
   poll(account: CallerAccount): Promise<void>;
@@ -72,29 +86,35 @@ export function erasures(
     for (const gateway of gateways) await Promise.all(paths.map((path) => one(gateway, path)));
   }
 
-  /** Deletes, then reads paths with the account's key, and public paths of results without it. */
+  /** Deletes, then reads paths and lists with the account's key, and public paths of results without it. */
   async function eraseAndRead(
     operation: RecordedOperation,
     account: CallerAccount,
     remove: () => Promise<CallerAnswer | null>,
     isGone: (status: number) => boolean,
-    { own, results }: { own: readonly string[]; results: readonly string[] },
+    { own, results, lists }: Readable,
   ): Promise<void> {
     const erasure = operation.erasure!;
     const { before, after } = erasure.publicReads;
     const open = results.flatMap(publicPathsOf);
     await readAll(before, open, null);
+    await readListsOfDeleted(erasure.lists.before, lists, gateways, account);
     const gone = await remove();
     if (!gone || !isGone(gone.status)) return conclude(operation, gone);
     erasure.at = Date.now();
     erasure.isConfirmed = gone.status === 200;
     recorder.end(operation, 'ok');
+    const readListsAfter = () => readListsOfDeleted(erasure.lists.after, lists, gateways, account);
     const readAfter = async () => {
+      await readListsAfter();
       await readAll(erasure.reads, own, account);
       await readAll(after, open, null);
     };
     await readAfter();
-    await pause(againMs);
+    for (const share of LISTED_AGAIN) {
+      await pause(againMs * share);
+      await readListsAfter();
+    }
     await readAfter();
     // Later, because by then a gateway's cached copy of the run must have expired.
     promised!.later(() => readAll(erasure.reads, own, account));
@@ -119,6 +139,7 @@ export function erasures(
       isConfirmed: false,
       reads: [],
       publicReads: { before: [], after: [] },
+      lists: { before: [], after: [] },
     };
     return marker;
   }
@@ -160,7 +181,19 @@ export function erasures(
       .flatMap((line) => (JSON.parse(line) as { result: { poll_id: string } | null }).result?.poll_id ?? []);
   }
 
-  async function poll(account: CallerAccount): Promise<void> {
+  /** A new account where the given one would be too busy; null while Postgres is down. */
+  async function quietOr(account: CallerAccount): Promise<CallerAccount | null> {
+    if (quit.aborted || !chance.happens(QUIET)) return account;
+    return promised!.openAccount().catch(() => null);
+  }
+
+  /** Exports of busy accounts are too long to be made after each deletion. */
+  const exportOf = (isQuiet: boolean, marker: string): SoughtList[] =>
+    isQuiet ? [{ path: '/api/export', sought: marker }] : [];
+
+  async function poll(busy: CallerAccount): Promise<void> {
+    const account = await quietOr(busy);
+    if (!account) return pause(500);
     const key = randomUUID();
     const operation = recorder.begin('forget', account.id, key);
     const marker = erasing(operation, 'poll');
@@ -177,10 +210,16 @@ export function erasures(
     await eraseAndRead(operation, account, remove, isDeleted, {
       own: runPathsOf(session),
       results: result === null ? [] : [result],
+      lists: [
+        { path: `/api/polls?metadata[project]=${marker}`, sought: session },
+        ...exportOf(account !== busy, marker),
+      ],
     });
   }
 
-  async function batch(account: CallerAccount): Promise<void> {
+  async function batch(busy: CallerAccount): Promise<void> {
+    const account = await quietOr(busy);
+    if (!account) return pause(500);
     const key = randomUUID();
     const operation = recorder.begin('forget', account.id, key);
     const marker = erasing(operation, 'batch');
@@ -189,7 +228,11 @@ export function erasures(
     const id = String(begun.json.batch_id);
     const results = await resultsOf(operation, account, id);
     const remove = () => persist(operation, request('DELETE', `/api/batches/${id}`, bearer(account)));
-    await eraseAndRead(operation, account, remove, isDeleted, { own: batchPathsOf(id), results });
+    await eraseAndRead(operation, account, remove, isDeleted, {
+      own: batchPathsOf(id),
+      results,
+      lists: [{ path: '/api/batches?limit=100', sought: id }, ...exportOf(account !== busy, marker)],
+    });
   }
 
   async function account(): Promise<void> {
@@ -216,6 +259,8 @@ export function erasures(
     await eraseAndRead(operation, made, remove, hasLeft, {
       own: [...runPathsOf(session), ...(id === null ? [] : batchPathsOf(id)), '/api/polls', '/api/export', '/api/keys'],
       results: [...(result === null ? [] : [result]), ...rows],
+      // Its key was revoked, so its lists are among its own paths.
+      lists: [],
     });
   }
 

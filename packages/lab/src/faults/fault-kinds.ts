@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { queryOnce } from '@eloquentpoll/services/databases';
 import type { RestartableServer, RestartableServers } from '@eloquentpoll/services/restartable';
 import type { Stores } from '../fixture/stores.ts';
 import type { FaultProxy } from '../proxy/fault-proxy.ts';
@@ -8,6 +9,7 @@ import { CLUSTER_FAULTS, type ClusterUnderFaults } from './cluster-faults.ts';
 import type { Failover } from './failover.ts';
 import { faultKindsThat, takesOf } from './fault-traits.ts';
 import type { Fleet, Role, Slot } from './fleet.ts';
+import type { PostgresReplica } from './postgres-replica.ts';
 
 // The faults by name. Each resolves when it is over: what it broke is repaired or about to be.
 
@@ -36,6 +38,8 @@ export interface Target {
   uploading(): ReadonlySet<string>;
   /** Null without a standby. */
   readonly failover: Failover | null;
+  /** Null if gateways have no replica of Postgres. */
+  readonly replica: PostgresReplica | null;
   readonly signal: AbortSignal;
 }
 
@@ -71,6 +75,16 @@ export const FAULTS = {
     await pause(chance.whole(1_000, 2_000), signal);
     await failover.reviveOld();
     return { target: 'postgres', at, promotedMs };
+  },
+  'kill standby': async ({ replica, signal }, chance) =>
+    replica && { ...(await bounce(replica.server, 'SIGKILL', chance, signal)), target: 'standby' },
+  /** It answers, and gets older: shorter or longer than gateways allow. */
+  'pause standby': async ({ replica, signal }, chance) => {
+    if (!replica) return null;
+    await queryOnce(replica.server.url, 'select pg_wal_replay_pause()');
+    await pause(chance.whole(1_000, 12_000), signal);
+    await queryOnce(replica.server.url, 'select pg_wal_replay_resume()');
+    return { target: 'standby' };
   },
   'disk full': async ({ servers: { disk }, signal }, chance) => {
     if (!disk) return null;

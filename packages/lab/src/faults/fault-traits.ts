@@ -32,6 +32,9 @@ const TRAITS: Readonly<Record<FaultKind, FaultTraits>> = {
   'kill postgres': row(true, 'store'),
   'kill pooler': row(true, 'store'),
   'fail over': row(true, 'store'),
+  // Gateways read from the primary then.
+  'kill standby': row(true, 'nothing', false),
+  'pause standby': row(false, 'nothing', false),
   'disk full': row(false, 'store'),
 
   'slow link': row(false, 'other'),

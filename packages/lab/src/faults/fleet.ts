@@ -7,6 +7,7 @@ import { GATEWAY_ROLE, WORKER_ROLE } from '@eloquentpoll/storage';
 import { startModule } from '../fixture/modules.ts';
 import { type FaultProxy, openFaultProxy } from '../proxy/fault-proxy.ts';
 import { type Found, markersIn } from './find-markers.ts';
+import { REPLICA_LAG_S } from './postgres-replica.ts';
 import type { Release } from './releases/release.ts';
 
 // The processes of the product, each in a slot with its own links to everything that it connects to. A process that
@@ -63,6 +64,8 @@ export interface CampaignFleetOptions {
   databaseUrl: string;
   /** URL of the standby's copy of the database; each process knows both addresses. */
   standbyUrl?: string;
+  /** URL of the database on a replica, for the lists of gateways. */
+  replicaUrl?: string;
   redisUrl: string;
   /** Links to the servers of a Redis cluster, shared by all processes; empty if Redis is one server. */
   clusterLinks: readonly FaultProxy[];
@@ -110,6 +113,7 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
       ...(!isShared && { redis: await link(name, 'redis', options.redisUrl) }),
       postgres: await link(name, 'postgres', options.databaseUrl),
       ...(options.standbyUrl && { standby: await link(name, 'standby', options.standbyUrl) }),
+      ...(role === 'gateway' && options.replicaUrl && { replica: await link(name, 'replica', options.replicaUrl) }),
       ...(role === 'worker' && { models: await link(name, 'models', options.modelsUrl) }),
       // Refuse connections until the gateway listens.
       ...(role === 'gateway' && { callers: await link(name, 'callers', 'http://127.0.0.1:1') }),
@@ -175,6 +179,10 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
 
   const linksOf = ({ links }: Slot): Record<string, string> => ({
     REDIS_URL: links.redis ? through(options.redisUrl, links.redis) : options.redisUrl,
+    ...(links.replica && {
+      DATABASE_REPLICA_URL: through(options.replicaUrl!, links.replica),
+      DATABASE_REPLICA_MAX_LAG: String(REPLICA_LAG_S),
+    }),
     MODELS_BASE_URL: links.models ? through(options.modelsUrl, links.models) : options.modelsUrl,
   });
 

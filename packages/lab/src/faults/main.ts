@@ -8,6 +8,7 @@ import { type CampaignServers, runFaultCampaign } from './campaign.ts';
 import { openClusterNetwork } from './cluster-network.ts';
 import { openFailover } from './failover.ts';
 import { PLANS, type Plan, type PlanName } from './plans.ts';
+import { openPostgresReplica } from './postgres-replica.ts';
 import { newestTag } from './releases/bring-release.ts';
 import { openUpgrade } from './releases/upgrade.ts';
 import { brokenRules, brokenText, type CampaignReport, campaignHolds, campaignLines, reportOf } from './report.ts';
@@ -22,8 +23,9 @@ const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N
                    rolling   every process is restarted in good order, over and over, unnoticed
                    releases  the release of --from and this one side by side: upgrade, back, and again
                    cluster   the same on a Redis cluster whose masters fail over while slots are moved
-                   promises  webhooks, receipts, limits of keys, cancellations and deletions under every fault there is
-                   promises-cluster  the same on a Redis cluster whose masters fail over
+                   promises  webhooks, receipts, limits of keys, cancellations and deletions under every fault there is,
+                             with a replica of Postgres that answers lists
+                   promises-cluster  the same on a Redis cluster whose masters fail over, without that replica
                    audits    polls are audited under every fault there is
                    audits-cluster  the same on a Redis cluster whose masters fail over
                    spend     providers charge up to the ceiling while everything fails
@@ -87,9 +89,9 @@ function readArguments(argv: readonly string[]) {
   };
 }
 
-/** A Postgres, with a standby if the plan has one, and one Redis or a cluster. */
+/** A Postgres, with a standby or a replica if the plan has one, and one Redis or a cluster. */
 async function startServers(
-  { isOnCluster = false, standby, faults }: Plan,
+  { isOnCluster = false, standby, hasReplica = false, faults }: Plan,
   { seed, from }: { seed: string; from: string | null },
   group: CommandRun['group'],
   made: AsyncDisposableStack,
@@ -99,11 +101,12 @@ async function startServers(
   const servers = made.use(await startRestartable(own, process.env, network));
   if (faults === 'releases') {
     const upgrade = await openUpgrade(from ?? (await newestTag()), servers.databaseUrl, own.folder);
-    return { ...servers, network, failover: null, upgrade, migrate: upgrade.begin };
+    return { ...servers, network, failover: null, replica: null, upgrade, migrate: upgrade.begin };
   }
-  if (!standby) return { ...servers, network, failover: null, upgrade: null };
+  const replica = hasReplica ? await openPostgresReplica(own, servers.databaseUrl) : null;
+  if (!standby) return { ...servers, network, failover: null, replica, upgrade: null };
   const failover = made.use(await openFailover(own, servers, standby));
-  return { ...servers, network, failover, upgrade: null, databaseUrl: failover.databaseUrl };
+  return { ...servers, network, failover, replica, upgrade: null, databaseUrl: failover.databaseUrl };
 }
 
 await runCommand(USAGE, async ({ group, signal }) => {
@@ -117,8 +120,13 @@ await runCommand(USAGE, async ({ group, signal }) => {
   for (const name of only) {
     const plan: Plan = { ...PLANS[name](sizes), ...(inFlight !== null && { atOnce: inFlight }) };
     const settings = { plan, seed, kills: sizes.kills, record };
-    // Servers that went through a failover or an upgrade cannot be reused by other plans.
-    const kind = plan.standby || plan.faults === 'releases' ? name : plan.isOnCluster ? 'cluster' : 'one of each';
+    // Servers that went through a failover or an upgrade cannot be reused by other plans; others need no replica.
+    const kind =
+      plan.standby || plan.hasReplica || plan.faults === 'releases'
+        ? name
+        : plan.isOnCluster
+          ? 'cluster'
+          : 'one of each';
     const servers = started.get(kind) ?? (await startServers(plan, { seed, from }, group, made));
     started.set(kind, servers);
     const report = await runExperiment(servers, signal, async (experiment) =>

@@ -63,6 +63,17 @@ export interface ErasureRead {
   readonly status: number;
 }
 
+/** A list or an export of the account, which a replica may answer. */
+export interface ListRead {
+  readonly path: string;
+  readonly gateway: string;
+  /** When it was asked: what it shows may be older by the lag of the replica. */
+  readonly asked: number;
+  readonly shows: boolean;
+  /** It says so. An export says nothing. */
+  readonly isFromReplica: boolean;
+}
+
 /** A deleted poll, batch or account, and what could be read of it before and afterwards. */
 export interface Erasure {
   readonly what: 'poll' | 'batch' | 'account';
@@ -75,6 +86,8 @@ export interface Erasure {
   readonly reads: ErasureRead[];
   /** Reads by strangers, who know only the ids of results. */
   readonly publicReads: { readonly before: ErasureRead[]; readonly after: ErasureRead[] };
+  /** What the account's own lists and exports show of it. */
+  readonly lists: { readonly before: ListRead[]; readonly after: ListRead[] };
 }
 
 export interface RecordedOperation {

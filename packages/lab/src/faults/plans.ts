@@ -43,6 +43,8 @@ export interface Plan {
   readonly isOnCluster?: boolean;
   /** Postgres has a standby; commits wait for it or not. */
   readonly standby?: Commits;
+  /** Gateways read lists and exports from a replica of Postgres. */
+  readonly hasReplica?: boolean;
   /** Webhooks, receipts, key limits and deletions are checked. */
   readonly promises?: boolean;
   /** Audits are made, waited for and checked. */
@@ -80,6 +82,11 @@ const STORES: Injector = {
     'kill postgres': 3,
     'disk full': 1,
   },
+};
+const REPLICA: Injector = {
+  name: 'replica',
+  gapMs: [4_000, 15_000],
+  faults: { 'kill standby': 1, 'pause standby': 2 },
 };
 const LINKS: Injector = {
   name: 'links',
@@ -178,13 +185,15 @@ export const PLANS = {
     title: 'Webhooks, receipts, limits of keys, cancellations and deletions while everything fails',
     callers: PROMISED_CALLERS,
     atOnce: 24,
-    faults: [PROCESSES, ZOMBIES, STORES, LINKS],
+    faults: [PROCESSES, ZOMBIES, STORES, LINKS, REPLICA],
     rules: promisedRules,
     mayRefuse: ['key_budget_reached'],
     workers: WORKERS,
     spares: 1,
     minutes,
     promises: true,
+    hasReplica: true,
+    isShown: wasInjected('pause standby'),
   }),
   'promises-cluster': ({ minutes }) => ({
     title: 'The same on a Redis cluster whose masters fail over',

@@ -9,6 +9,7 @@ import type { Chance } from '../terminal/chance.ts';
 import type { CallerAccount, PromisedMeans } from './caller-options.ts';
 import { type Found, findInPostgres, findInRedis, findInServers, markersIn } from './find-markers.ts';
 import type { RecordedOperation } from './operations.ts';
+import { type PostgresReplica, REPLICA_LAG_S } from './postgres-replica.ts';
 import type { Gateway } from './request.ts';
 import { untilServed } from './until-served.ts';
 import { type Hook, LEFT, openWebhookReceiver, type ReceivedMessage } from './webhook-receiver.ts';
@@ -52,6 +53,8 @@ export interface PromisedHistory {
   readonly keyMoves: readonly KeyMove[];
   readonly receipts: readonly ReadReceipt[];
   readonly publishedKeys: readonly PublishedKey[];
+  /** How old a list may be that a replica of Postgres answers; 0 without a replica. */
+  readonly lagMs: number;
   /** Markers that are still in tables, in Redis, in logs or in exports at the end. */
   readonly found: readonly Found[];
 }
@@ -65,13 +68,13 @@ export const PROMISED_ENV = {
 
 interface Promised extends PromisedMeans, AsyncDisposable {
   /**
-   * Call when everything is repaired: waits until everything was sent and emptied, then reads the final state, in a cluster of
-   * Redis also that of its replicas.
+   * Call when everything is repaired: waits until everything was sent and emptied, then reads the final state, also that
+   * of replicas.
    */
   settle(
     operations: readonly RecordedOperation[],
     logged: readonly Found[],
-    cluster: RedisCluster | null,
+    servers: { cluster: RedisCluster | null; replica: PostgresReplica | null },
   ): Promise<PromisedHistory>;
 }
 
@@ -145,7 +148,7 @@ export async function openPromised(
         hooks.find((hook) => hook.accountId === accountId && !hook.isEndpoint)?.path ?? `${LEFT}${accountId}`;
       return { path, url: receiver.urlOf(path) };
     },
-    async settle(operations, logged, cluster) {
+    async settle(operations, logged, { cluster, replica }) {
       await untilQuiet();
       await eachOf(lastReads, (read) => read());
       const found = [
@@ -153,7 +156,8 @@ export async function openPromised(
         ...(await findInPostgres(stores.databaseUrl)),
         ...(await findInRedis(stores)),
         ...(cluster ? await findInServers(cluster, stores.redisPrefix) : []),
-        ...(await Promise.all(accounts.map((account) => findInExport(gateway!, account)))).flat(),
+        ...(replica ? await findInReplica(replica, stores) : []),
+        ...(await Promise.all(gateways.map((gateway) => findInExports(gateway, accounts, replica !== null)))).flat(),
       ];
       const forgotten = new Set(operations.flatMap(({ erasure, named }) => (erasure ? [...named] : [])));
       const answer = await untilServed(`${gateway!.url}/.well-known/jwks.json`, ANSWERED_WITHIN_MS);
@@ -164,6 +168,7 @@ export async function openPromised(
         ...(await readLimits(stores, [...limitedKeys.values()].flat())),
         receipts: await readReceipts(stores, gateway!, publishedKeys, forgotten),
         publishedKeys,
+        lagMs: replica ? REPLICA_LAG_S * 1_000 : 0,
         found,
       };
     },
@@ -181,9 +186,34 @@ async function json({ url }: Gateway, { key }: CallerAccount, method: string, pa
   throw new Error(`${method} ${path} was answered ${status}: ${text.slice(0, 200)}`);
 }
 
-async function findInExport(gateway: Gateway, account: CallerAccount): Promise<Found[]> {
-  const text = await json(gateway, account, 'GET', '/api/export');
-  return markersIn(text).map((marker) => ({ marker, place: `export of ${account.id}` }));
+async function findInReplica(replica: PostgresReplica, { databaseUrl }: Stores): Promise<Found[]> {
+  await replica.untilCaughtUp(databaseUrl);
+  return findInPostgres(replica.urlOf(databaseUrl), 'Postgres replica');
+}
+
+/** If there is a replica, the exports are made when the gateway reads lists from it again. */
+async function findInExports(
+  gateway: Gateway,
+  accounts: readonly CallerAccount[],
+  hasReplica: boolean,
+): Promise<Found[]> {
+  if (hasReplica) await untilReplicaIsRead(gateway, accounts[0]!);
+  const found: Found[] = [];
+  for (const account of accounts) {
+    const text = await json(gateway, account, 'GET', '/api/export');
+    found.push(...markersIn(text).map((marker) => ({ marker, place: `export of ${account.id} by ${gateway.name}` })));
+  }
+  return found;
+}
+
+async function untilReplicaIsRead({ name, url }: Gateway, { key }: CallerAccount): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  for (const until = performance.now() + ANSWERED_WITHIN_MS; performance.now() < until; await sleep(500)) {
+    const response = await fetch(`${url}/api/polls?limit=1`, { headers });
+    await response.body?.cancel();
+    if (response.headers.has('replica-lag')) return;
+  }
+  throw new Error(`${name} does not read from the replica again`);
 }
 
 async function readLimits({ query }: Stores, keys: readonly { id: string }[]) {

@@ -18,6 +18,7 @@ import { judgedWaits } from './rules/cluster-rules.ts';
 import { broughtBack, publicReadCounts } from './rules/deletion-rules.ts';
 import { acceptedAgainMs } from './rules/failover-rules.ts';
 import { limitCounts } from './rules/limit-rules.ts';
+import { listCounts } from './rules/list-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
 import { endsByWorkers, lostPolls, STORED } from './rules/poll-rules.ts';
 import { countBy, sum } from './rules/rule.ts';
@@ -118,6 +119,7 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
       'receipts verified with their result': history.promised.receipts.length,
       'deleted texts that a failover brought back': broughtBack(history),
       ...publicReadCounts(history),
+      ...listCounts(history),
       ...triedOf(history),
     }),
     ...(history.audits && auditCounts(history.audits)),

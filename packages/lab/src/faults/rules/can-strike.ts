@@ -7,6 +7,9 @@ import type { Attempt } from '../operations.ts';
 /** Maximum difference between the clocks of two processes on one machine, read one after the other. */
 export const CLOCK_MS = 50;
 
+/** Streams and uploads use no replica of Postgres. */
+const TO_REPLICA = /-replica$/;
+
 /** A process, or a link of one process. */
 const OF_PROCESS = /^[gw]\d+(-|$)/;
 
@@ -16,6 +19,6 @@ const OF_PROCESS = /^[gw]\d+(-|$)/;
  */
 export function canStrike({ kind, target, at, until }: Fault, { gateway, asked, answered }: Attempt): boolean {
   const isMeanwhile = at < (answered ?? Number.POSITIVE_INFINITY) + CLOCK_MS && until > asked - CLOCK_MS;
-  if (!isMeanwhile || !canCut(kind)) return false;
+  if (!isMeanwhile || !canCut(kind) || TO_REPLICA.test(target)) return false;
   return !OF_PROCESS.test(target) || target === gateway || target.startsWith(`${gateway}-`);
 }

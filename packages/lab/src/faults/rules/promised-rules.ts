@@ -1,6 +1,7 @@
 import { cancelRules } from './cancel-rules.ts';
 import { deletionRules } from './deletion-rules.ts';
 import { limitRules } from './limit-rules.ts';
+import { listRules } from './list-rules.ts';
 import { receiptRules } from './receipt-rules.ts';
 import type { CampaignRule } from './rule.ts';
 import { webhookRules } from './webhook-rules.ts';
@@ -12,4 +13,5 @@ export const promisedRules: readonly CampaignRule[] = [
   ...limitRules,
   ...cancelRules,
   ...deletionRules,
+  ...listRules,
 ];
