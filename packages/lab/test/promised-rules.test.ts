@@ -81,6 +81,7 @@ const PROMISED: PromisedHistory = {
   receipts: [receiptOf(STATEMENT)],
   publishedKeys: [published],
   lagMs: 5_000,
+  unservedKeys: 0,
   found: [{ marker: KEPT, place: 'Postgres, polls' }],
 };
 const READ = { path: '/api/batches/pb9', gateway: 'g1', at: 2_100, status: 404 };
@@ -487,6 +488,11 @@ t.test('a text that a server kept is found on it, if it is still there a moment 
   values.delete('lab1:{p9}:run');
   t.same(stillFound(found, await findInServer(server, 'lab1', { where: 'Redis server 4' })), found.slice(1));
   t.same(stillFound([], found), [], 'what came later is of no deletion');
+  const lost = { ...server, pttl: () => Promise.reject(new Error('MOVED 2064 127.0.0.1:7001')) };
+  const unserved: string[] = [];
+  t.same(await findInServer(lost, 'lab1', { where: 'Redis server 4', unserved }), []);
+  t.same(unserved, [`Redis server 4, lab1:${KEPT}`, 'Redis server 4, lab1:other'], 'what it cannot read is counted');
+  await t.rejects(findInServer(lost, 'lab1'), /MOVED/);
 });
 
 t.test('a marker is found as it is and as bytes', async (t) => {

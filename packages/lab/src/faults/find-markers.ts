@@ -46,11 +46,8 @@ export async function findInPostgres(url: string, where = 'Postgres'): Promise<F
   return rows.flatMap(({ name, row }) => foundIn(row, `${where}, ${name}`));
 }
 
-/**
- * A cluster on a busy machine may elect new masters on its own, and a server may still hold keys of a slot that it has
- * lost. The search is then repeated.
- */
-const UNSETTLED = /\b(CLUSTERDOWN|MOVED|ASK|TRYAGAIN)\b/;
+/** A cluster on a busy machine may elect new masters on its own. The search is then repeated. */
+const UNSETTLED = /\b(CLUSTERDOWN|ASK|TRYAGAIN)\b/;
 const SERVED_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 500;
 
@@ -66,30 +63,41 @@ export const findInRedis = ({ bus, redisPrefix }: Pick<Stores, 'bus' | 'redisPre
 /** A replica follows its master within moments. */
 const FOLLOWS_MS = 2_000;
 
+export interface FoundInServers {
+  readonly found: readonly Found[];
+  /** Keys of slots that their server has lost. No client can read them there. */
+  readonly unserved: number;
+}
+
 /** Searches each server of a cluster itself: a replica may have kept what its master has deleted. */
-export async function findInServers({ servers }: RedisCluster, redisPrefix: string): Promise<Found[]> {
+export async function findInServers({ servers }: RedisCluster, redisPrefix: string): Promise<FoundInServers> {
   const look = () =>
     whileServed(async () => {
       const found: Found[] = [];
+      const unserved: string[] = [];
       for (const [n, server] of servers.entries())
         found.push(
           ...(await onServer(server, async (redis) => {
             await redis.readonly();
-            return findInServer(redis, redisPrefix, { where: `Redis server ${n + 1}` });
+            return findInServer(redis, redisPrefix, { where: `Redis server ${n + 1}`, unserved });
           })),
         );
-      return found;
+      return { found, unserved };
     });
   const first = await look();
-  if (first.length === 0) return [];
+  if (first.found.length === 0 && first.unserved.length === 0) return { found: [], unserved: 0 };
   await sleep(FOLLOWS_MS);
-  return stillFound(first, await look());
+  const { found, unserved } = await look();
+  return {
+    found: stillFound(first.found, found),
+    unserved: unserved.filter((key) => first.unserved.includes(key)).length,
+  };
 }
 
 export const stillFound = (before: readonly Found[], now: readonly Found[]): Found[] =>
   now.filter(({ marker, place }) => before.some((one) => one.marker === marker && one.place === place));
 
-async function whileServed(look: () => Promise<Found[]>): Promise<Found[]> {
+async function whileServed<Seen>(look: () => Promise<Seen>): Promise<Seen> {
   const giveUpAt = performance.now() + SERVED_WITHIN_MS;
   for (;;) {
     try {
@@ -103,19 +111,24 @@ async function whileServed(look: () => Promise<Found[]>): Promise<Found[]> {
 
 type Reader = Pick<RedisClient, 'pttl' | 'type' | 'get' | 'hgetall' | 'lrange' | 'smembers' | 'zrange'>;
 
-/** `reader`: reads the keys that are on the server; the server itself without it. */
+/** `reader`: reads the keys that are on the server; the server itself without it. `unserved` gets those it cannot read. */
 export async function findInServer(
   server: Reader & Pick<RedisClient, 'scan'>,
   redisPrefix: string,
-  { reader = server, where = 'Redis' }: { reader?: Reader; where?: string } = {},
+  { reader = server, where = 'Redis', unserved }: { reader?: Reader; where?: string; unserved?: string[] } = {},
 ): Promise<Found[]> {
   const found: Found[] = [];
+  const look = async (key: string): Promise<void> => {
+    const goesInMs = await reader.pttl(key);
+    const markers = foundIn(`${key} ${await textAt(reader, key)}`, `${where}, ${key}`);
+    found.push(...markers.map((one) => (goesInMs < 0 ? one : { ...one, goesInMs })));
+  };
   for await (const keys of scanKeys(server, `*${redisPrefix}*`))
-    for (const key of keys) {
-      const goesInMs = await reader.pttl(key);
-      const markers = foundIn(`${key} ${await textAt(reader, key)}`, `${where}, ${key}`);
-      found.push(...markers.map((one) => (goesInMs < 0 ? one : { ...one, goesInMs })));
-    }
+    for (const key of keys)
+      await look(key).catch((error) => {
+        if (unserved === undefined || !/\bMOVED\b/.test(String(error))) throw error;
+        unserved.push(`${where}, ${key}`);
+      });
   return found;
 }
 

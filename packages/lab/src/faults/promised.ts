@@ -57,6 +57,8 @@ export interface PromisedHistory {
   readonly lagMs: number;
   /** Markers that are still in tables, in Redis, in logs or in exports at the end. */
   readonly found: readonly Found[];
+  /** Keys of slots that their server of a cluster has lost. They could not be searched. */
+  readonly unservedKeys: number;
 }
 
 /** Environment of gateways and workers. */
@@ -151,11 +153,12 @@ export async function openPromised(
     async settle(operations, logged, { cluster, replica }) {
       await untilQuiet();
       await eachOf(lastReads, (read) => read());
+      const inServers = cluster ? await findInServers(cluster, stores.redisPrefix) : { found: [], unserved: 0 };
       const found = [
         ...logged,
         ...(await findInPostgres(stores.databaseUrl)),
         ...(await findInRedis(stores)),
-        ...(cluster ? await findInServers(cluster, stores.redisPrefix) : []),
+        ...inServers.found,
         ...(replica ? await findInReplica(replica, stores) : []),
         ...(await Promise.all(gateways.map((gateway) => findInExports(gateway, accounts, replica !== null)))).flat(),
       ];
@@ -170,6 +173,7 @@ export async function openPromised(
         publishedKeys,
         lagMs: replica ? REPLICA_LAG_S * 1_000 : 0,
         found,
+        unservedKeys: inServers.unserved,
       };
     },
     [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose](),

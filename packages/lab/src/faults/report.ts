@@ -118,6 +118,7 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
     ...(history.promised && {
       'receipts verified with their result': history.promised.receipts.length,
       'deleted texts that a failover brought back': broughtBack(history),
+      'keys on servers that have lost their slot': history.promised.unservedKeys,
       ...publicReadCounts(history),
       ...listCounts(history),
       ...triedOf(history),
