@@ -222,4 +222,5 @@ export const honestHistory: CampaignHistory = {
   upgrade: null,
   promised: null,
   audits: null,
+  neighbours: null,
 };

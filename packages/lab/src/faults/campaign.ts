@@ -14,6 +14,7 @@ import { UNDISTURBED } from '../proxy/link-conditions.ts';
 import { chance } from '../terminal/chance.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { everyAuditHasEnded, readAuditHistory } from './audited.ts';
+import { besideFlood } from './beside-flood.ts';
 import { startLoad } from './caller-load.ts';
 import type { CallerAccount } from './caller-options.ts';
 import { isEnough, killsOf, planIsOver } from './campaign-end.ts';
@@ -42,7 +43,7 @@ import { watchPooler } from './watch-pooler.ts';
 export interface CampaignSettings {
   plan: Plan;
   seed: string;
-  /** Number of process kills after which fault injection stops; ignored by plans that count their own faults. */
+  /** Number of process kills after which fault injection stops; ignored by plans that count their own faults or have rounds. */
   kills: number;
   /** File to which every operation is written, as JSON lines. */
   record: string | null;
@@ -70,6 +71,7 @@ const ANSWERS_WITHIN_MS = 200_000;
 const LOST_WITHIN_MS = 30_000;
 const WHOLE_WITHIN_MS = 30_000;
 const HERD = 100;
+const ACCOUNTS = 4;
 
 const GATEWAY = {
   BASE_URL: 'http://localhost:8080',
@@ -97,7 +99,7 @@ export async function runFaultCampaign(
   const { upgrade } = servers;
   await using observer = await observe(stores);
   const simulator = await startSimulator(group, {
-    ...{ seed, latency_scale: 1, call_log_size: 1_000_000 },
+    ...{ seed, latency_scale: plan.latencyScale ?? 1, call_log_size: 1_000_000 },
     models: usualModels(),
   });
   const more = plan.promises ? PROMISED_ENV : null;
@@ -137,19 +139,13 @@ export async function runFaultCampaign(
       ...(judged && { judge: judged.judge.bind(null, slot) }),
     }));
   const accounts = await Promise.all(
-    Array.from({ length: 4 }, () => (upgrade ? openAccountBy(upgrade.from, stores) : openAccount(stores))),
+    Array.from({ length: plan.beside ? 1 + plan.beside.quiet : ACCOUNTS }, () =>
+      upgrade ? openAccountBy(upgrade.from, stores) : openAccount(stores),
+    ),
   );
   await using promised = plan.promises
     ? await openPromised(stores, gateways, accounts, () => openAccount(stores), chance(`${seed}|receiver`))
     : null;
-  const load = startLoad(
-    { recorder: record, gateways, accounts, quit: quit.signal, herd: HERD, flexShare: plan.flexShare, promised },
-    plan.callers,
-    plan.atOnce,
-    seed,
-  );
-  const clients = upgrade && (await startClientCalls({ upgrade, fleet, accounts, recorder: record, seed }));
-
   const over = new AbortController();
   const { cluster, network, failover, replica } = servers;
   const underFaults = cluster && network && { cluster, network };
@@ -158,13 +154,22 @@ export async function runFaultCampaign(
     uploading: () => uploadsIn(record),
     signal: AbortSignal.any([signal, over.signal]),
   };
+  const { callers: kinds, atOnce, flexShare, faults } = plan;
+  const callers = { recorder: record, gateways, accounts, quit: quit.signal, herd: HERD, flexShare, promised };
+  const beside =
+    plan.beside && typeof faults !== 'string'
+      ? besideFlood({ target, injectors: faults, callers, kinds, atOnce, rounds: plan.beside.rounds, seed })
+      : null;
+  const load = beside?.load ?? startLoad(callers, kinds, atOnce, seed);
+  const clients = upgrade && (await startClientCalls({ upgrade, fleet, accounts, recorder: record, seed }));
   const isCounted = plan.minOperations !== undefined;
   const injection =
-    plan.faults === 'restarts'
+    beside?.injection ??
+    (faults === 'restarts'
       ? rollingRestarts(target)
-      : plan.faults === 'releases'
+      : faults === 'releases'
         ? rollReleases(target, upgrade!, seed)
-        : injectFaults(plan.faults, target, seed, (faults) => isEnough(plan, settings.kills, faults));
+        : injectFaults(faults, target, seed, (injected) => isEnough(plan, settings.kills, injected)));
   const shown = setInterval(() => {
     const { operations } = record;
     const open = operations.filter(({ outcome, kind }) => outcome === null && kind !== 'balance').length;
@@ -210,6 +215,7 @@ export async function runFaultCampaign(
     crashes: fleet.crashes,
     pooled: (await watch?.end()) ?? null,
     promised: settled,
+    neighbours: beside?.seen ?? null,
     audits: plan.audits ? await readAuditHistory(stores) : null,
     upgrade:
       upgrade && judged && clients

@@ -6,6 +6,7 @@ import { type Election, electionIn } from '../fixture/election.ts';
 import type { ModelExchange } from '../fixture/simulators.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { AuditHistory } from './audited.ts';
+import type { NeighbourHistory } from './beside-flood.ts';
 import type { Fault } from './fault-kinds.ts';
 import type { Arrival, BalanceState, Observer, PollEvent, Rewrite } from './observer.ts';
 import { digestOf, type RecordedOperation } from './operations.ts';
@@ -114,11 +115,22 @@ export interface CampaignHistory {
   promised: PromisedHistory | null;
   /** Null if the campaign has no audits. */
   audits: AuditHistory | null;
+  /** Null if no account floods. */
+  neighbours: NeighbourHistory | null;
 }
 
 type Seen = Pick<
   CampaignHistory,
-  'operations' | 'calls' | 'faults' | 'mayRefuse' | 'crashes' | 'pooled' | 'upgrade' | 'promised' | 'audits'
+  | 'operations'
+  | 'calls'
+  | 'faults'
+  | 'mayRefuse'
+  | 'crashes'
+  | 'pooled'
+  | 'upgrade'
+  | 'promised'
+  | 'audits'
+  | 'neighbours'
 >;
 
 const Texts = Type.Array(Type.String());

@@ -29,6 +29,7 @@ const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N
                    audits    polls are audited under every fault there is
                    audits-cluster  the same on a Redis cluster whose masters fail over
                    spend     providers charge up to the ceiling while everything fails
+                   neighbours  quiet accounts beside one that floods, under every fault there is
                    streams   Redis and the network fail under streams
                    batches   batches and cancellations while processes are killed and Redis loses everything
                    pooler    PgBouncer stands before Postgres and is killed, as are processes and Postgres
@@ -38,7 +39,8 @@ const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N
                    workers   workers are killed and stopped under load
   --seed TEXT    repeats a campaign; a new one without it
   --minutes N    how long faults are injected, default 3; longer until the faults that an experiment is about were
-                 there; workers goes by the next three instead
+                 there; neighbours has so many rounds with and without a flood, of 25 s each; workers goes by the
+                 next three instead
   --kills N      SIGKILLs of workers, default 200; elsewhere the most of any process
   --stops N      SIGSTOPs of workers that last longer than a lease, default 50
   --polls N      at least so many polls while workers fail, default 2000

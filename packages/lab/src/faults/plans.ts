@@ -7,6 +7,7 @@ import { BUDGET_REACHED } from './request.ts';
 import { auditRules } from './rules/audit-rules.ts';
 import { clusterRules } from './rules/cluster-rules.ts';
 import { failoverRules, lossRules } from './rules/failover-rules.ts';
+import { neighbourRules } from './rules/neighbour-rules.ts';
 import { poolerRules } from './rules/pooler-rules.ts';
 import { promisedRules } from './rules/promised-rules.ts';
 import { releaseRules } from './rules/release-rules.ts';
@@ -49,6 +50,13 @@ export interface Plan {
   readonly promises?: boolean;
   /** Audits are made, waited for and checked. */
   readonly audits?: boolean;
+  /**
+   * The callers are one account, which floods in one phase of each round. So many quiet accounts ask polls in both. The
+   * campaign ends after the rounds.
+   */
+  readonly beside?: { readonly quiet: number; readonly rounds: number };
+  /** How much longer models take than usual. */
+  readonly latencyScale?: number;
   /** Environment of gateways and workers. */
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the plan's own faults were injected; the campaign continues until then. */
@@ -102,6 +110,16 @@ const LINKS: Injector = {
   },
 };
 
+const rarer = (times: number, injector: Injector): Injector => ({
+  ...injector,
+  gapMs: [times * injector.gapMs[0], times * injector.gapMs[1]],
+});
+/**
+ * The faults of `service`, but only about five in 25 s. Twice as many made the median poll three times as long as one that
+ * met no fault: it said how long a fault lasts, and nothing of a queue.
+ */
+const RARER: readonly Injector[] = [rarer(8, PROCESSES), rarer(8, ZOMBIES), rarer(4, STORES), rarer(8, LINKS)];
+
 /** One after the other: two of three masters must be up to elect the third's successor. */
 const MASTERS: Injector = {
   name: 'masters',
@@ -151,6 +169,11 @@ const PROMISED_CALLERS: Plan['callers'] = {
 const AUDITED_CALLERS: Plan['callers'] = { sync: 3, async: 3, cancel: 1, stream: 2, quick: 1 };
 
 const WORKERS = 3;
+/**
+ * Slots of a worker, and polls that a key may have running: what is left of a flood soon ends. Quiet accounts alone need less
+ * than half of the slots, so that they have a right to be served at once.
+ */
+const FLOOD = { slots: 16, running: 120 } as const;
 const wasInjected =
   (kind: InjectedKind) =>
   (faults: readonly Fault[]): boolean =>
@@ -246,6 +269,22 @@ export const PLANS = {
     spares: 1,
     minutes,
     env: { PROVIDER_SPEND_HOUR_USD: String(SPEND_HOUR_U / 1_000_000), CANARIES_PER_DAY: '0' },
+  }),
+  neighbours: ({ minutes }) => ({
+    title: 'Quiet accounts beside one that floods while everything fails',
+    callers: { sync: 100, async: 100, batch: 1 },
+    // More than its key may have running.
+    atOnce: FLOOD.running + 20,
+    faults: RARER,
+    rules: neighbourRules,
+    workers: WORKERS,
+    spares: 1,
+    // The limit for all rounds. Each takes a little more than a minute on an idle machine.
+    minutes: 5 + 3 * minutes,
+    beside: { quiet: 6, rounds: Math.max(1, Math.round(minutes)) },
+    // Few slots and slow models: the queue is long before the machine is busy.
+    latencyScale: 4,
+    env: { WORKER_CONCURRENCY: String(FLOOD.slots), MAX_RUNNING_POLLS_PER_KEY: String(FLOOD.running) },
   }),
   streams: ({ minutes }) => ({
     title: 'Streams while Redis and the network fail',

@@ -20,6 +20,7 @@ import { acceptedAgainMs } from './rules/failover-rules.ts';
 import { limitCounts } from './rules/limit-rules.ts';
 import { listCounts } from './rules/list-rules.ts';
 import { openHolds } from './rules/money-rules.ts';
+import { neighbourCounts, neighbourFigures } from './rules/neighbour-rules.ts';
 import { endsByWorkers, lostPolls, STORED } from './rules/poll-rules.ts';
 import { countBy, sum } from './rules/rule.ts';
 import { wasCut } from './rules/stream-rules.ts';
@@ -124,6 +125,7 @@ function countsOf(history: CampaignHistory): CampaignReport['counts'] {
       ...triedOf(history),
     }),
     ...(history.audits && auditCounts(history.audits)),
+    ...(history.neighbours && neighbourCounts(history)),
     'journal entries': journal.length,
   };
 }
@@ -175,6 +177,7 @@ function figuresOf(history: CampaignHistory): CampaignReport['figures'] {
     'accepted to end p99': asSeconds(percentile(took, 0.99)),
     'accepted to end max': asSeconds(percentile(took, 1)),
     ...failoverOf(history),
+    ...(history.neighbours && neighbourFigures(history)),
     ...(history.pooled && {
       'connections of processes, most': String(history.pooled.clients),
       'connections to Postgres, most': String(history.pooled.servers),

@@ -239,6 +239,26 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     short: { tried: 'short runs on a busy machine', takes: LONGER },
   },
   {
+    id: 'neighbours',
+    says: 'An account is served well beside one that sends as much as it can, whatever dies',
+    target:
+      'over 1,000 polls of quiet accounts under 20 faults: in each run their median, retries included, is at most 1.5 x that without the flood, and none is refused for the sake of the flood. Phases with and without it are equally long and have the same polls and the same faults; no poll is left out. Without an effect, as many polls would be longer than 1.5 medians beside the flood as without it',
+    command: '`npm run chaos -- --only neighbours --minutes 4 --continue docs/proofs/runs.jsonl`',
+    covers: SERVICE,
+    experiments: ['chaos neighbours'],
+    rate: { failures: ['violations'], of: 'polls of quiet accounts' },
+    beside: [
+      'of them beside a flood',
+      'of these longer than 1.5 medians without it',
+      'without a flood, longer than 1.5 medians',
+      'requests of the flooding account that were refused',
+    ],
+    needs: [
+      { what: 'polls of quiet accounts', atLeast: 1_000 },
+      { what: 'faults', atLeast: 20 },
+    ],
+  },
+  {
     id: 'T2-cluster',
     says: 'No accepted poll is lost on a Redis cluster',
     target:
