@@ -1,4 +1,5 @@
 import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
+import { COLLECTS_ON_SIGNAL } from '../fixture/collected-rss.ts';
 import type { Servers } from '../fixture/stores.ts';
 import { continueFile, type RunFile, repeatedBy } from '../proof/continued.ts';
 import { names, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
@@ -69,7 +70,7 @@ const SETTINGS: Readonly<Record<string, Record<string, string>>> = {
   // The sessions created beside the streams have no worker, so they keep running.
   idle: { MAX_RUNNING_POLLS: '100000', MAX_RUNNING_POLLS_PER_KEY: '100000' },
   // All readers have one key, and a reader whose poll is refused has no stream.
-  deaf: { MAX_RUNNING_POLLS: '100000', MAX_RUNNING_POLLS_PER_KEY: '100000' },
+  deaf: { MAX_RUNNING_POLLS: '100000', MAX_RUNNING_POLLS_PER_KEY: '100000', NODE_OPTIONS: COLLECTS_ON_SIGNAL },
   'slow-headers': { RATE_LIMITS: '' },
   'slow-bodies': { RATE_LIMITS: '' },
   silent: { RATE_LIMITS: '' },

@@ -4,6 +4,7 @@ import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { type LogLine, type RunningApp, startApp } from '@eloquentpoll/services/start-app';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { COLLECTS_ON_SIGNAL } from '../fixture/collected-rss.ts';
 
 // A process of the product whose log is counted and whose memory can be queried.
 
@@ -42,9 +43,6 @@ interface WatchedSpec {
   bundles?: string | undefined;
 }
 
-const PRELOAD = new URL('collect-on-signal.mjs', import.meta.url).href;
-/** V8's own limit in the 512 MiB of our manifests. With a whole machine, V8 would keep hundreds of MB of garbage. */
-const HEAP_MB = 256;
 const ANSWER_MS = 10_000;
 const [WARN, ERROR] = [40, 50];
 
@@ -59,7 +57,7 @@ export async function startWatched(
     name,
     stage,
     file: bundles ? join(bundles, role, 'main.js') : fileURLToPath(import.meta.resolve(`@eloquentpoll/${role}/main`)),
-    env: { PATH: process.env.PATH ?? '', NODE_OPTIONS: `--import=${PRELOAD} --max-old-space-size=${HEAP_MB}`, ...env },
+    env: { PATH: process.env.PATH ?? '', NODE_OPTIONS: COLLECTS_ON_SIGNAL, ...env },
     onLine: (line, _stream, entry) => {
       if (Value.Check(Collected, entry)) {
         const {
