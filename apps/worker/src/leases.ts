@@ -3,11 +3,14 @@ import type { Clock } from './clock.ts';
 import type { PollStore } from './ports.ts';
 
 // Renews all leases of this process in one statement. Aborts polls that another worker has claimed, ends polls that
-// their caller canceled. While Postgres is down, no worker can claim, so running polls continue.
+// their caller canceled. While Postgres does not answer, a poll goes on until its lease has ended. From then on it asks
+// no model: if only this worker is cut off, another one may have the poll, or its caller may have canceled it.
 
 const RENEW_EVERY_MS = 2_500;
-/** Attempts per renewal. The second uses another connection. */
+/** Attempts per renewal. The second uses another connection: after the process was paused, the first may be broken. */
 const MAX_TRIES = 2;
+/** The pause between renewals that something waits for, while Postgres does not answer. */
+const ASK_AGAIN_MS = 500;
 /** A worker that still holds a poll this long after its deadline is considered hung, and loses the poll. */
 export const OVERDUE_MS = 5_000;
 
@@ -52,11 +55,12 @@ export function keepLeases(
   const held = new Map<string, Held>();
   let stopped = false;
   let cancel = clock.after(RENEW_EVERY_MS, renew);
-  let checking: Promise<void> | null = null;
+  let checking: Promise<boolean> | null = null;
 
-  async function renewAll(tries = MAX_TRIES): Promise<void> {
+  /** False if Postgres did not answer. */
+  async function renewAll(tries = MAX_TRIES): Promise<boolean> {
     const asked = [...held].map(([id, lease]) => ({ id, epoch: lease.epoch, lease }));
-    if (asked.length === 0) return;
+    if (asked.length === 0) return true;
     const since = clock.now();
     try {
       const ours = new Map((await polls.renew(workerId, asked)).map((renewed) => [renewed.id, renewed]));
@@ -67,16 +71,14 @@ export function keepLeases(
         // Where another transaction has locked the poll, its lease was not extended.
         if (renewed) lease.since = since + renewed.leftMs - LEASE_MS;
       }
+      return true;
     } catch (error) {
       onError(error);
-      // After the process was paused, its connections are broken although Postgres may be fine.
-      if (tries > 1) return renewAll(tries - 1);
-      // While Postgres is not answering, it does not give the lease to another worker either.
-      for (const { lease } of asked) lease.since = since;
+      return tries > 1 ? renewAll(tries - 1) : false;
     }
   }
 
-  function check(): Promise<void> {
+  function check(): Promise<boolean> {
     checking ??= renewAll().finally(() => {
       checking = null;
     });
@@ -93,7 +95,8 @@ export function keepLeases(
 
   /** Repeats until a renewal was sent within the term, because the reply to an older one may be stale. */
   async function ensureFresh(pollId: string, lease: Held): Promise<void> {
-    while (held.get(pollId) === lease && isDue(lease)) await check();
+    while (held.get(pollId) === lease && isDue(lease))
+      if (!(await check())) await new Promise<void>((resolve) => clock.after(ASK_AGAIN_MS, resolve));
   }
 
   return {

@@ -5,14 +5,23 @@ import { keepLeases } from '../src/leases.ts';
 
 // Leases of a process that is paused at the worst moments: it must know before it goes on what is still its own.
 
-/** A clock that the test moves. */
-function handClock(): Clock & { pass(ms: number): void } {
+/** A clock that the test moves. `callBack`: ends only the waits of this length, so that no renewal comes by itself. */
+function handClock(): Clock & { pass(ms: number): void; callBack(ms: number): void } {
   let now = 0;
+  let waits: { ms: number; callback: () => void }[] = [];
   return {
     now: () => now,
-    after: () => () => {},
+    after(ms, callback) {
+      waits.push({ ms, callback });
+      return () => {};
+    },
     pass(ms) {
       now += ms;
+    },
+    callBack(ms) {
+      const due = waits.filter((wait) => wait.ms === ms);
+      waits = waits.filter((wait) => wait.ms !== ms);
+      for (const { callback } of due) callback();
     },
   };
 }
@@ -71,16 +80,40 @@ t.test('an answer that arrives after another pause is asked for again, until one
   t.ok(lease.lost.aborted, 'and the fresh one says that another worker has it');
 });
 
-t.test('Postgres does not answer: the lease is not taken by another worker', async (t) => {
+t.test('Postgres does not answer: a lease that has ended is not fresh until it says whose the poll is', async (t) => {
+  const { clock, asked, leases } = bench();
+  const lease = leases.hold('p', 1, clock.now());
+  clock.pass(LEASE_MS);
+  const fresh = lease.ensureFresh();
+  for (const [n, round] of [0, 2].entries()) {
+    asked[round]!.refuse(new Error('away'));
+    t.notOk(await settled(fresh));
+    asked[round + 1]!.refuse(new Error('away'));
+    t.notOk(await settled(fresh), 'perhaps only this worker cannot reach it');
+    t.notOk(lease.isFresh());
+    t.notOk(lease.lost.aborted);
+    t.equal(asked.length, round + 2, 'and it is not asked again at once');
+    clock.callBack(500);
+    await settled(fresh);
+    t.equal(asked.length, round + 3, `but soon, time ${n + 1}`);
+  }
+  asked[4]!.answer(['p']);
+  t.ok(await settled(fresh));
+  t.ok(lease.isFresh());
+});
+
+t.test('a wait for Postgres ends with its poll', async (t) => {
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
   const fresh = lease.ensureFresh();
   asked[0]!.refuse(new Error('away'));
-  t.notOk(await settled(fresh));
+  await settled(fresh);
   asked[1]!.refuse(new Error('away'));
+  t.notOk(await settled(fresh));
+  lease[Symbol.dispose]();
+  clock.callBack(500);
   t.ok(await settled(fresh));
-  t.notOk(lease.lost.aborted);
 });
 
 t.test('a connection that broke while the process was paused does not confirm a lease', async (t) => {

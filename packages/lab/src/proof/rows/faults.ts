@@ -162,8 +162,8 @@ export const FAULT_ROWS: readonly ProofRow[] = [
       { what: 'lists after a deletion that a replica answered', atLeast: 100 },
     ],
     mended: {
-      at: '2026-11-28T12:37:00.000Z',
-      what: 'a gateway that was killed while it deleted an account, with Redis away, had written no tombstone for its key, and the retry at another gateway found no login any more (401): for up to 10 s gateways accepted the key from their cache. A revocation is now answered as soon as Redis is back, a retry that finds nothing to revoke repeats the tombstones of keys that were revoked moments ago, and the rule asks for nothing at once only of deletions whose own answer came (0056)',
+      at: '2026-11-28T23:37:00.000Z',
+      what: 'a worker that had been stopped, and was cut off from Postgres when it continued, asked two models ten seconds after the caller had heard that the poll was canceled; a worker that cannot reach Postgres asks no more models once its lease has ended (0054). Earlier, a gateway that was killed while it deleted an account, with Redis away, had written no tombstone for its key, and the retry at another gateway found no login any more (401): for up to 10 s gateways accepted the key from their cache. A revocation is now answered as soon as Redis is back, a retry that finds nothing to revoke repeats the tombstones of keys that were revoked moments ago, and the rule asks for nothing at once only of deletions whose own answer came (0056)',
     },
     short: { tried: 'runs of half a minute to five minutes', takes: LONGER },
   },

@@ -26,7 +26,7 @@ export type Tampering = (context: Context, world: World) => Context;
 
 export function hireWorker(world: World, process: SimulatedProcess, concurrency: number): Worker {
   const { name: workerId, clock } = process;
-  const known: Known = { claims: new Map(), blind: new Set<string>(), unsure: false };
+  const known: Known = { claims: new Map(), blind: new Set<string>() };
   const polls = storePort(world, process, known);
   const context: Context = world.tamper(
     {
@@ -54,8 +54,6 @@ interface Known {
   readonly claims: Map<string, { epoch: number; at: number }>;
   /** Polls whose earlier votes it could not read. */
   readonly blind: Set<string>;
-  /** Its latest query for the polls that it still owns got no answer. */
-  unsure: boolean;
 }
 
 function storePort(world: World, process: SimulatedProcess, known: Known): PollStore {
@@ -97,12 +95,7 @@ function storePort(world: World, process: SimulatedProcess, known: Known): PollS
         id,
         perform('claim overdue', id, () => store.claimOverdue(id, worker, ms)),
       ),
-    async renew(worker, leases) {
-      known.unsure = true;
-      const ours = await perform('renew leases', null, () => store.renew(worker, leases));
-      known.unsure = false;
-      return ours;
-    },
+    renew: (worker, leases) => perform('renew leases', null, () => store.renew(worker, leases)),
     release: (lease) => perform('release', lease.id, () => store.release(lease)),
     finish: (poll: FinishedPoll) =>
       perform(
@@ -190,7 +183,7 @@ function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
         world.bus.votes(pollId).some((vote) => vote.seat === seat) ||
         world.store.polls.get(pollId)?.status !== 'running',
       // A Redis that lost everything has lost its fence too: earlier workers may log votes again that are not read.
-      excused: known.blind.has(pollId) || known.unsure || lostSince(world, claimed.at),
+      excused: known.blind.has(pollId) || lostSince(world, claimed.at),
     });
     const answer = world.answer(pollId, seat);
     world.history.answered.push({ pollId, vote: answer.vote });

@@ -21,7 +21,7 @@ export interface History {
     epoch: number;
     /** The seat's vote was already in the log, or the poll had ended. */
     known: boolean;
-    /** The worker could not have known: it could not read the log, or the store did not say who owns the poll. */
+    /** The worker could not have known, because it could not read the log. */
     excused: boolean;
   }[];
   /** All answers of models, whether or not a worker received them. */
