@@ -184,7 +184,12 @@ t.test('a flex poll whose worker died is settled once, whatever its workers did'
   const third = (await claimIn(fixture, id!))!;
   t.same(await spendOf(fixture), { hour: 2 * MAX_U, held: 0, day: 3 * MAX_U });
   await finishPoll(storage, finished(third, costs(1_000)));
-  t.same(await spendOf(fixture), { hour: 2 * MAX_U, held: 0, day: 2 * MAX_U + 1_000 });
+  // What was set aside on the day before stays in that day, so in the first hour of a day the whole third claim counts.
+  const [row] = await fixture.query<{ is_same: boolean }>(
+    `select date_trunc('day', now(), 'UTC') <= now() - interval '1 hour' as is_same`,
+  );
+  const day = row!.is_same ? 2 * MAX_U + 1_000 : 3 * MAX_U;
+  t.same(await spendOf(fixture), { hour: 2 * MAX_U, held: 0, day });
 });
 
 t.test(
