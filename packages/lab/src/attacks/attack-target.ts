@@ -3,6 +3,7 @@ import { loadPanels } from '@eloquentpoll/models/panels';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
+import { type CollectedMemory, memoryCollector } from '../fixture/collected-memory.ts';
 import { startModule } from '../fixture/modules.ts';
 import { NO_RATE_LIMITS } from '../fixture/no-rate-limits.ts';
 import { openStores, type Servers, type Stores } from '../fixture/stores.ts';
@@ -19,6 +20,8 @@ export interface AttackTarget extends AsyncDisposable {
   readonly accountId: string;
   readonly key: string;
   readonly panels: ReturnType<typeof loadPanels>;
+  /** Only with `COLLECTS_ON_SIGNAL` as its NODE_OPTIONS. */
+  collectedMemory(): Promise<CollectedMemory>;
   /** A key of the same account that was revoked. */
   revokedKey(): Promise<string>;
   /** Environment of the gateway, for workers beside it. */
@@ -44,7 +47,8 @@ export async function openAttackTarget(servers: Servers, more: Record<string, st
     RATE_LIMITS: NO_RATE_LIMITS,
     ...more,
   };
-  const gateway = await startModule(group, 'gateway', '@eloquentpoll/gateway/main', env);
+  const memory = memoryCollector();
+  const gateway = await startModule(group, 'gateway', '@eloquentpoll/gateway/main', env, memory.isAnswer);
   const port = Number(gateway.ready.port);
   const origin = `http://127.0.0.1:${port}`;
   const owned = made.move();
@@ -57,6 +61,7 @@ export async function openAttackTarget(servers: Servers, more: Record<string, st
     accountId,
     key,
     panels: loadPanels({ file: 'simulator' }),
+    collectedMemory: () => memory.collect(gateway.pid),
     async revokedKey() {
       const { id, key: old } = await insertApiKey(stores.storage, accountId);
       const headers = { authorization: `Bearer ${key}` };

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
-import { collectedRssBytes } from '../fixture/collected-rss.ts';
 import { linearFit } from '../fixture/linear-fit.ts';
 import { startModule } from '../fixture/modules.ts';
 import { rssBytes } from '../fixture/rss-bytes.ts';
@@ -48,7 +47,7 @@ export async function deafStreams(
     const sockets: Socket[] = [];
     const asked = { port: target.port, path: '/api/health' };
     const before = await probe(asked, 200);
-    const alone = (await collectedRssBytes(target.pid)) / 1e6;
+    const alone = await neededMb(target);
     const [rss, connected]: [number[], number[]] = [[], []];
     const began = performance.now();
     while (performance.now() - began < seconds * 1_000) {
@@ -66,7 +65,7 @@ export async function deafStreams(
       progress.show(`deaf streams: ${connected.at(-1) ?? sockets.length} readers, ${rss.at(-1)?.toFixed(0) ?? '-'} MB`);
     }
     const during = await probe(asked, 200);
-    const collected = (await collectedRssBytes(target.pid)) / 1e6;
+    const collected = await neededMb(target);
     for (const socket of sockets) socket.destroy();
     const allEnd = await comesTrue(async () => (await pollsOf(target)).running === 0, ENDED_WITHIN_MS);
     const { ended, running } = await pollsOf(target);
@@ -113,6 +112,11 @@ export async function deafStreams(
   } finally {
     await simulator.close();
   }
+}
+
+async function neededMb(target: AttackTarget): Promise<number> {
+  const { heapBytes, codeBytes, externalBytes } = await target.collectedMemory();
+  return (heapBytes + codeBytes + externalBytes) / 1e6;
 }
 
 async function pollsOf({ stores }: AttackTarget): Promise<{ ended: number; running: number }> {

@@ -1,5 +1,5 @@
 import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
-import { COLLECTS_ON_SIGNAL } from '../fixture/collected-rss.ts';
+import { COLLECTS_ON_SIGNAL } from '../fixture/collected-memory.ts';
 import type { Servers } from '../fixture/stores.ts';
 import { continueFile, type RunFile, repeatedBy } from '../proof/continued.ts';
 import { names, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';

@@ -1,10 +1,11 @@
 import type { Bus } from '@eloquentpoll/bus';
+import type { CollectedMemory } from '../fixture/collected-memory.ts';
 import { cpuUs } from '../fixture/process-cpu.ts';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import { percentile } from '../terminal/table.ts';
 import type { Diary } from './diary.ts';
 import type { DayService } from './service.ts';
-import type { CollectedMemory, WatchedProcess } from './watched-process.ts';
+import type { WatchedProcess } from './watched-process.ts';
 
 // Samples everything that may grow, every few seconds.
 

@@ -2,30 +2,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { type LogLine, type RunningApp, startApp } from '@eloquentpoll/services/start-app';
-import { Type } from '@sinclair/typebox';
-import { Value } from '@sinclair/typebox/value';
-import { COLLECTS_ON_SIGNAL } from '../fixture/collected-rss.ts';
+import { COLLECTS_ON_SIGNAL, type CollectedMemory, memoryCollector } from '../fixture/collected-memory.ts';
 
 // A process of the product whose log is counted and whose memory can be queried.
-
-const Collected = Type.Object({
-  msg: Type.Literal('memory.collected'),
-  heap_bytes: Type.Integer(),
-  code_bytes: Type.Integer(),
-  external_bytes: Type.Integer(),
-  rss_bytes: Type.Integer(),
-  files: Type.Integer(),
-});
-
-/** Memory after a garbage collection. */
-export interface CollectedMemory {
-  /** Without compiled code. */
-  heapBytes: number;
-  codeBytes: number;
-  externalBytes: number;
-  rssBytes: number;
-  files: number;
-}
 
 export interface WatchedProcess {
   readonly name: string;
@@ -43,7 +22,6 @@ interface WatchedSpec {
   bundles?: string | undefined;
 }
 
-const ANSWER_MS = 10_000;
 const [WARN, ERROR] = [40, 50];
 
 export async function startWatched(
@@ -52,22 +30,14 @@ export async function startWatched(
   env: Readonly<Record<string, string>>,
 ): Promise<WatchedProcess> {
   const log: WatchedProcess['log'] = { bytes: 0, lines: 0, warnings: new Map(), errors: new Map() };
-  let answered: (memory: CollectedMemory) => void = () => {};
+  const memory = memoryCollector();
   const app = await startApp(group, {
     name,
     stage,
     file: bundles ? join(bundles, role, 'main.js') : fileURLToPath(import.meta.resolve(`@eloquentpoll/${role}/main`)),
     env: { PATH: process.env.PATH ?? '', NODE_OPTIONS: COLLECTS_ON_SIGNAL, ...env },
     onLine: (line, _stream, entry) => {
-      if (Value.Check(Collected, entry)) {
-        const {
-          heap_bytes: heapBytes,
-          code_bytes: codeBytes,
-          external_bytes: externalBytes,
-          rss_bytes: rssBytes,
-        } = entry;
-        return answered({ heapBytes, codeBytes, externalBytes, rssBytes, files: entry.files });
-      }
+      if (memory.isAnswer(entry)) return;
       log.bytes += Buffer.byteLength(line) + 1;
       log.lines += 1;
       if (entry) noteLevel(log, entry);
@@ -75,17 +45,7 @@ export async function startWatched(
   });
   return {
     ...{ name, role, app, log },
-    async collectedMemory() {
-      const { promise, resolve, reject } = Promise.withResolvers<CollectedMemory>();
-      answered = resolve;
-      const late = setTimeout(() => reject(new Error(`${name} did not say its memory within 10 s`)), ANSWER_MS);
-      app.signal('SIGUSR2');
-      try {
-        return await promise;
-      } finally {
-        clearTimeout(late);
-      }
-    },
+    collectedMemory: () => memory.collect(app.pid),
   };
 }
 
