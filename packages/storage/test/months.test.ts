@@ -83,7 +83,8 @@ t.test('partitions are made two months ahead, like the newest, and only by the f
   const ends = async () => (await query<{ at: Date }>('select max(ends_at) as at from months'))[0]!.at;
   t.same(await ends(), month(-3), 'by the migration');
   t.same(await makeMonths(storage), []);
-  await query("delete from months where ends_at > now() + interval '1 month'");
+  // In the last two days of a month, the first partition ends later than in a month.
+  await query("delete from months where ends_at > now() + interval '1 month' and name <> 'first'");
   for (const table of TABLES)
     for (const ahead of [1, 2])
       if (month(-ahead - 1).getTime() > Date.now() + 31 * 86_400_000)
