@@ -29,8 +29,8 @@ export async function askPanel(
     return runningSnapshot({ pollId, epoch, spec, ...moment, asking, elapsedMs });
   }
 
-  async function beforeCall(): Promise<boolean> {
-    await lease.ensureFresh();
+  async function mayCall(unwanted: AbortSignal): Promise<boolean> {
+    await lease.ensureFresh(unwanted);
     return !alive.aborted;
   }
 
@@ -50,7 +50,7 @@ export async function askPanel(
     ask(seat, deadlineMs, signal, onSpent) {
       asked += 1;
       const request = { ...requestFor(spec, seat), ...owner, pollId, deadlineMs };
-      return context.ask(request, { signal, beforeCall, isCurrent, onSpent });
+      return context.ask(request, { signal, beforeCall: () => mayCall(signal), isCurrent, onSpent });
     },
     onVote(vote, state, votes) {
       const snapshot = snapshotOf({ state, received: votes.length, vote });

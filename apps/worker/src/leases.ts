@@ -23,8 +23,9 @@ export interface HeldLease extends Disposable {
   /**
    * Resolves at once while the lease is within its term, otherwise after Postgres has answered who holds it. A process
    * that was paused may have lost its leases, so nothing with an outside effect may be done before this has resolved.
+   * Also resolves, soon, once `unwanted` aborts.
    */
-  ensureFresh(): Promise<void>;
+  ensureFresh(unwanted: AbortSignal): Promise<void>;
   /** Whether this worker holds the poll and `ensureFresh` would resolve at once. */
   isFresh(): boolean;
 }
@@ -94,8 +95,8 @@ export function keepLeases(
   const isDue = (lease: Held): boolean => !lease.lost.signal.aborted && clock.now() - lease.since >= LEASE_MS;
 
   /** Repeats until a renewal was sent within the term, because the reply to an older one may be stale. */
-  async function ensureFresh(pollId: string, lease: Held): Promise<void> {
-    while (held.get(pollId) === lease && isDue(lease))
+  async function ensureFresh(pollId: string, lease: Held, unwanted: AbortSignal): Promise<void> {
+    while (held.get(pollId) === lease && isDue(lease) && !unwanted.aborted)
       if (!(await check())) await new Promise<void>((resolve) => clock.after(ASK_AGAIN_MS, resolve));
   }
 
@@ -109,7 +110,7 @@ export function keepLeases(
         epoch,
         lost: lease.lost.signal,
         canceled: lease.canceled.signal,
-        ensureFresh: () => ensureFresh(pollId, lease),
+        ensureFresh: (unwanted) => ensureFresh(pollId, lease, unwanted),
         isFresh: () => !lease.lost.signal.aborted && !isDue(lease),
         [Symbol.dispose]() {
           if (held.get(pollId) === lease) held.delete(pollId);

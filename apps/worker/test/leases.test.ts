@@ -26,6 +26,8 @@ function handClock(): Clock & { pass(ms: number): void; callBack(ms: number): vo
   };
 }
 
+const wanted = new AbortController().signal;
+
 const settled = async (promise: Promise<unknown>): Promise<boolean> => {
   let done = false;
   void promise.then(() => {
@@ -56,7 +58,7 @@ t.test('a young lease is confirmed without a question', async (t) => {
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS - 1);
-  t.ok(await settled(lease.ensureFresh()));
+  t.ok(await settled(lease.ensureFresh(wanted)));
   t.ok(lease.isFresh());
   t.equal(asked.length, 0);
   clock.pass(1);
@@ -67,7 +69,7 @@ t.test('an answer that arrives after another pause is asked for again, until one
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
-  const fresh = lease.ensureFresh();
+  const fresh = lease.ensureFresh(wanted);
   for (let pause = 0; pause < 4; pause++) {
     t.notOk(await settled(fresh));
     t.equal(asked.length, pause + 1);
@@ -84,7 +86,7 @@ t.test('Postgres does not answer: a lease that has ended is not fresh until it s
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
-  const fresh = lease.ensureFresh();
+  const fresh = lease.ensureFresh(wanted);
   for (const [n, round] of [0, 2].entries()) {
     asked[round]!.refuse(new Error('away'));
     t.notOk(await settled(fresh));
@@ -102,11 +104,28 @@ t.test('Postgres does not answer: a lease that has ended is not fresh until it s
   t.ok(lease.isFresh());
 });
 
+t.test('a wait for Postgres ends when the call is not wanted any more', async (t) => {
+  const { clock, asked, leases } = bench();
+  const lease = leases.hold('p', 1, clock.now());
+  clock.pass(LEASE_MS);
+  const call = new AbortController();
+  const fresh = lease.ensureFresh(call.signal);
+  asked[0]!.refuse(new Error('away'));
+  await settled(fresh);
+  asked[1]!.refuse(new Error('away'));
+  call.abort();
+  t.notOk(await settled(fresh));
+  clock.callBack(500);
+  t.ok(await settled(fresh));
+  t.equal(asked.length, 2);
+  t.notOk(lease.isFresh(), 'which does not make the lease fresh');
+});
+
 t.test('a wait for Postgres ends with its poll', async (t) => {
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
-  const fresh = lease.ensureFresh();
+  const fresh = lease.ensureFresh(wanted);
   asked[0]!.refuse(new Error('away'));
   await settled(fresh);
   asked[1]!.refuse(new Error('away'));
@@ -120,7 +139,7 @@ t.test('a connection that broke while the process was paused does not confirm a 
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
-  const fresh = lease.ensureFresh();
+  const fresh = lease.ensureFresh(wanted);
   asked[0]!.refuse(new Error('broken'));
   t.notOk(await settled(fresh));
   asked[1]!.answer([]);
@@ -132,7 +151,7 @@ t.test('a lease that is given back ends every wait for it', async (t) => {
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
-  const fresh = lease.ensureFresh();
+  const fresh = lease.ensureFresh(wanted);
   lease[Symbol.dispose]();
   clock.pass(LEASE_MS);
   asked[0]!.answer([]);
@@ -144,7 +163,7 @@ t.test('an answer to a question that was asked before a poll was claimed does no
   const { clock, asked, leases } = bench();
   const first = leases.hold('one', 1, clock.now());
   clock.pass(LEASE_MS);
-  const fresh = first.ensureFresh();
+  const fresh = first.ensureFresh(wanted);
   const second = leases.hold('two', 1, clock.now());
   asked[0]!.answer(['one']);
   t.ok(await settled(fresh));
@@ -164,7 +183,7 @@ t.test('a renewal that could not extend a lease, because its row was locked, mak
   clock.pass(1);
   t.notOk(locked.isFresh(), 'and no longer');
   t.ok(other.isFresh());
-  const fresh = locked.ensureFresh();
+  const fresh = locked.ensureFresh(wanted);
   t.equal(asked.length, 2);
   asked[1]!.answer(['other']);
   t.ok(await settled(fresh));
@@ -176,7 +195,7 @@ t.test('a locked lease that ends later than its worker knew is fresh until then,
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
-  const fresh = lease.ensureFresh();
+  const fresh = lease.ensureFresh(wanted);
   asked[0]!.answer([], { p: 40 });
   t.ok(await settled(fresh), 'the claim was made 40 ms after it was sent');
   clock.pass(39);

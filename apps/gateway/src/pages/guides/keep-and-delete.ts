@@ -21,7 +21,7 @@ curl -sS --fail-with-body ${baseUrl}/api/export -H "Authorization: Bearer $KEY" 
   'a poll that is deleted, and an export',
 )}
 <h2>What is left of a deleted poll</h2>
-<p>Nothing that was asked or answered: question, options, reasons, metadata, feedback and receipt are deleted at once, and the poll's addresses answer 404. If a Redis server fails at that moment, its copy of the poll's progress may come back; it is deleted again about half a minute later, and nothing reads it until then. What has no text stays for the books: ids, amounts, and the number of the option that each model chose; and sums in published figures. <a href="/api/docs">Cancel</a> a poll that runs first: until it has ended, deleting it is a 409. Deleting a batch deletes its polls.</p>
+<p>No text that was asked or answered: question, options, reasons, metadata, feedback and receipt are deleted at once, and the poll's addresses answer 404. If a Redis server fails at that moment, its copy of the poll's progress may come back; it is deleted again about half a minute later, and nothing reads it until then. What has no text stays for the books: ids, amounts, and the number of the option that each model chose; and sums in published figures. <a href="/api/docs">Cancel</a> a poll that runs first: until it has ended, deleting it is a 409. Deleting a batch deletes its polls.</p>
 <h2>Export</h2>
 <p>JSON lines, each with a <code>type</code>: your account, keys without their secrets, panels, webhook endpoints, feedback, polls with results and votes, transfers. The last line is <code>end</code>; without it, continue with <code>?cursor=</code> of the last <code>cursor</code> line.</p>
 <h2>Your account</h2>
