@@ -137,6 +137,27 @@ t.test('a host that no longer reads, and a poll that no service could be asked f
   t.match(unsent?.error?.message, /cannot be reached: [^.]*\.$/, 'at once, and nothing was charged');
 });
 
+t.test('requests are answered after the end of the input, and a signal cancels what is left of them', async (t) => {
+  let isSlow = false;
+  const { url, asked } = await serve(t, ({ body }, response) => {
+    const answer = JSON.stringify({ jsonrpc: '2.0', id: (body as { id: number }).id, result: {} });
+    if (!isSlow) setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end(answer), 100);
+  });
+  const start = () =>
+    spawn(process.execPath, [PROXY], { env: { PATH: process.env.PATH, EP_KEY: 'ep_k_x', EP_URL: url } });
+  const piped = start();
+  piped.stdin.end(`${ping(1)}\n${ping(2)}\n`);
+  const lines = (await text(piped.stdout)).trim().split('\n');
+  t.same(lines.map((line) => JSON.parse(line).id).sort(), [1, 2]);
+  isSlow = true;
+  const held = start();
+  const ended = once(held, 'close');
+  held.stdin.write(`${ping(3)}\n`);
+  while (asked.length < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+  held.kill('SIGTERM');
+  t.same(await ended, [0, null]);
+});
+
 t.test('a service below a path is found, and its errors keep their code and their way out', async (t) => {
   const refusal = { error: 'Wrong', code: 'invalid_api_key', recovery: [{ action: 're_authenticate' }] };
   const { url, asked } = await serve(t, (_asked, response, nth) => {

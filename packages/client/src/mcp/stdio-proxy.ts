@@ -9,11 +9,17 @@ const bridge = createMcpBridge(process.env, {
   write: (message) => void process.stdout.write(`${JSON.stringify(message)}\n`),
   note: (text) => void process.stderr.write(`${text}\n`),
 });
-// The host has ended; its end of the input follows.
-process.stdout.on('error', () => bridge.end());
+/** Once no answer can be read any more, or the host ends this process, calls are canceled. */
+function leave(): void {
+  bridge.end();
+  process.stdin.destroy();
+}
+process.stdout.on('error', leave);
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, leave);
 
+// The end of the input cancels nothing: a script that sends its requests and closes the input reads the answers.
 try {
   for await (const { text } of splitLines(process.stdin)) void bridge.take(text);
-} finally {
-  bridge.end();
+} catch (error) {
+  if (!process.stdin.destroyed) throw error;
 }
