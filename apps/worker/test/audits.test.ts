@@ -33,6 +33,7 @@ import { keepLeases } from '../src/leases.ts';
 import { runPoll } from '../src/run-poll.ts';
 import { storedAudits } from '../src/stored-audits.ts';
 import { storedPolls } from '../src/stored-polls.ts';
+import { specOf } from './fixtures/poll-spec.ts';
 
 // slow: 6 s
 
@@ -42,21 +43,13 @@ const ROSTER: RosterVersion = {
   ...{ version: 'v1', panelName: 'broad', order: 'cheapest', search: false, simulated: true },
   models: MODELS,
 };
-const SPEC: PollSpec = {
-  question: 'Which one is it, after all?',
-  options: ['A', 'B', 'C', 'D'],
-  panel_name: 'broad',
-  confidence_threshold: 0.95,
-  max_cost_u: 1_000_000,
-  min_votes: 3,
-  search: false,
-  seed: 'seed',
-  seats: MODELS.map(({ modelId, family }) => ({
+const SPEC = specOf(
+  MODELS.map(({ modelId, family }) => ({
     ...{ model_id: modelId, family, reserve_u: 3_000, call_max_u: 2_000, call_typical_u: 500 },
     ...{ failure_rate: 0, p90_ms: 500 },
   })),
-  simulated: true,
-};
+  { question: 'Which one is it, after all?', options: ['A', 'B', 'C', 'D'] },
+);
 const BY_RECORD: PollSpec = {
   ...SPEC,
   track_record: { order: 'cheapest', roster_version: 'v1', lock_only: false },

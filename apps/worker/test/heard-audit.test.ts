@@ -1,23 +1,13 @@
-import type { PollSpec, Vote } from '@eloquentpoll/contracts';
+import type { Vote } from '@eloquentpoll/contracts';
 import { pollResponse, pollState } from '@eloquentpoll/polls';
 import { standing } from '@eloquentpoll/voting';
 import t from 'tap';
 import { heardAudit } from '../src/heard-audit.ts';
+import { specOf } from './fixtures/poll-spec.ts';
 
-const spec: PollSpec = {
-  question: 'Which of the two is larger?',
-  options: ['A', 'B'],
-  panel_name: 'broad',
-  confidence_threshold: 0.95,
-  max_cost_u: 1_000_000,
-  min_votes: 3,
-  search: false,
-  seed: 'seed',
-  seats: [...'abcde'].map((model_id) => ({
-    ...{ model_id, family: model_id, reserve_u: 1_000, failure_rate: 0, p90_ms: 900 },
-  })),
-  simulated: true,
-};
+const spec = specOf(
+  [...'abcde'].map((model_id) => ({ model_id, family: model_id, reserve_u: 1_000, failure_rate: 0, p90_ms: 900 })),
+);
 
 const votes = [0, 1, 0, null, null].map(
   (option, seat): Vote => ({

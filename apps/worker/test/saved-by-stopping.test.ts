@@ -1,6 +1,6 @@
-import type { PollSpec } from '@eloquentpoll/contracts';
 import t from 'tap';
 import { savedByStopping } from '../src/saved-by-stopping.ts';
+import { specOf } from './fixtures/poll-spec.ts';
 
 const seat = (call_typical_u: number) => ({
   model_id: 'sim/m',
@@ -12,19 +12,7 @@ const seat = (call_typical_u: number) => ({
   p90_ms: 900,
 });
 
-const spec: PollSpec = {
-  question: 'Which of the two is larger?',
-  options: ['A', 'B'],
-  panel_name: 'broad',
-  confidence_threshold: 0.95,
-  max_cost_u: 1_000_000,
-  min_votes: 3,
-  search: false,
-  seed: 'seed',
-  seats: [100, 200, 301, 400].map(seat),
-  price_ppm: 1_500_000,
-  simulated: true,
-};
+const spec = specOf([100, 200, 301, 400].map(seat), { price_ppm: 1_500_000 });
 const votes = [{ seat: 0 }];
 
 t.test('what was not asked counts at its usual price, rounded up seat by seat', async (t) => {

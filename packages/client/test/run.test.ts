@@ -358,11 +358,16 @@ t.test('a dry run prints acceptance and cost', async (t) => {
     third.texts.out,
     /^The poll would be refused:\n {2}The balance does not cover .*#funds, or a lower --max-cost/,
   );
-  const small = { ...poor, min_cost_usd: 0.001342, max_cost_usd: 0.001 };
+  const none = { roster_size: 9, min_calls: 0, expected_calls: 0, max_calls: 0 };
+  const small = { ...poor, models: none, min_cost_usd: 0.001342, max_cost_usd: 0.001, within_budget: false };
   const tooSmall = await serve(t, () => ({ dry_run: true, valid: true, errors: [], estimates: small }));
   const fourth = pipes();
   t.equal(await run([...ASK, '--dry-run'], at(tooSmall.url, fourth)), EXIT.usage, 'and this one budget_too_small');
-  t.match(fourth.texts.out, 'The limit does not pay for one vote: --max-cost 0.001342\n');
+  t.equal(
+    fourth.texts.out,
+    'The poll would be refused:\n  The limit does not pay for one vote: --max-cost 0.001342\n',
+    'without figures of a poll that asks no model',
+  );
   const bad = await serve(t, () => ({ dry_run: true, valid: false, errors: ['question is too short'], estimates: {} }));
   const second = pipes();
   t.equal(await run([...ASK, '--dry-run'], at(bad.url, second)), EXIT.usage);

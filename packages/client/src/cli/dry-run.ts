@@ -39,13 +39,16 @@ function obstaclesOf({ valid, errors, estimates }: DryRun, siteUrl: string): { e
 
 function figuresOf({ estimates: { cost_usd, models, latency_ms, within_budget } }: DryRun): string[] {
   return [
-    ...(cost_usd && models && latency_ms
+    // Of a poll that asks no model there is nothing to estimate.
+    ...(cost_usd && models?.expected_calls && latency_ms
       ? [
           `  cost     ${costText(cost_usd.expected)} expected, ${costText(cost_usd.max)} at most`,
           `  models   ${models.expected_calls.toFixed(1)} of ${models.roster_size} expected`,
           `  time     ${elapsedText(latency_ms.p50)} median, ${elapsedText(latency_ms.p95)} p95`,
         ]
       : []),
-    ...(within_budget === false ? ['  limit    does not cover every model of the panel'] : []),
+    ...(within_budget === false && models?.expected_calls
+      ? ['  limit    does not cover every model of the panel']
+      : []),
   ];
 }
