@@ -165,10 +165,19 @@ const PROMISED_CALLERS: Plan['callers'] = {
   batch: 0.3,
 };
 
-/** Few enough that workers are idle at times: only then are polls audited. */
-const AUDITED_CALLERS: Plan['callers'] = { sync: 3, async: 3, cancel: 1, stream: 2, quick: 1 };
-
 const WORKERS = 3;
+
+const AUDITED = {
+  // Few enough that workers are idle at times: only then are polls audited.
+  callers: { sync: 3, async: 3, cancel: 1, stream: 2, quick: 1 },
+  atOnce: 16,
+  rules: auditRules,
+  workers: WORKERS,
+  spares: 1,
+  audits: true,
+  env: AUDITED_ENV,
+} as const satisfies Partial<Plan>;
+
 /**
  * Slots of a worker, and polls that a key may have running: what is left of a flood soon ends. Quiet accounts alone need less
  * than half of the slots, so that they have a right to be served at once.
@@ -232,29 +241,17 @@ export const PLANS = {
     isOnCluster: true,
   }),
   audits: ({ minutes }) => ({
+    ...AUDITED,
     title: 'Audits while everything fails',
-    callers: AUDITED_CALLERS,
-    atOnce: 16,
     faults: [PROCESSES, ZOMBIES, STORES, LINKS],
-    rules: auditRules,
-    workers: WORKERS,
-    spares: 1,
     minutes,
-    audits: true,
-    env: AUDITED_ENV,
   }),
   'audits-cluster': ({ minutes }) => ({
+    ...AUDITED,
     title: 'The same on a Redis cluster whose masters fail over',
-    callers: AUDITED_CALLERS,
-    atOnce: 16,
     faults: CLUSTER_INJECTORS,
-    rules: auditRules,
-    workers: WORKERS,
-    spares: 1,
     minutes,
     isOnCluster: true,
-    audits: true,
-    env: AUDITED_ENV,
   }),
   spend: ({ minutes }) => ({
     title: 'Providers charge up to the ceiling while everything fails',
