@@ -78,14 +78,14 @@ await runCommand(USAGE, async ({ group }) => {
       part: args.part,
       onVerdict: ({ killed, survivors }, left) =>
         progress.show(`${area.name}: ${killed} killed, ${survivors.length} survived, ${left} left`),
+      // At once, so that a run that is broken off has shown them.
+      onSurvivor: (label) => progress.note(`  survived: ${label}`),
     });
     figures.push(of);
     progress.end();
     const counts = { mutants: of.mutants, survivors: of.survivors.length, equivalent: of.equivalent };
     const sums = await kept?.add({ experiment: experimentOf(area.name), seed, holds: isEnough(area, of), counts });
-    if (!args.json)
-      for (const line of [...of.survivors.map((survivor) => `  survived: ${survivor}`), ...(sums ?? [])])
-        console.log(line);
+    if (!args.json) for (const line of sums ?? []) console.log(line);
   }
   console.log(args.json ? JSON.stringify(figures, null, 2) : lines(figures).join('\n'));
   return args.areas.every((area, i) => isEnough(area, figures[i]!)) ? 0 : 1;

@@ -38,6 +38,7 @@ export interface Work {
   readonly atOnce: number;
   readonly part: MutantsPart;
   readonly onVerdict: (figures: MutationFigures, left: number) => void;
+  readonly onSurvivor: (label: string) => void;
 }
 
 interface Candidate {
@@ -72,8 +73,10 @@ export async function mutateArea(work: Work): Promise<MutationFigures> {
     else if (verdict === null) figures.impossible += 1;
     else {
       figures.mutants += 1;
-      if (verdict === 'passed') figures.survivors.push(candidate.label);
-      else figures.killed += 1;
+      if (verdict === 'passed') {
+        figures.survivors.push(candidate.label);
+        work.onSurvivor(candidate.label);
+      } else figures.killed += 1;
       if (verdict === 'late') figures.late += 1;
     }
     left -= 1;
