@@ -1,6 +1,16 @@
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
-import { acceptPoll, balanceOf, checkLedger, FREE_POOL, findPoll, readControls, setControl } from '../src/index.ts';
+import {
+  acceptPoll,
+  balanceOf,
+  checkLedger,
+  FREE_POOL,
+  findPoll,
+  readControls,
+  type Storage,
+  setControl,
+  type TenantLimits,
+} from '../src/index.ts';
 import { acceptance, funded, newPoll, open, together, USD, unique } from './fixtures.ts';
 
 // slow: 3 s
@@ -151,6 +161,69 @@ t.test('[§A6-option-text-kept] a poll is kept as it was asked', async (t) => {
   );
   t.match(await balanceOf(storage, poll.accountId!), { heldU: 1n }, 'even a free model leaves its mark in the ledger');
   t.equal(await findPoll(storage, 'ps_unknown'), null);
+});
+
+t.test('what a request says about its poll is stored with it', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, USD);
+  const said = { requestId: 'r', traceparent: 't', contextId: 'c', webhookUrl: 'https://hooks.example/x' };
+  const question = 'a7'.repeat(16);
+  const poll = newPoll(accountId, {
+    ...said,
+    tenant: 'a tenant',
+    isAwaited: true,
+    entryPoint: 'a2a',
+    auditVersion: 'v1',
+    auditQuestion: question,
+    metadata: { team: 'search' },
+  });
+  await acceptPoll(storage, { poll, holdU: 2n, providerMaxU: 7 });
+  t.match(
+    await query(`select tenant, awaited, entry_point, audit_version, metadata, provider_max_u::int, request_id as "requestId",
+                        traceparent, context_id as "contextId", webhook_url as "webhookUrl" from polls`),
+    [
+      {
+        ...said,
+        tenant: 'a tenant',
+        awaited: true,
+        entry_point: 'a2a',
+        audit_version: 'v1',
+        metadata: { team: 'search' },
+        provider_max_u: 7,
+      },
+    ],
+  );
+  t.match(await query(`select encode(question, 'hex') as question from audit_draws`), [{ question }]);
+  t.match(await balanceOf(storage, accountId), { heldU: 2n });
+});
+
+t.test('who is refused for polls that run or wait hears how many there are', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 9n * USD);
+  const ask = (limits: TenantLimits) =>
+    acceptPoll(storage, acceptance(accountId, { poll: newPoll(accountId, { tenant: accountId }), limits }));
+  for (let place = 0; place < 3; place++)
+    t.match(await ask({ running: 9 }), { kind: 'accepted', rank: place }, 'those before it');
+  t.same(await ask({ running: 3 }), { kind: 'too_many', running: 3 });
+  t.same(await ask({ running: 9, waiting: 2 }), { kind: 'too_late', waiting: 3 });
+  await query(`update polls set lease_owner = 'worker'`);
+  t.match(await ask({ running: 9, waiting: 0 }), { kind: 'accepted', rank: 0 }, 'none of them waits any more');
+});
+
+t.test('what Postgres refuses is not tried again', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, USD);
+  let calls = 0;
+  const counted: Storage = {
+    ...storage,
+    call(text, values) {
+      calls += 1;
+      return storage.call(text, values);
+    },
+  };
+  const beyond = acceptance(accountId, { holdU: USD + 1n });
+  await t.rejects(acceptPoll(counted, beyond), { name: 'StorageRefused', code: 'EP003' });
+  t.equal(calls, 1);
 });
 
 t.test('a poll on an account that does not exist is refused', async (t) => {

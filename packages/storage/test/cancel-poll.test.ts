@@ -91,6 +91,11 @@ t.test('one that a worker has is left to it; without a living one, any may claim
   t.match(await findResultOfPoll(storage, orphan), { detail: { canceled: undefined }, isCanceled });
   t.match(await readHistory(storage, accountId, 1, 0), [{ isCanceled }]);
 
+  const overdue = await accepted();
+  const overdueHeld = await claimPoll(storage, overdue, 'w1');
+  t.match(await finishPoll(storage, finished(overdueHeld!, { response: cut })), { outcome: 'stored' });
+  t.match(await findResultOfPoll(storage, overdue), { isCanceled: false }, 'nobody canceled it');
+
   const late = await accepted();
   const held = await claimPoll(storage, late, 'w1');
   t.match(await finishPoll(storage, finished(held!, { isCanceled })), { outcome: 'stored' });

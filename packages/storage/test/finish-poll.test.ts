@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import {
   acceptPoll,
@@ -5,9 +6,11 @@ import {
   bury,
   checkLedger,
   claimPoll,
+  type FinishedPoll,
   findPoll,
   findResult,
   finishPoll,
+  pollFinisher,
   type Storage,
 } from '../src/index.ts';
 import { acceptance, type Fixture, finished, funded, open, response, together, USD, vote } from './fixtures.ts';
@@ -109,6 +112,75 @@ t.test('many finishes at once of many polls of one account: each once, none lost
   t.match(await balanceOf(storage, accountId), { heldU: 0n, usageU: 40n * 801n });
   t.same(await query(`select count(*)::int as n from transfers where kind = 'post'`), [{ n: 40 }]);
   t.same(await checkLedger(storage), []);
+});
+
+/** Notes what is sent by `call`, and how many calls began in the turn of the first one. */
+function observed(storage: Storage) {
+  const sent: { text: string; values: readonly unknown[] }[] = [];
+  const seen = { inFirstTurn: 0 };
+  const call: Storage['call'] = (text, values) => {
+    sent.push({ text, values });
+    if (sent.length === 1) process.nextTick(() => (seen.inFirstTurn = sent.length));
+    return storage.call(text, values);
+  };
+  return { sent, seen, storage: { ...storage, call } };
+}
+
+async function endable(storage: Storage, accountId: string, more: Partial<FinishedPoll> = {}) {
+  const request = acceptance(accountId);
+  await acceptPoll(storage, request);
+  const claim = (await claimPoll(storage, request.poll.id, 'worker'))!;
+  return { ...finished(claim), payer: accountId, ...more };
+}
+
+t.test('ends go 16 in a call, two calls at once, each in the order of payers and polls', async (t) => {
+  const { storage } = await open(t);
+  const accounts = await Promise.all([1, 2, 3].map(() => funded(storage, 20n * USD)));
+  const polls: FinishedPoll[] = [];
+  for (let i = 0; i < 40; i++) polls.push(await endable(storage, accounts[i % 3]!));
+  const { sent, seen, storage: noting } = observed(storage);
+  const finish = pollFinisher(noting);
+  const ends = await Promise.all(polls.toReversed().map((poll) => finish(poll)));
+  t.equal(seen.inFirstTurn, 2);
+  const calls = sent.map(({ values }) => (JSON.parse(String(values[0])) as { id: string }[]).map(({ id }) => id));
+  t.same(
+    calls.map((ids) => ids.length),
+    [16, 16, 8],
+  );
+  const payerOf = new Map(polls.map(({ id, payer }) => [id, payer]));
+  for (const ids of calls) {
+    const places = ids.map((id) => `${payerOf.get(id)} ${id}`);
+    t.same(places, places.toSorted(), 'as all transactions lock rows of several accounts');
+  }
+  t.same(new Set(ends.map(({ outcome }) => outcome)), new Set(['stored']));
+});
+
+t.test('a poll with a call that its question made fail, or without a payer, is ended by itself', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, 20n * USD);
+  const cost = { estimated_u: 60, max_u: 60, fault_u: 60 };
+  const votes = [vote(0), vote(1, { option: null, error: 'refusal', billed_u: 0, cost })];
+  for (const more of [{ votes }, { payer: undefined }]) {
+    const polls = [await endable(storage, accountId, more), await endable(storage, accountId, more)];
+    const { sent, storage: noting } = observed(storage);
+    const finish = pollFinisher(noting);
+    await Promise.all(polls.map((poll) => finish(poll)));
+    t.equal(sent.length, 2);
+    t.notOk(sent.some(({ text }) => text.includes('finish_polls')));
+  }
+});
+
+t.test('the hash of its receipt and what was saved are stored with a poll that has them', async (t) => {
+  const { storage, query } = await open(t);
+  const { claim } = await running(storage);
+  const receiptLeaf = randomBytes(32);
+  await finishPoll(storage, finished(claim, { receiptLeaf, savedU: 1 }));
+  await finishPoll(storage, finished((await running(storage)).claim));
+  t.same(await query(`select encode(receipt_leaf, 'hex') as leaf from results order by receipt_leaf nulls last`), [
+    { leaf: receiptLeaf.toString('hex') },
+    { leaf: null },
+  ]);
+  t.same(await query('select saved_u::int from usage_days order by saved_u'), [{ saved_u: 0 }, { saved_u: 1 }]);
 });
 
 t.test('a bill beyond the hold, or for a failed vote, is refused as a whole', async (t) => {

@@ -1,5 +1,14 @@
 import t from 'tap';
-import { balanceOf, capture, checkLedger, creditAccount, hold, reverseCredit, voidHold } from '../src/index.ts';
+import {
+  balanceOf,
+  capture,
+  checkLedger,
+  creditAccount,
+  hold,
+  isBooked,
+  reverseCredit,
+  voidHold,
+} from '../src/index.ts';
 import { funded, open, together, USD, unique } from './fixtures.ts';
 
 const { storage, query } = await open(t, { maxConnections: 20 });
@@ -28,6 +37,39 @@ t.test('a hold is resolved at most once: by the first call', async (t) => {
   }
   t.match(await balanceOf(storage, accountId), { heldU: 0n });
   t.same(await checkLedger(storage), []);
+});
+
+t.test('a hold that is voided is released whole, and a transfer is known by its event', async (t) => {
+  const accountId = await funded(storage, USD);
+  const idem = unique('hold:');
+  t.equal(await isBooked(storage, idem), false);
+  await hold(storage, { accountId, amountU: 300n, idem });
+  t.equal(await isBooked(storage, idem), true);
+  t.equal(await voidHold(storage, idem), true);
+  t.equal(await voidHold(storage, idem), false, 'once');
+  t.match(await balanceOf(storage, accountId), { postedU: USD, heldU: 0n, usageU: 0n });
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('a balance tells what batches have set aside, and what was used in other cells', async (t) => {
+  const accountId = await funded(storage, 1_000n);
+  const idem = unique('hold:');
+  await hold(storage, { accountId, amountU: 100n, idem });
+  await capture(storage, idem, 40n);
+  await hold(storage, { accountId, amountU: 30n, idem: unique('hold:') });
+  // As a batch and a move between cells leave them. Both have tests of their own.
+  await query('update balances set reserved_u = 200, used_elsewhere_u = 7, low_balance_u = 5 where account_id = $1', [
+    accountId,
+  ]);
+  t.match(await balanceOf(storage, accountId), {
+    postedU: 960n,
+    heldU: 30n,
+    reservedU: 200n,
+    availableU: 730n,
+    usageU: 47n,
+    lowU: 5n,
+  });
+  await query('update balances set reserved_u = 0, used_elsewhere_u = 0 where account_id = $1', [accountId]);
 });
 
 t.test('a reversal may take an account below zero: then nothing is held until credits lift it', async (t) => {

@@ -65,6 +65,21 @@ t.test('each worker runs few suspects at a time, and any number of others beside
   t.equal(suspects(await claimedBy('one')), 1, 'when one has ended, the next');
 });
 
+t.test('a poll that lost one worker does not wait for suspects', async (t) => {
+  const { storage, query } = await open(t);
+  const ids = await crowd(storage, 16);
+  await query('update polls set claims = 3');
+  for (const id of ids) t.ok(await claimPoll(storage, id, 'one', 60_000));
+  // Its second claim needs money set aside, so it is not like the first.
+  const ceiling = { hourU: USD, dayU: USD };
+  const lost = acceptance(await funded(storage, USD), { providerMaxU: 1_000, ceiling });
+  await acceptPoll(storage, lost);
+  const { id } = lost.poll;
+  await claimPoll(storage, id, 'dead', 60_000, ceiling);
+  await query(`update polls set lease_until = now() - interval '1 second' where id = $1`, [id]);
+  t.match(await claimPoll(storage, id, 'one', 60_000, ceiling), { epoch: 2, claims: 2 });
+});
+
 t.test('a poll that lost more workers runs with fewer others', async (t) => {
   const { storage, query } = await open(t);
   const [pair, lone, ...others] = await crowd(storage, 6);

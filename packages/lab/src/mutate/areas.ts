@@ -72,10 +72,13 @@ export const AREAS: readonly Area[] = [
     maxSurviving: FEW,
     files: ['ledger', 'accept-poll', 'finish-poll', 'claims', 'leases', 'transaction'].map(storage),
     tests: [
+      'transaction',
       'ledger',
       'accept-poll',
       'accept-together',
       'finish-poll',
+      'failed-calls',
+      'flex-spend',
       'claims',
       'gather',
       'leases',
