@@ -12,7 +12,7 @@ import {
   renewLeases,
   type Storage,
 } from '../src/index.ts';
-import { acceptance, deadlocks, finished, funded, open, response, together, USD } from './fixtures.ts';
+import { acceptance, deadlocks, finished, funded, observed, open, response, together, USD } from './fixtures.ts';
 
 // slow: 3 s
 
@@ -89,25 +89,26 @@ t.test('of several workers that claim the same polls together, exactly one gets 
   ]);
 });
 
+t.test('a poll that no worker has had is claimed in one statement', async (t) => {
+  const { storage } = await open(t);
+  const [id] = await accepted(storage, await funded(storage, USD), 1);
+  const { sent, storage: noting } = observed(storage);
+  t.match(await claimPoll(noting, id!, 'worker'), { id, epoch: 1 });
+  t.match(sent, [{ text: /claim_reserved_poll/ }]);
+  t.equal(sent.length, 1);
+});
+
 t.test('claims go 16 in a call, two calls at once, and each poll to the worker that asked for it', async (t) => {
   const { storage, query } = await open(t);
   const ids = await accepted(storage, await funded(storage, 60n * USD), 42);
-  const sent: unknown[][] = [];
-  const seen = { inFirstTurn: 0 };
-  const noting: Storage = {
-    ...storage,
-    call(text, values) {
-      if (sent.push([...values]) === 1) process.nextTick(() => (seen.inFirstTurn = sent.length));
-      return storage.call(text, values);
-    },
-  };
+  const { sent, seen, storage: noting } = observed(storage);
   const claim = pollClaimer(noting);
   const [other, ...mine] = ids as [string, ...string[]];
   const claims = [...mine.map((id) => claim(id, 'worker')), claim(other, 'other')];
   t.equal((await Promise.all(claims)).filter((each) => each !== null).length, 42);
   t.equal(seen.inFirstTurn, 2, 'of one worker');
   t.same(
-    sent.map(([asked]) => (Array.isArray(asked) ? asked.length : asked)),
+    sent.map(({ values: [asked] }) => (Array.isArray(asked) ? asked.length : asked)),
     [16, 16, other, 9],
   );
   t.same(await query(`select id from polls where lease_owner = 'other'`), [{ id: other }]);

@@ -13,7 +13,18 @@ import {
   pollFinisher,
   type Storage,
 } from '../src/index.ts';
-import { acceptance, type Fixture, finished, funded, open, response, together, USD, vote } from './fixtures.ts';
+import {
+  acceptance,
+  type Fixture,
+  finished,
+  funded,
+  observed,
+  open,
+  response,
+  together,
+  USD,
+  vote,
+} from './fixtures.ts';
 
 // slow: 3 s
 
@@ -113,18 +124,6 @@ t.test('many finishes at once of many polls of one account: each once, none lost
   t.same(await query(`select count(*)::int as n from transfers where kind = 'post'`), [{ n: 40 }]);
   t.same(await checkLedger(storage), []);
 });
-
-/** Notes what is sent by `call`, and how many calls began in the turn of the first one. */
-function observed(storage: Storage) {
-  const sent: { text: string; values: readonly unknown[] }[] = [];
-  const seen = { inFirstTurn: 0 };
-  const call: Storage['call'] = (text, values) => {
-    sent.push({ text, values });
-    if (sent.length === 1) process.nextTick(() => (seen.inFirstTurn = sent.length));
-    return storage.call(text, values);
-  };
-  return { sent, seen, storage: { ...storage, call } };
-}
 
 async function endable(storage: Storage, accountId: string, more: Partial<FinishedPoll> = {}) {
   const request = acceptance(accountId);

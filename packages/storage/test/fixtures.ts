@@ -180,3 +180,14 @@ export async function together<T>(count: number, width: number, work: (index: nu
   await Promise.all(Array.from({ length: width }, lane));
   return results;
 }
+
+/** Notes what is sent by `call`, and how many calls began in the turn of the first one. */
+export function observed(storage: Storage) {
+  const sent: { text: string; values: readonly unknown[] }[] = [];
+  const seen = { inFirstTurn: 0 };
+  const call: Storage['call'] = (text, values) => {
+    if (sent.push({ text, values }) === 1) process.nextTick(() => (seen.inFirstTurn = sent.length));
+    return storage.call(text, values);
+  };
+  return { sent, seen, storage: { ...storage, call } };
+}

@@ -1,6 +1,7 @@
 import t from 'tap';
 import {
   acceptPoll,
+  cancelPoll,
   checkLedger,
   claimOverdue,
   claimPoll,
@@ -10,6 +11,7 @@ import {
   inTransaction,
   LEASE_MS,
   nextLapse,
+  openStorage,
   readFleetFigures,
   releaseLease,
   renewLeases,
@@ -45,6 +47,7 @@ t.test('a lease that ran out or was handed back can be claimed, with a new epoch
   await acceptPoll(storage, request);
   const { id } = request.poll;
   t.same(await findLapsed(storage, 10), [], 'a fresh poll gets the time to be enqueued');
+  t.equal(await nextLapse(storage, 60_000), null, 'no worker can lose what none has had');
   await claimPoll(storage, id, 'first');
   t.equal(await claimPoll(storage, id, 'second'), null);
   t.equal(await claimPoll(storage, id, 'first'), null, 'not even its own worker runs it twice');
@@ -91,7 +94,8 @@ t.test('a worker renews all of its leases at once and learns which it lost', asy
   ]);
   t.same(still, [{ id: kept, isCanceled: false, leftMs: LEASE_MS }]);
   t.same(await query('select id from polls where id = $1 and lease_until > now()', [kept]), [{ id: kept }]);
-  t.same(await renewLeases(storage, 'worker', []), []);
+  await using nowhere = openStorage({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', askAgainForMs: 0 });
+  t.same(await renewLeases(nowhere, 'worker', []), [], 'nothing is asked about nothing');
 });
 
 t.test('a poll that another transaction has locked delays the renewal of no other, and counts as held', async (t) => {
@@ -106,11 +110,13 @@ t.test('a poll that another transaction has locked delays the renewal of no othe
   }
   const [locked, ...others] = leases as [{ id: string; epoch: number }, ...{ id: string; epoch: number }[]];
   await query(`update polls set lease_until = now() + interval '5 seconds'`);
+  await cancelPoll(storage, accountId, locked.id);
   await inTransaction(storage, async ({ db }) => {
     await db.selectFrom('polls').select('id').where('id', '=', locked.id).forUpdate().execute();
     const held = await renewLeases(storage, 'worker', leases);
     t.same(held.map(({ id }) => id).sort(), leases.map(({ id }) => id).sort());
-    for (const { id, leftMs } of held) {
+    for (const { id, leftMs, isCanceled } of held) {
+      t.equal(isCanceled, id === locked.id);
       if (id === locked.id) t.ok(leftMs > 1_000 && leftMs <= 5_000, `not extended: ${leftMs} ms are left`);
       else t.equal(leftMs, LEASE_MS);
     }
@@ -227,6 +233,7 @@ t.test('a poll past its deadline is taken from its worker and settled', async (t
   t.equal(await claimOverdue(storage, id, 'sweeper', 11_000), null);
   const taken = await claimOverdue(storage, id, 'sweeper', 5_000);
   t.match(taken, { epoch: 2, remainingMs: 0 });
+  t.match(await query('select spend_again_u::int from polls'), [{ spend_again_u: 0 }], 'no model is asked again');
   t.match(await finishPoll(storage, finished(taken!)), { outcome: 'stored' });
   t.match(await finishPoll(storage, finished(hung!)), { outcome: 'fenced' });
   t.same(await findOverdue(storage, 10), []);
