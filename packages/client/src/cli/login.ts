@@ -90,7 +90,7 @@ const confirmationOf = (challenge: string): string => {
   return `${digits.slice(0, 4)}-${digits.slice(4)}`;
 };
 
-/** Revokes the stored key, and deletes it even if the service cannot be reached. */
+/** Revokes the stored key, and deletes it even if the service cannot be reached; it is not revoked then. */
 export async function logoutCommand({ terminal, json, siteUrl }: Invocation): Promise<Exit> {
   const { env, out, signal } = terminal;
   const stored = readStoredKey(env, siteUrl);
@@ -102,7 +102,7 @@ export async function logoutCommand({ terminal, json, siteUrl }: Invocation): Pr
       ? `Logged out of ${siteUrl}: the key is revoked.`
       : `The key is removed from this computer, but could not be revoked: see ${siteUrl}/dashboard/keys`;
   print(out, json ? jsonText({ removed: stored !== null, revoked: isRevoked }) : said);
-  return EXIT.winner;
+  return stored && !isRevoked ? EXIT.unavailable : EXIT.winner;
 }
 
 /** Uses the key to revoke itself. Also true if it was already revoked. */
