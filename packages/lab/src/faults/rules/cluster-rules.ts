@@ -8,6 +8,10 @@ type Seen = Pick<CampaignHistory, 'journal' | 'faults'>;
 export const judgedWaits = (history: Seen): JudgedWait[] =>
   resumesOf(history).map((resume) => judgedWait(resume, history.faults));
 
+/** How long slots of struck masters were away, for each such fault. */
+export const awayMsOf = ({ faults }: Pick<CampaignHistory, 'faults'>): number[] =>
+  faults.flatMap(({ awayMs }) => (awayMs === undefined ? [] : [awayMs]));
+
 /** Additional rules for a cluster whose masters fail over. */
 export const clusterRules: readonly CampaignRule[] = [
   {
