@@ -73,6 +73,18 @@ t.test('a flex poll counts in the hour in which it is claimed', async (t) => {
   t.same(await wholeCheck(storage), []);
 });
 
+t.test('a standard poll that was lost may use what flex polls may not', async (t) => {
+  const fixture = await open(t);
+  const { storage } = fixture;
+  const accountId = await funded(storage, USD);
+  // Twice this is more than the part of flex polls, and less than the whole.
+  const request = acceptance(accountId, { providerMaxU: 450_000, ceiling: ALL });
+  t.match(await acceptPoll(storage, request), { kind: 'accepted' });
+  t.match(await claimIn(fixture, request.poll.id), { epoch: 1 });
+  await lose(fixture);
+  t.match(await claimIn(fixture, request.poll.id), { epoch: 2 });
+});
+
 t.test('what was claimed in an hour before is given back there, and takes nothing from this one', async (t) => {
   const fixture = await open(t);
   const { storage } = fixture;

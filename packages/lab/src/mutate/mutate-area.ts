@@ -59,10 +59,12 @@ export async function mutateArea(work: Work): Promise<MutationFigures> {
   await inLanes(area.tests, atOnce, async (test) => void tests.push(await measureTest(join(root, test), files, env)));
   tests.sort((a, b) => a.tookMs - b.tookMs);
   // A test that fails only after others in one process would kill every mutant.
+  const began = performance.now();
   const together = await runTests(runOf(tests, env));
+  const togetherMs = performance.now() - began;
   if (together !== 'passed') throw new Error(`the tests of ${area.name} pass one by one, but together: ${together}`);
 
-  const all = await candidatesOf(work, tests);
+  const all = await candidatesOf(work, tests, togetherMs);
   const outlived = equivalentsOf(area).filter((one) => !all.some(({ equivalent }) => equivalent === one));
   if (outlived.length > 0) throw new Error(`equivalent.ts names what is no mutant: ${JSON.stringify(outlived[0])}`);
   const candidates = all.filter((_, i) => i % part.of === part.number - 1);
@@ -96,7 +98,7 @@ async function inLanes<T>(items: readonly T[], width: number, work: (item: T) =>
 const equivalentsOf = ({ files, functions = [] }: Area): Equivalent[] =>
   EQUIVALENT.filter(({ where }) => files.includes(where) || functions.includes(where));
 
-async function candidatesOf(work: Work, tests: readonly MeasuredTest[]): Promise<Candidate[]> {
+async function candidatesOf(work: Work, tests: readonly MeasuredTest[], togetherMs: number): Promise<Candidate[]> {
   const { area, root, env } = work;
   const named = (where: string, source: string, mutant: Mutant) => {
     const changed = changedLine(source, mutant);
@@ -113,7 +115,9 @@ async function candidatesOf(work: Work, tests: readonly MeasuredTest[]): Promise
       return {
         ...named(name, source, mutant),
         judge: async () =>
-          reaching.length === 0 ? 'passed' : runTests({ ...runOf(reaching, env), mutated: { file, mutant } }),
+          reaching.length === 0
+            ? 'passed'
+            : runTests({ ...runOf(reaching, env, togetherMs), mutated: { file, mutant } }),
       };
     });
   });
@@ -125,15 +129,16 @@ async function candidatesOf(work: Work, tests: readonly MeasuredTest[]): Promise
     for (const mutant of sqlMutants(definition, Math.max(0, body)))
       functions.push({
         ...named(name, definition, mutant),
-        judge: () => judgeInDatabase(databases, applied(definition, mutant), runOf(tests, env)),
+        judge: () => judgeInDatabase(databases, applied(definition, mutant), runOf(tests, env, togetherMs)),
       });
   }
   return [...scripts, ...functions];
 }
 
-/** The time limit is five times what the tests take without a mutant. */
-function runOf(tests: readonly MeasuredTest[], env: NodeJS.ProcessEnv) {
-  const tookMs = tests.reduce((sum, test) => sum + test.tookMs, 0);
+/** The time limit is five times what the tests take without a mutant: one by one, or all together if that is less. */
+function runOf(tests: readonly MeasuredTest[], env: NodeJS.ProcessEnv, togetherMs = Number.POSITIVE_INFINITY) {
+  const oneByOneMs = tests.reduce((sum, test) => sum + test.tookMs, 0);
+  const tookMs = Math.min(oneByOneMs, togetherMs);
   return { tests: tests.map(({ test }) => test), env, limitMs: Math.max(MIN_LIMIT_MS, 5 * tookMs) };
 }
 
