@@ -69,6 +69,8 @@ t.test('a balance tells what batches have set aside, and what was used in other 
     usageU: 47n,
     lowU: 5n,
   });
+  t.equal(await hold(storage, { accountId, amountU: 731n, idem: unique('hold:') }), false);
+  t.equal(await hold(storage, { accountId, amountU: 730n, idem: unique('hold:') }), true);
   await query('update balances set reserved_u = 0, used_elsewhere_u = 0 where account_id = $1', [accountId]);
 });
 
