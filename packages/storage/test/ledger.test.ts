@@ -74,6 +74,30 @@ t.test('a balance tells what batches have set aside, and what was used in other 
   await query('update balances set reserved_u = 0, used_elsewhere_u = 0 where account_id = $1', [accountId]);
 });
 
+t.test('what was captured today is known apart from what was captured yesterday', async (t) => {
+  const accountId = await funded(storage, 1_000n);
+  const spend = async (amountU: bigint) => {
+    const idem = unique('hold:');
+    await hold(storage, { accountId, amountU, idem });
+    await capture(storage, idem, amountU);
+    const [row] = await query<{ today: number; yesterday: number }>(
+      'select used_today_u::int as today, used_yesterday_u::int as yesterday from balances where account_id = $1',
+      [accountId],
+    );
+    return row;
+  };
+  const daysLater = (days: number) =>
+    query('update balances set used_on = used_on - $2::int where account_id = $1', [accountId, days]);
+  t.same(await spend(40n), { today: 40, yesterday: 0 });
+  await daysLater(1);
+  t.same(await spend(5n), { today: 5, yesterday: 40 });
+  t.same(await spend(7n), { today: 12, yesterday: 40 });
+  await daysLater(-1);
+  t.same(await spend(1n), { today: 13, yesterday: 40 }, 'in a transaction that began before midnight');
+  await daysLater(3);
+  t.same(await spend(2n), { today: 2, yesterday: 0 });
+});
+
 t.test('a reversal may take an account below zero: then nothing is held until credits lift it', async (t) => {
   const accountId = await funded(storage, 5n * USD);
   await hold(storage, { accountId, amountU: 4n * USD, idem: 'spent' });
@@ -128,6 +152,15 @@ t.test(
     t.equal(await mayBeNegative(below), true);
     await creditAccount(storage, move(below, 20n));
     t.equal(await mayBeNegative(below), false);
+
+    const lifted = await funded(storage, 100n);
+    const idem = unique('hold:');
+    await hold(storage, { accountId: lifted, amountU: 80n, idem });
+    await reverseCredit(storage, move(lifted, 50n));
+    t.equal(await mayBeNegative(lifted), true);
+    await capture(storage, idem, 20n);
+    t.match(await balanceOf(storage, lifted), { availableU: 30n });
+    t.equal(await mayBeNegative(lifted), false, 'what the end of a poll released has lifted it');
     t.same(await checkLedger(storage), []);
   },
 );
