@@ -114,6 +114,7 @@ export const AREAS: readonly Area[] = [
       'tenant-limits',
       'key-limits',
       'provider-spend',
+      'usage',
       'poll-life',
     ].map(storageTest),
   },
