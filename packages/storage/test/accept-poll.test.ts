@@ -10,7 +10,7 @@ import {
   setControl,
   type TenantLimits,
 } from '../src/index.ts';
-import { acceptance, funded, newPoll, observed, open, together, USD, unique } from './fixtures.ts';
+import { acceptance, type Fixture, funded, newPoll, observed, open, together, USD, unique } from './fixtures.ts';
 
 // slow: 3 s
 
@@ -22,6 +22,15 @@ const keyOf = (principal: string, key = unique('key-'), fingerprint = 'body') =>
 
 /** Keys; a thousand with ATTACKS=full. */
 const ROUNDS = process.env.ATTACKS === 'full' ? 1_000 : 5;
+
+/** How many connections to this database wait for a lock. */
+async function waiting(query: Fixture['query']): Promise<number> {
+  const [row] = await query<{ waiting: number }>(
+    `select count(distinct pid)::int as waiting from pg_locks join pg_stat_activity using (pid)
+      where not granted and datname = current_database()`,
+  );
+  return row!.waiting;
+}
 
 t.test('200 polls at once with holds of 1 USD on 10 USD: exactly 10 are accepted', async (t) => {
   const { storage, query } = await open(t, { maxConnections: 20 });
@@ -130,12 +139,7 @@ t.test('a repeat beside its own first try finds the poll', async (t) => {
   await query('begin');
   await query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [accountId]);
   const answers = [acceptPoll(storage, request), acceptPoll(storage, request)];
-  await eventually('both wait', async () => {
-    const [row] = await query<{ waiting: number }>(
-      'select count(distinct pid)::int as waiting from pg_locks where not granted',
-    );
-    return row!.waiting === 2;
-  });
+  await eventually('both wait', async () => (await waiting(query)) === 2);
   await query('commit');
   t.match(await Promise.all(answers), [
     { kind: 'accepted', pollId: request.poll.id },
@@ -143,6 +147,60 @@ t.test('a repeat beside its own first try finds the poll', async (t) => {
   ]);
   t.match(await balanceOf(storage, accountId), { availableU: USD, heldU: USD });
   t.same(await checkLedger(storage), []);
+});
+
+t.test('a repeat beside its own first try finds the poll, also where the money was for one', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, USD);
+  const request = acceptance(accountId);
+  // Both wait here after they looked for the poll.
+  await query('begin');
+  await query('select from balances where account_id = $1 for update', [accountId]);
+  const answers = [acceptPoll(storage, request), acceptPoll(storage, request)];
+  await eventually('both wait', async () => (await waiting(query)) === 2);
+  await query('commit');
+  const accepted = { kind: 'accepted', pollId: request.poll.id };
+  t.match(await Promise.all(answers), [accepted, accepted]);
+  t.match(await balanceOf(storage, accountId), { availableU: 0n, heldU: USD });
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('whatever refuses a poll frees its key, and no other key', async (t) => {
+  const { storage, query } = await open(t);
+  const ceiling = { hourU: 1_000_000n, dayU: 1_000_000n };
+  for (const [kind, more, before] of [
+    ['stopped', {}, () => setControl(storage, 'pollsStopped', true)],
+    ['frozen', {}, (accountId: string) => query('update accounts set frozen_at = now() where id = $1', [accountId])],
+    ['too_many', { limits: { running: 0 } }],
+    ['too_late', { limits: { running: 9, waiting: -1 } }],
+    ['insufficient', { holdU: USD }],
+    ['over_ceiling', { holdU: 1n, providerMaxU: 1_000_001, ceiling }],
+  ] as const) {
+    const accountId = await funded(storage, 9n);
+    const other = await funded(storage, 9n);
+    const idempotency = keyOf(accountId);
+    const ask = (owner: string, claim: object, poll = {}, terms = {}) =>
+      acceptPoll(storage, {
+        poll: newPoll(owner, { tenant: owner, ...poll }),
+        holdU: 1n,
+        idempotency: { ...idempotency, ...claim },
+        ...terms,
+      });
+    t.match(await ask(accountId, { key: 'another' }), { kind: 'accepted' });
+    t.match(await ask(accountId, {}, { entryPoint: 'quick-poll' }), { kind: 'accepted' });
+    t.match(await ask(other, { principal: other }), { kind: 'accepted' });
+    const keys = await query('select principal, entry_point, key, poll_id from idempotency order by poll_id');
+    await before?.(accountId);
+    t.match(await ask(accountId, {}, {}, more), { kind });
+    t.same(
+      await query('select principal, entry_point, key, poll_id from idempotency order by poll_id'),
+      keys,
+      `${kind}: the others are as they were`,
+    );
+    await setControl(storage, 'pollsStopped', false);
+    await query('update accounts set frozen_at = null');
+    t.match(await ask(accountId, { fingerprint: 'another body' }), { kind: 'accepted' }, `${kind}: it is free`);
+  }
 });
 
 t.test('[§A6-option-text-kept] a poll is kept as it was asked', async (t) => {

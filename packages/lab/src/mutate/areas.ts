@@ -115,6 +115,7 @@ export const AREAS: readonly Area[] = [
       'key-limits',
       'provider-spend',
       'usage',
+      'batches',
       'poll-life',
     ].map(storageTest),
   },
