@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import fc from '@eloquentpoll/testkit/fast-check';
+import { type TProperties, Type } from '@sinclair/typebox';
 import Fastify from 'fastify';
 import t from 'tap';
 import { fingerprintOf } from '../../src/http/fingerprint.ts';
-import { idempotencyKeys, keyOf, markReplayed } from '../../src/http/hooks/idempotency-key.ts';
+import { idempotencyKeys, keyHeader, keyOf, markReplayed } from '../../src/http/hooks/idempotency-key.ts';
 
 // The parts that idempotency is made of, each alone: what is a key, what is the same request, which operations read one.
 
@@ -88,5 +89,31 @@ t.test('only operations that say so read a key, and repeat it', async (t) => {
   const wrong = await ask('/reads', 'a b');
   t.not(wrong.statusCode, 200);
   t.match(wrong.body, /Idempotency-Key must be|invalid|validation/i);
+  await app.close();
+});
+
+t.test('the schema of an operation names the header, and how long it remembers keys', async (t) => {
+  const app = Fastify();
+  await app.register(idempotencyKeys);
+  const said = new Map<string, unknown>();
+  app.addHook('onRoute', ({ url, schema }) => {
+    said.set(url, schema?.headers);
+  });
+  const other = { 'x-other': Type.Optional(Type.String()) };
+  const answer = async () => ({});
+  const headers = (properties: TProperties) => ({ schema: { headers: Type.Object(properties) } });
+  app.get('/usual', { config: { idempotent: true } }, answer);
+  app.get('/more', { config: { idempotent: true }, ...headers(other) }, answer);
+  app.get('/own', { config: { idempotent: true }, ...headers({ ...other, ...keyHeader('for a week') }) }, answer);
+  app.get('/natural', { config: { idempotent: 'by nature' } }, answer);
+  app.get('/none', answer);
+  await app.ready();
+  const usual = { description: /with the same key, within 24 hours, returns/ };
+  t.match(said.get('/usual'), { properties: { 'idempotency-key': usual } });
+  t.match(said.get('/more'), { properties: { 'x-other': {}, 'idempotency-key': usual } });
+  const own = { description: /with the same key, for a week, returns/ };
+  t.match(said.get('/own'), { properties: { 'x-other': {}, 'idempotency-key': own } });
+  t.equal(said.get('/natural'), undefined);
+  t.equal(said.get('/none'), undefined);
   await app.close();
 });

@@ -140,7 +140,12 @@ export const AREAS: readonly Area[] = [
     name: 'idempotency',
     maxSurviving: FEW,
     files: [storage('idempotency'), gateway('http/fingerprint'), gateway('http/hooks/idempotency-key')],
-    tests: [gatewayTest('http/idempotency-parts'), storageTest('idempotency'), gatewayTest('http/idempotency')],
+    tests: [
+      gatewayTest('http/idempotency-parts'),
+      storageTest('idempotency'),
+      storageTest('cancel-poll'),
+      gatewayTest('http/idempotency'),
+    ],
   },
   {
     name: 'keys',
