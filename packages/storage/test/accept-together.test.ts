@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import {
   type Acceptance,
@@ -120,6 +121,34 @@ t.test('limits of running polls, of those of a key, and of those that wait hold 
       [{ n: 20 }],
     );
   }
+});
+
+t.test('polls of another key do not count for a key', async (t) => {
+  const accountId = await funded(storage, 90n * USD);
+  const [one, other] = [await limitedKey(accountId, 90n * USD), await limitedKey(accountId, 90n * USD)];
+  const limits = { running: 100, runningOfKey: 10 };
+  for (const keyId of [one, other]) {
+    const answers = await Promise.all(many(10, () => ask(accountId, { limits }, { keyId })).map(accept));
+    t.same(kindsOf(answers), { accepted: 10 });
+  }
+  const { polls, transactions } = await transactionsOf(accountId);
+  t.ok(polls === 20 && transactions <= 4, `${transactions} transactions`);
+});
+
+t.test('polls of a tenant are accepted one call after the other', async (t) => {
+  const accountId = await funded(storage, 9n * USD);
+  await query('begin');
+  await query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [accountId]);
+  const answers = Promise.all(many(2, () => ask(accountId)).map(accept));
+  await eventually('the call waits for the one before it', async () => {
+    const [row] = await query<{ waiting: number }>(
+      'select count(*)::int as waiting from pg_locks where pg_backend_pid() = any(pg_blocking_pids(pid))',
+    );
+    return row!.waiting > 0;
+  });
+  t.match(await transactionsOf(accountId), { polls: 0 });
+  await query('commit');
+  t.same(kindsOf(await answers), { accepted: 2 });
 });
 
 t.test(

@@ -220,6 +220,46 @@ export const EQUIVALENT: readonly Equivalent[] = [
     why: 'no id of a poll is just the prefix of its month',
   },
   {
+    where: 'accept_polls',
+    line: "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
+    becomes:
+      "or case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
+    why: ONLY_A_HINT,
+  },
+  {
+    where: 'accept_polls',
+    line: "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
+    becomes:
+      "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u < v_hour_cap_u / 16",
+    why: ONLY_A_HINT,
+  },
+  {
+    where: 'accept_polls',
+    line: "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
+    becomes:
+      "and case when day <> (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
+    why: ONLY_A_HINT,
+  },
+  {
+    where: 'accept_polls',
+    line: "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
+    becomes:
+      "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u > v_day_cap_u / 16)",
+    why: ONLY_A_HINT,
+  },
+  {
+    where: 'accept_polls',
+    line: 'if v_keys > 0 then',
+    becomes: 'if v_keys >= 0 then',
+    why: 'without keys nothing is stored',
+  },
+  {
+    where: 'accept_polls',
+    line: 'on conflict do nothing;',
+    becomes: ';',
+    why: 'an error, too, makes each poll be accepted by itself',
+  },
+  {
     where: 'claim_webhook_deliveries',
     line: 'if v_take > 0 then',
     becomes: 'if v_take >= 0 then',
