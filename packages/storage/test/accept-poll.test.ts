@@ -25,6 +25,8 @@ const ROUNDS = process.env.ATTACKS === 'full' ? 1_000 : 5;
 
 /** How many connections to this database wait for a lock. */
 async function waiting(query: Fixture['query']): Promise<number> {
+  // In a transaction, pg_stat_activity otherwise stays as it was when it was first read.
+  await query('select pg_stat_clear_snapshot()');
   const [row] = await query<{ waiting: number }>(
     `select count(distinct pid)::int as waiting from pg_locks join pg_stat_activity using (pid)
       where not granted and datname = current_database()`,
