@@ -388,6 +388,11 @@ t.test('two seconds of a day: everything is answered, right, and paid for', asyn
       );
     t.match(grown(0), { holds: true }, 'what the busiest hour takes is kept');
     t.match(grown(0.2), { holds: false }, 'and what grows after it is found');
+    const beside = (others: number) => {
+      const samples = longDay(day.samples.at(-1)!, 0).map((one) => ({ ...one, busy: 0.6, machine: 0.6 + others }));
+      return boundsOfDay({ ...day, samples }, null).find(({ says }) => says.startsWith('other programs'));
+    };
+    t.match([beside(0.09), beside(0.11)], [{ holds: true }, { holds: false, found: '11.0 %' }]);
     const broken = boundsOfDay(
       { ...day, end: { ...day.end, openHolds: 1 } },
       { rules: 1, fired: ['X'], pending: [], failing: [] },

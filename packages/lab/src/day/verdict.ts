@@ -21,6 +21,8 @@ const [MAX_UNHEARD, FEW_UNHEARD] = [0.005, 3];
 /** The threshold of the alarm ServerErrors: 99.9 % of all answers in a month. */
 const MAX_REFUSED = 0.001;
 const MAX_OFF_LOAD = 0.1;
+/** Share of the machine. With more, polls and batches queue up behind programs that are no part of the day. */
+const MAX_OF_OTHERS = 0.1;
 const MAX_OLDEST_S = 15;
 const MAX_DATABASE_BYTES_PER_POLL = 24_000;
 const [MAX_DEAD_SHARE, MAX_DEAD_ROWS] = [0.5, 5_000];
@@ -90,17 +92,27 @@ function load({ samples, plan }: LivedDay): BoundOfDay[] {
     mean(({ wanted }) => wanted),
     mean(({ machine }) => machine),
   ];
+  const others = Math.max(0, machine - busy);
   return [
     {
       says: `${percent(plan.load)} of the machine is used`,
       found: `${percent(busy)} of ${percent(wanted)} wanted; with everything else on it ${percent(machine)}`,
       holds: Math.abs(busy - wanted) <= MAX_OFF_LOAD * wanted,
     },
+    ...(spanS(samples) > 3 * WARM_S
+      ? [
+          {
+            says: `other programs use at most ${percent(MAX_OF_OTHERS)} of the machine`,
+            found: percent(others),
+            holds: others <= MAX_OF_OTHERS,
+          },
+        ]
+      : []),
   ];
 }
 
 function memory({ samples, service }: LivedDay): BoundOfDay[] {
-  const span = (samples.at(-1)?.atS ?? 0) - (samples[0]?.atS ?? 0);
+  const span = spanS(samples);
   const allowed = span > 3 * WARM_S ? MAX_GROWTH : MAX_GROWTH_WHILE_WARMING;
   const warm = span > 3 * WARM_S ? WARM_S : span / 3;
   // A process keeps the memory of its busiest hour, and V8 the code it compiled then; after that, neither may grow.
@@ -236,6 +248,8 @@ export const requestsOf = ({ diary }: Pick<LivedDay, 'diary'>): number =>
 
 const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+
+const spanS = (samples: readonly DaySample[]): number => (samples.at(-1)?.atS ?? 0) - (samples[0]?.atS ?? 0);
 
 const PARTS = 20;
 
