@@ -44,12 +44,12 @@ t.test('tests that pass one by one, but not in one process, are refused before a
   await t.resolves(mutateArea({ ...work, area: { ...work.area, tests: ['one.test.mjs'] } }));
 });
 
-t.test('what survives is told at once, not only at the end', async (t) => {
+t.test('what survives is reported at once, not only at the end', async (t) => {
   const folder = t.testdir({
     'sum.mjs': 'export const sum = (a, b) => a + b;\n',
     'weak.test.mjs': "import { sum } from './sum.mjs';\nif (sum(2, 0) !== 2) process.exit(1);\n",
   });
-  const told: string[] = [];
+  const reported: string[] = [];
   const { killed, survivors } = await mutateArea({
     area: { name: 'made up', files: ['sum.mjs'], tests: ['weak.test.mjs'], maxSurviving: 0 },
     root: folder,
@@ -57,12 +57,12 @@ t.test('what survives is told at once, not only at the end', async (t) => {
     databases: () => Promise.reject(new Error('no function is changed')),
     atOnce: 1,
     part: { number: 1, of: 1 },
-    onVerdict: ({ survivors }) => t.same(told, survivors),
-    onSurvivor: (label) => told.push(label),
+    onVerdict: ({ survivors }) => t.same(reported, survivors),
+    onSurvivor: (label) => reported.push(label),
   });
   t.equal(killed, 1, 'without a sum');
   t.match(survivors, ['sum.mjs:1: export const sum = (a, b) => a + b; => export const sum = (a, b) => a - b;']);
-  t.same(told, survivors);
+  t.same(reported, survivors);
 });
 
 function isRunning(pid: number): boolean {

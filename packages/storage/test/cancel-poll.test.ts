@@ -94,7 +94,7 @@ t.test('one that a worker has is left to it; without a living one, any may claim
   const overdue = await accepted();
   const overdueHeld = await claimPoll(storage, overdue, 'w1');
   t.match(await finishPoll(storage, finished(overdueHeld!, { response: cut })), { outcome: 'stored' });
-  t.match(await findResultOfPoll(storage, overdue), { isCanceled: false }, 'nobody canceled it');
+  t.match(await findResultOfPoll(storage, overdue), { isCanceled: false }, 'no caller canceled it');
 
   const late = await accepted();
   const held = await claimPoll(storage, late, 'w1');

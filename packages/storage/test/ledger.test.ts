@@ -51,7 +51,7 @@ t.test('a hold that is voided is released whole, and a transfer is known by its 
   t.same(await checkLedger(storage), []);
 });
 
-t.test('a balance tells what batches have set aside, and what was used in other cells', async (t) => {
+t.test('a balance says what batches have set aside, and what was used in other cells', async (t) => {
   const accountId = await funded(storage, 1_000n);
   const idem = unique('hold:');
   await hold(storage, { accountId, amountU: 100n, idem });

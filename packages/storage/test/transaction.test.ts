@@ -57,7 +57,7 @@ t.test('what was refused, took too long or was never sent is not repeated', asyn
   }
 });
 
-t.test('the error tells whether any of the attempts may have done the work', async (t) => {
+t.test('the error says whether any of the attempts may have done the work', async (t) => {
   await t.rejects(repeatable(failing(lost(), away()).call), { message: 'the answer was lost', wasSent: true });
   await t.rejects(repeatable(failing(lost(), conflict(), away()).call), { message: 'the answer was lost' });
   await t.rejects(repeatable(failing(conflict(), away()).call), { message: 'no connection' });

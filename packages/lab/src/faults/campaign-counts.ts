@@ -17,7 +17,7 @@ import { callsInTransit, callsMadeAgain, RESUME_WITHIN_MS, votesSeen, votesTaken
 
 // What a campaign counts. The counts of several campaigns can be added up.
 
-export function countsOf(history: CampaignHistory): Record<string, number> {
+export function countsOfCampaign(history: CampaignHistory): Record<string, number> {
   const { operations, polls, journal, faults, votes, calls } = history;
   const attempts = operations.flatMap((operation) => operation.attempts);
   const answered = (status: number) => attempts.filter((attempt) => attempt.status === status).length;

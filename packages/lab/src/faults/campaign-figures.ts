@@ -8,7 +8,7 @@ import { STORED } from './rules/poll-rules.ts';
 
 // What a campaign measures: times and maxima, which cannot be added up over campaigns.
 
-export function figuresOf(history: CampaignHistory): Record<string, string> {
+export function figuresOfCampaign(history: CampaignHistory): Record<string, string> {
   const { polls, faults } = history;
   const resumes = resumesOf(history);
   const resumed = resumes.map(waitOf);

@@ -1,7 +1,7 @@
 import { asSeconds, percentile, tableLines } from '../terminal/table.ts';
 import type { Campaign, CampaignSettings } from './campaign.ts';
-import { countsOf } from './campaign-counts.ts';
-import { figuresOf } from './campaign-figures.ts';
+import { countsOfCampaign } from './campaign-counts.ts';
+import { figuresOfCampaign } from './campaign-figures.ts';
 import { resumesOf, slowestLines } from './resumes.ts';
 import { countBy, sum } from './rules/rule.ts';
 import { RULES_OF_ALL } from './rules.ts';
@@ -37,8 +37,8 @@ export function reportOf(
     title: plan.title,
     seed,
     tookMs: Math.round(tookMs),
-    counts: { ...countsOf(history), violations: sum(rules.map(({ violations }) => violations)) },
-    figures: { ...figuresOf(history), 'process start p50': asSeconds(percentile(fleet.startsMs, 0.5), 2) },
+    counts: { ...countsOfCampaign(history), violations: sum(rules.map(({ violations }) => violations)) },
+    figures: { ...figuresOfCampaign(history), 'process start p50': asSeconds(percentile(fleet.startsMs, 0.5), 2) },
     faults: Object.fromEntries(countBy(history.faults, ({ kind }) => kind)),
     skipped: Object.fromEntries(skipped),
     warnings: Object.fromEntries([...fleet.warnings].sort()),

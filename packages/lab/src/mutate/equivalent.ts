@@ -205,7 +205,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     where: 'accept_poll',
     line: 'v_running integer := 0;',
     becomes: 'v_running integer := 1;',
-    why: 'without limits nobody is told how many run',
+    why: 'without limits no caller gets this number',
   },
   {
     where: 'accept_poll',
