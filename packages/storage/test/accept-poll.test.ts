@@ -10,7 +10,18 @@ import {
   setControl,
   type TenantLimits,
 } from '../src/index.ts';
-import { acceptance, type Fixture, funded, newPoll, observed, open, together, USD, unique } from './fixtures.ts';
+import {
+  acceptance,
+  type Fixture,
+  funded,
+  limitedKey,
+  newPoll,
+  observed,
+  open,
+  together,
+  USD,
+  unique,
+} from './fixtures.ts';
 
 // slow: 3 s
 
@@ -151,20 +162,34 @@ t.test('a repeat beside its own first try finds the poll', async (t) => {
   t.same(await checkLedger(storage), []);
 });
 
-t.test('a repeat beside its own first try finds the poll, also where the money was for one', async (t) => {
+t.test('a repeat beside its own first try finds the poll, also where money or limit was for one', async (t) => {
+  const { storage, query } = await open(t);
+  for (const [moneyU, limitU] of [
+    [USD, null],
+    [2n * USD, USD],
+  ] as const) {
+    const accountId = await funded(storage, moneyU);
+    const keyId = limitU === null ? undefined : await limitedKey(storage, accountId, limitU);
+    const request = acceptance(accountId, { poll: newPoll(accountId, { keyId }) });
+    // Both wait here after they looked for the poll.
+    await query('begin');
+    await query('select from balances where account_id = $1 for update', [accountId]);
+    await query('select from key_limits where account_id = $1 for update', [accountId]);
+    const answers = [acceptPoll(storage, request), acceptPoll(storage, request)];
+    await eventually('both wait', async () => (await waiting(query)) === 2);
+    await query('commit');
+    const accepted = { kind: 'accepted', pollId: request.poll.id };
+    t.match(await Promise.all(answers), [accepted, accepted]);
+    t.match(await balanceOf(storage, accountId), { availableU: moneyU - USD, heldU: USD });
+  }
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('who is refused for money gets what is neither held nor set aside for batches', async (t) => {
   const { storage, query } = await open(t);
   const accountId = await funded(storage, USD);
-  const request = acceptance(accountId);
-  // Both wait here after they looked for the poll.
-  await query('begin');
-  await query('select from balances where account_id = $1 for update', [accountId]);
-  const answers = [acceptPoll(storage, request), acceptPoll(storage, request)];
-  await eventually('both wait', async () => (await waiting(query)) === 2);
-  await query('commit');
-  const accepted = { kind: 'accepted', pollId: request.poll.id };
-  t.match(await Promise.all(answers), [accepted, accepted]);
-  t.match(await balanceOf(storage, accountId), { availableU: 0n, heldU: USD });
-  t.same(await checkLedger(storage), []);
+  await query('update balances set reserved_u = 400000 where account_id = $1', [accountId]);
+  t.match(await acceptPoll(storage, acceptance(accountId)), { kind: 'insufficient', availableU: 600_000n });
 });
 
 t.test('whatever refuses a poll frees its key, and no other key', async (t) => {
@@ -175,6 +200,7 @@ t.test('whatever refuses a poll frees its key, and no other key', async (t) => {
     ['frozen', {}, (accountId: string) => query('update accounts set frozen_at = now() where id = $1', [accountId])],
     ['too_many', { limits: { running: 0 } }],
     ['too_late', { limits: { running: 9, waiting: -1 } }],
+    ['key_limit', {}],
     ['insufficient', { holdU: USD }],
     ['over_ceiling', { holdU: 1n, providerMaxU: 1_000_001, ceiling }],
   ] as const) {
@@ -193,7 +219,8 @@ t.test('whatever refuses a poll frees its key, and no other key', async (t) => {
     t.match(await ask(other, { principal: other }), { kind: 'accepted' });
     const keys = await query('select principal, entry_point, key, poll_id from idempotency order by poll_id');
     await before?.(accountId);
-    t.match(await ask(accountId, {}, {}, more), { kind });
+    const keyId = kind === 'key_limit' ? await limitedKey(storage, accountId, 0n) : undefined;
+    t.match(await ask(accountId, {}, { keyId }, more), { kind });
     t.same(
       await query('select principal, entry_point, key, poll_id from idempotency order by poll_id'),
       keys,

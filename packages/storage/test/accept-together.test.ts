@@ -22,6 +22,7 @@ import {
   type Fixture,
   finished,
   funded,
+  limitedKey,
   newPoll,
   open,
   spec,
@@ -61,12 +62,6 @@ const transactionsOf = async (accountId: string) => {
   return row!;
 };
 
-async function limitedKey(accountId: string, limitU: bigint) {
-  const limit = { limitU, reset: 'daily' as const };
-  const { id } = await insertKey(storage, { accountId, hash: randomBytes(32), prefix: 'ep_k_', limit });
-  return id;
-}
-
 t.test('50 at once with a balance for 20: exactly 20 are accepted, and each other hears what is left', async (t) => {
   const accountId = await funded(storage, 20n * USD);
   const answers = await Promise.all(many(50, () => ask(accountId)).map(accept));
@@ -81,7 +76,7 @@ t.test('50 at once with a balance for 20: exactly 20 are accepted, and each othe
 
 t.test('50 at once of a key with a limit for 20: exactly 20 are accepted', async (t) => {
   const accountId = await funded(storage, 90n * USD);
-  const keyId = await limitedKey(accountId, 20n * USD);
+  const keyId = await limitedKey(storage, accountId, 20n * USD);
   const answers = await Promise.all(many(50, () => ask(accountId, {}, { keyId })).map(accept));
   t.same(kindsOf(answers), { accepted: 20, key_limit: 30 });
   t.match(await findKeyLimit(storage, keyId), { spentU: 0n, heldU: 20n * USD });
@@ -107,7 +102,7 @@ t.test('limits of running polls, of those of a key, and of those that wait hold 
     [{ running: 100, waiting: 19 }, 'too_late'],
   ] as const) {
     const accountId = await funded(storage, 90n * USD);
-    const keyId = await limitedKey(accountId, 90n * USD);
+    const keyId = await limitedKey(storage, accountId, 90n * USD);
     const answers = await Promise.all(many(50, () => ask(accountId, { limits }, { keyId })).map(accept));
     t.same(kindsOf(answers), { accepted: 20, [kind]: 30 }, kind);
     const ranks = answers.flatMap((answer) => (answer.kind === 'accepted' ? [answer.rank] : []));
@@ -125,7 +120,10 @@ t.test('limits of running polls, of those of a key, and of those that wait hold 
 
 t.test('polls of another key do not count for a key', async (t) => {
   const accountId = await funded(storage, 90n * USD);
-  const [one, other] = [await limitedKey(accountId, 90n * USD), await limitedKey(accountId, 90n * USD)];
+  const [one, other] = [
+    await limitedKey(storage, accountId, 90n * USD),
+    await limitedKey(storage, accountId, 90n * USD),
+  ];
   const limits = { running: 100, runningOfKey: 10 };
   for (const keyId of [one, other]) {
     const answers = await Promise.all(many(10, () => ask(accountId, { limits }, { keyId })).map(accept));

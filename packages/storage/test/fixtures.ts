@@ -12,6 +12,7 @@ import {
   createAccount,
   creditAccount,
   type FinishedPoll,
+  insertKey,
   type NewPoll,
   openStorage,
   type Storage,
@@ -179,6 +180,12 @@ export async function together<T>(count: number, width: number, work: (index: nu
   };
   await Promise.all(Array.from({ length: width }, lane));
   return results;
+}
+
+/** The id of a key that may spend so much on a day. */
+export async function limitedKey(storage: Storage, accountId: string, limitU: bigint): Promise<string> {
+  const limit = { limitU, reset: 'daily' as const };
+  return (await insertKey(storage, { accountId, hash: randomBytes(32), prefix: 'ep_k_', limit })).id;
 }
 
 /** Notes what is sent by `call`, and how many calls began in the turn of the first one. */
