@@ -116,6 +116,8 @@ export const AREAS: readonly Area[] = [
       'provider-spend',
       'usage',
       'batches',
+      'audits',
+      'webhooks',
       'poll-life',
     ].map(storageTest),
   },
