@@ -3,6 +3,7 @@ import fc from '@eloquentpoll/testkit/fast-check';
 import { type TProperties, Type } from '@sinclair/typebox';
 import Fastify from 'fastify';
 import t from 'tap';
+import { ApiError } from '../../src/http/api-error.ts';
 import { fingerprintOf } from '../../src/http/fingerprint.ts';
 import { idempotencyKeys, keyHeader, keyOf, markReplayed } from '../../src/http/hooks/idempotency-key.ts';
 
@@ -56,9 +57,20 @@ t.test('a key is 1 to 255 visible characters, bare or in quotes', async (t) => {
 t.test('only operations that say so read a key, and repeat it', async (t) => {
   const app = Fastify();
   await app.register(idempotencyKeys);
+  const wrongFields: (string | undefined)[] = [];
+  app.setErrorHandler((error, _request, reply) => {
+    wrongFields.push(
+      ...(error instanceof ApiError ? (error.circumstances.issues ?? []) : []).map((one) => one.pointer),
+    );
+    return reply.code(400).send(error);
+  });
+  let asked = 0;
+  const countAsked = async () => {
+    asked += 1;
+  };
   app.get('/reads', { config: { idempotent: true } }, async (request) => ({ key: request.idempotencyKey }));
   app.get('/ignores', async (request) => ({ key: request.idempotencyKey }));
-  app.post('/refuses', async () => ({}));
+  app.post('/refuses', { onRequest: countAsked }, async () => ({}));
   app.post('/repeats', { config: { idempotent: 'by nature' } }, async () => ({}));
   app.get('/replays', async (_request, reply) => markReplayed(reply).send({}));
   let hooked = 0;
@@ -82,6 +94,7 @@ t.test('only operations that say so read a key, and repeat it', async (t) => {
   const post = (url: string, headers = {}) => app.inject({ method: 'POST', url, headers });
   t.equal((await post('/refuses')).statusCode, 200);
   t.match((await post('/refuses', { 'idempotency-key': 'one' })).body, /not supported by POST \/refuses/);
+  t.equal(asked, 2, 'what the route did before, it still does');
   t.equal((await post('/repeats', { 'idempotency-key': 'one' })).headers['idempotency-key'], 'one');
   t.same((await ask('/hooked', 'two')).json(), { key: 'two' });
   t.equal(hooked, 2, 'what the route did before, it still does');
@@ -89,6 +102,7 @@ t.test('only operations that say so read a key, and repeat it', async (t) => {
   const wrong = await ask('/reads', 'a b');
   t.not(wrong.statusCode, 200);
   t.match(wrong.body, /Idempotency-Key must be|invalid|validation/i);
+  t.same(wrongFields, ['#/Idempotency-Key', '#/Idempotency-Key']);
   await app.close();
 });
 

@@ -260,6 +260,33 @@ export const EQUIVALENT: readonly Equivalent[] = [
     why: 'an error, too, makes each poll be accepted by itself',
   },
   {
+    where: 'apps/gateway/src/http/fingerprint.ts',
+    line: 'isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,',
+    becomes:
+      'isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a <= b ? -1 : 1))) : member,',
+    why: 'no two members have the same name',
+  },
+  {
+    where: 'apps/gateway/src/http/fingerprint.ts',
+    line: 'isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,',
+    becomes:
+      'isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -2 : 1))) : member,',
+    why: 'only the sign counts',
+  },
+  {
+    where: 'apps/gateway/src/http/fingerprint.ts',
+    line: 'isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,',
+    becomes:
+      'isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 2))) : member,',
+    why: 'only the sign counts',
+  },
+  {
+    where: 'packages/storage/src/idempotency.ts',
+    line: "return { kind: 'running', retryAfterMs: Math.max(0, known.wait_ms ?? 0) };",
+    becomes: "return { kind: 'running', retryAfterMs: Math.max(0, known.wait_ms ?? 1) };",
+    why: 'only the key of a poll has no end of its claim, and it was answered before',
+  },
+  {
     where: 'claim_webhook_deliveries',
     line: 'if v_take > 0 then',
     becomes: 'if v_take >= 0 then',
