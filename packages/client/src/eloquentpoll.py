@@ -2865,11 +2865,12 @@ class _Response:
 
 
 async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGenerator[StreamEvent, None]:
-    """`last_id`: the event or poll to follow from. After its first event the poll is running and will be paid for, so it
-    is followed until the deadline, however often connections break."""
+    """`last_id`: the event or poll to follow from. A stream that follows a poll retries for longer, after its first
+    event."""
     deadline = await service.begin(call)
     last_seq = -1
     session_id: str | None = None
+    is_following = last_id != ""
     attempt = 0
     first = FIRST_BACKOFF_S
     while True:
@@ -2913,11 +2914,9 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
                 response.close()
         # An `error` event: the poll has run, so it is not retried.
         is_verdict = error.status is None and error.code != "network_error"
-        delay = None
-        if not is_verdict and attempt < service.max_retries:
-            delay = _delay_before(attempt, error, first=first)
-        if not is_verdict and delay is None and session_id is not None:
-            delay = _pause_without_news(attempt, error)
+        is_patient = is_following and session_id is not None
+        pause = _pause_without_news(attempt, error) if is_patient else _delay_before(attempt, error, first=first)
+        delay = pause if (is_patient or attempt < service.max_retries) and not is_verdict else None
         if delay is None or time.monotonic() + delay >= deadline:
             raise _with_poll(error, call, session_id)
         await service.net.sleep(delay)

@@ -2432,13 +2432,13 @@ async function* piecesUnlessSilent(
 }
 
 /**
- * `lastId`: the event or poll to follow from. After its first event the poll is running and will be paid for, so it is
- * followed until the deadline, however often connections break.
+ * `lastId`: the event or poll to follow from. A stream that follows a poll retries for longer, after its first event.
  */
 async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGenerator<StreamEvent, void> {
   const deadline = await service.begin({ usualMs: POLL_TIMEOUT_MS, ...call });
   let lastSeq = -1;
   let sessionId: string | null = null;
+  const isFollowing = lastId !== '';
   let firstMs = FIRST_BACKOFF_MS;
   try {
     for (let attempt = 0; ; attempt++) {
@@ -2469,9 +2469,9 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
         throw new EloquentPollError('The stream broke off.', { code: 'network_error', retryable: true });
       } catch (cause) {
         const error = networkError(cause, deadline.signal);
-        if (isVerdict(error)) throw error;
-        const soon = attempt < service.maxRetries ? delayBefore(attempt, error, { firstMs }) : null;
-        const delay = soon ?? (sessionId === null ? null : pauseWithoutNews(attempt, error));
+        const isPatient = isFollowing && sessionId !== null;
+        const pause = isPatient ? pauseWithoutNews(attempt, error) : delayBefore(attempt, error, { firstMs });
+        const delay = (isPatient || attempt < service.maxRetries) && !isVerdict(error) ? pause : null;
         if (delay === null || delay >= deadline.leftMs()) throw error;
         await sleep(delay, deadline.signal);
       } finally {

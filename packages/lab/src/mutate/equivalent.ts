@@ -62,7 +62,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     where: 'packages/storage/src/finish-poll.ts',
     line: 'const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);',
     becomes: 'const compare = (a: string, b: string) => (a < b ? -2 : a > b ? 1 : 0);',
-    why: 'only the sign counts',
+    why: 'of a comparison, only the sign counts',
   },
   {
     where: 'packages/storage/src/finish-poll.ts',
@@ -80,7 +80,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     where: 'packages/storage/src/finish-poll.ts',
     line: 'const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);',
     becomes: 'const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 2 : 0);',
-    why: 'only the sign counts',
+    why: 'of a comparison, only the sign counts',
   },
   {
     where: 'packages/storage/src/finish-poll.ts',
@@ -271,14 +271,14 @@ export const EQUIVALENT: readonly Equivalent[] = [
     line: 'isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,',
     becomes:
       'isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -2 : 1))) : member,',
-    why: 'only the sign counts',
+    why: 'of a comparison, only the sign counts',
   },
   {
     where: 'apps/gateway/src/http/fingerprint.ts',
     line: 'isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,',
     becomes:
       'isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 2))) : member,',
-    why: 'only the sign counts',
+    why: 'of a comparison, only the sign counts',
   },
   {
     where: 'packages/storage/src/idempotency.ts',
