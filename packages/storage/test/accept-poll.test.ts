@@ -22,6 +22,7 @@ import {
   USD,
   unique,
 } from './fixtures.ts';
+import { session } from './sessions.ts';
 
 // slow: 3 s
 
@@ -36,8 +37,6 @@ const ROUNDS = process.env.ATTACKS === 'full' ? 1_000 : 5;
 
 /** How many connections to this database wait for a lock. */
 async function waiting(query: Fixture['query']): Promise<number> {
-  // In a transaction, pg_stat_activity otherwise stays as it was when it was first read.
-  await query('select pg_stat_clear_snapshot()');
   const [row] = await query<{ waiting: number }>(
     `select count(distinct pid)::int as waiting from pg_locks join pg_stat_activity using (pid)
       where not granted and datname = current_database()`,
@@ -144,16 +143,18 @@ t.test('the same poll twice is one poll, also when the answer was lost and the m
 });
 
 t.test('a repeat beside its own first try finds the poll', async (t) => {
-  const { storage, query } = await open(t);
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const first = await session(t, fixture);
   const accountId = await funded(storage, 2n * USD);
   const limits = { running: 10, runningOfKey: 10, waiting: 10 };
   const request = acceptance(accountId, { poll: newPoll(accountId, { tenant: accountId }), limits });
   // Both wait here after they looked for the poll.
-  await query('begin');
-  await query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [accountId]);
+  await first.query('begin');
+  await first.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [accountId]);
   const answers = [acceptPoll(storage, request), acceptPoll(storage, request)];
   await eventually('both wait', async () => (await waiting(query)) === 2);
-  await query('commit');
+  await first.query('commit');
   t.match(await Promise.all(answers), [
     { kind: 'accepted', pollId: request.poll.id },
     { kind: 'accepted', pollId: request.poll.id },
@@ -163,7 +164,9 @@ t.test('a repeat beside its own first try finds the poll', async (t) => {
 });
 
 t.test('a repeat beside its own first try finds the poll, also where money or limit was for one', async (t) => {
-  const { storage, query } = await open(t);
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const first = await session(t, fixture);
   for (const [moneyU, limitU] of [
     [USD, null],
     [2n * USD, USD],
@@ -172,12 +175,12 @@ t.test('a repeat beside its own first try finds the poll, also where money or li
     const keyId = limitU === null ? undefined : await limitedKey(storage, accountId, limitU);
     const request = acceptance(accountId, { poll: newPoll(accountId, { keyId }) });
     // Both wait here after they looked for the poll.
-    await query('begin');
-    await query('select from balances where account_id = $1 for update', [accountId]);
-    await query('select from key_limits where account_id = $1 for update', [accountId]);
+    await first.query('begin');
+    await first.query('select from balances where account_id = $1 for update', [accountId]);
+    await first.query('select from key_limits where account_id = $1 for update', [accountId]);
     const answers = [acceptPoll(storage, request), acceptPoll(storage, request)];
     await eventually('both wait', async () => (await waiting(query)) === 2);
-    await query('commit');
+    await first.query('commit');
     const accepted = { kind: 'accepted', pollId: request.poll.id };
     t.match(await Promise.all(answers), [accepted, accepted]);
     t.match(await balanceOf(storage, accountId), { availableU: moneyU - USD, heldU: USD });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import {
   type Acceptance,
@@ -31,6 +30,7 @@ import {
   unique,
   vote,
 } from './fixtures.ts';
+import { isWaitedFor, session } from './sessions.ts';
 import { wholeCheck } from './whole-check.ts';
 
 // slow: 4 s
@@ -135,17 +135,13 @@ t.test('polls of another key do not count for a key', async (t) => {
 
 t.test('polls of a tenant are accepted one call after the other', async (t) => {
   const accountId = await funded(storage, 9n * USD);
-  await query('begin');
-  await query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [accountId]);
+  const before = await session(t, fixture);
+  await before.query('begin');
+  await before.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [accountId]);
   const answers = Promise.all(many(2, () => ask(accountId)).map(accept));
-  await eventually('the call waits for the one before it', async () => {
-    const [row] = await query<{ waiting: number }>(
-      'select count(*)::int as waiting from pg_locks where pg_backend_pid() = any(pg_blocking_pids(pid))',
-    );
-    return row!.waiting > 0;
-  });
+  await isWaitedFor(t, fixture, before);
   t.match(await transactionsOf(accountId), { polls: 0 });
-  await query('commit');
+  await before.query('commit');
   t.same(kindsOf(await answers), { accepted: 2 });
 });
 
