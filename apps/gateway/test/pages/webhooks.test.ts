@@ -53,6 +53,19 @@ t.test('an endpoint is registered, changed, given a new secret and removed; its 
   t.same((await send('GET', API)).endpoints, []);
 });
 
+t.test('an endpoint that is removed while a test event is sent is not found', async (t) => {
+  const { send } = await caller();
+  const { endpoint_id } = await send('POST', API, { url: URL_, event_types: ['poll.completed'] });
+  // As if it were removed between the event and its answer.
+  await asOwner(`create function remove_meanwhile() returns trigger language plpgsql as
+    'begin delete from webhook_deliveries where id = new.id; return null; end'`);
+  await asOwner(`create constraint trigger removed_meanwhile after insert on webhook_deliveries
+    deferrable initially deferred for each row execute function remove_meanwhile()`);
+  t.match(await send('POST', `${API}/${endpoint_id}/test`), { http: 404, code: 'webhook_endpoint_not_found' });
+  await asOwner('drop trigger removed_meanwhile on webhook_deliveries');
+  t.match(await send('POST', `${API}/${endpoint_id}/test`), { http: 202, type: 'webhook.test' });
+});
+
 t.test('a form that is sent twice adds one endpoint, and replaces its secret once', async (t) => {
   const { accountId, send } = await caller();
   const session = await site.sessionFor(accountId);

@@ -105,7 +105,10 @@ export async function sendTest(context: Parts, accountId: string, endpointId: st
   if (url === null) throw invalid([{ pointer: '#/endpoint_id', detail: NO_ADDRESS }]);
   const delivery = disabledAt ? null : await testWebhookEndpoint(context.storage, accountId, id);
   if (delivery === null) throw new ApiError('webhook_disabled');
-  return deliveryOf(context, accountId, { endpointId, deliveryId: delivery });
+  const sent = await findDelivery(context.storage, accountId, id, delivery);
+  // It goes only together with its endpoint, which was removed meanwhile.
+  if (!sent) throw new ApiError('webhook_endpoint_not_found');
+  return sent;
 }
 
 const NO_ADDRESS = 'the endpoint that stands for webhook_url has no address of its own; send a poll with webhook_url';
@@ -120,11 +123,6 @@ export async function sendAgain(context: Parts, accountId: string, ids: Delivery
   const { id } = await endpointOf(context, accountId, ids.endpointId);
   const outcome = await resendDelivery(context.storage, accountId, id, ids.deliveryId);
   if (outcome === 'disabled') throw new ApiError('webhook_disabled');
-  return deliveryOf(context, accountId, ids);
-}
-
-async function deliveryOf(context: Parts, accountId: string, ids: DeliveryIds): Promise<StoredDelivery> {
-  const { id } = await endpointOf(context, accountId, ids.endpointId);
   const found = await findDelivery(context.storage, accountId, id, ids.deliveryId);
   if (!found) throw new ApiError('webhook_delivery_not_found');
   return found;
