@@ -11,14 +11,35 @@ export class Failure extends Error {
   }
 }
 
-/** @param {unknown} error @param {NodeJS.WritableStream} [stream] */
+/**
+ * With its causes, and with what failed while the command cleaned up after it.
+ * @param {unknown} error @param {NodeJS.WritableStream} [stream]
+ */
 export function report(error, stream = process.stderr) {
-  if (!(error instanceof Failure)) {
-    stream.write(`\n${error instanceof Error ? error.stack : String(error)}\n`);
+  for (const { when, what } of partsOf(error)) {
+    if (what instanceof Failure && what.output.length > 0)
+      stream.write(`\n${what.output.map((line) => `  │ ${line}`).join('\n')}\n`);
+    const text = what instanceof Failure ? what.message : what instanceof Error ? what.stack : String(what);
+    stream.write(`\n${when}${text}\n`);
+  }
+}
+
+/**
+ * @param {unknown} error @param {string} [when] @param {Set<unknown>} [seen]
+ * @returns {Generator<{ when: string, what: unknown }>}
+ */
+function* partsOf(error, when = '', seen = new Set()) {
+  if (seen.has(error)) return;
+  seen.add(error);
+  // Its own stack says nothing: `suppressed` was thrown first, then `error` while resources were disposed of.
+  if (error instanceof Error && error.name === 'SuppressedError' && 'suppressed' in error && 'error' in error) {
+    yield* partsOf(error.suppressed, when, seen);
+    yield* partsOf(error.error, 'Then, while cleaning up: ', seen);
     return;
   }
-  if (error.output.length > 0) stream.write(`\n${error.output.map((line) => `  │ ${line}`).join('\n')}\n`);
-  stream.write(`\n${error.message}\n`);
+  yield { when, what: error };
+  if (error instanceof AggregateError) for (const one of error.errors) yield* partsOf(one, 'One of them: ', seen);
+  if (error instanceof Error && error.cause !== undefined) yield* partsOf(error.cause, 'Cause: ', seen);
 }
 
 /**

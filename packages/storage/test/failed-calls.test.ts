@@ -1,7 +1,6 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import {
-  type Acceptance,
   acceptPoll,
   balanceOf,
   bury,
@@ -13,19 +12,12 @@ import {
   findResultOfPoll,
   finishPoll,
   readMoneyFigures,
-  type Storage,
 } from '../src/index.ts';
-import { acceptance, finished, funded, open, response, together, USD, vote } from './fixtures.ts';
+import { acceptance, claimed, finished, funded, open, response, together, USD, vote } from './fixtures.ts';
 
 // slow: 6 s
 
 const FREE = { atLeastU: 250_000n, sharePpm: 50_000 };
-
-async function claimed(storage: Storage, accountId: string | null, more: Partial<Acceptance> = {}) {
-  const request = acceptance(accountId, more);
-  await acceptPoll(storage, request);
-  return (await claimPoll(storage, request.poll.id, 'worker'))!;
-}
 
 /** A failed vote whose calls cost this much, all of it brought about by the question. */
 const refused = (seat: number, costU: number) =>

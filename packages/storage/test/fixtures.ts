@@ -9,6 +9,8 @@ import pg from 'pg';
 import type { Test } from 'tap';
 import {
   type Acceptance,
+  acceptPoll,
+  claimPoll,
   createAccount,
   creditAccount,
   type FinishedPoll,
@@ -102,6 +104,13 @@ export function newPoll(accountId: string | null, poll: Partial<NewPoll> = {}): 
 
 export function acceptance(accountId: string | null, more: Partial<Acceptance> = {}): Acceptance {
   return { poll: newPoll(accountId), holdU: USD, ...more };
+}
+
+/** A poll that was accepted and claimed. */
+export async function claimed(storage: Storage, accountId: string | null, more: Partial<Acceptance> = {}) {
+  const request = acceptance(accountId, more);
+  await acceptPoll(storage, request);
+  return (await claimPoll(storage, request.poll.id, 'worker'))!;
 }
 
 export function vote(seat: number, more: Partial<Vote> = {}): Vote {

@@ -183,14 +183,17 @@ export async function runFaultCampaign(
     await injection.done;
     while (record.operations.length < (plan.minOperations ?? 0)) await sleep(100, undefined, { signal: target.signal });
   }
+  const repairLinks = () => {
+    for (const link of fleet.links) link.set(UNDISTURBED);
+  };
   try {
     const time = planIsOver(plan, injection.injected, signal).then(() => 'over' as const);
     const first = await Promise.race([time, countedFaults()]);
     if (isCounted && first === 'over') throw new Error(`the faults were not done within ${plan.minutes} minutes`);
     over.abort();
     await injection.done;
-    for (const link of fleet.links) link.set(UNDISTURBED);
-    if (cluster && !(await untilClusterIsWhole(cluster, WHOLE_WITHIN_MS))) throw new Error('the cluster is not whole');
+    repairLinks();
+    if (cluster) await untilClusterIsWhole(cluster, WHOLE_WITHIN_MS);
     await fleet.complete(signal);
     await clients?.finish();
     const late = setTimeout(() => quit.abort(), plan.losesAnswers ? LOST_WITHIN_MS : ANSWERS_WITHIN_MS);
@@ -202,6 +205,8 @@ export async function runFaultCampaign(
     clearInterval(shown);
     quit.abort();
     over.abort();
+    // Also after an error: otherwise what is cleaned up next waits in vain for servers behind them.
+    repairLinks();
     await Promise.all([load.finish(), clients?.finish()]);
     progress.end();
     await new Promise<void>((resolve) => file.end(() => resolve()));

@@ -16,6 +16,8 @@ export interface ClusterUnderFaults {
 
 /** Twice the node timeout, an election, and allowance for a busy machine. */
 const SERVED_WITHIN_MS = 30_000;
+/** A server that waits for its disk does not answer meanwhile. */
+const OBEYS_WITHIN_MS = 30_000;
 const MAX_MOVED_SLOTS = 60;
 
 interface Struck extends ClusterUnderFaults {
@@ -51,10 +53,11 @@ export const CLUSTER_FAULTS = {
     link.set({});
   }),
   'full master': onMaster(async ({ pause }, { server }) => {
-    await onServer(server, (redis) => redis.config('SET', 'maxmemory', '1'));
+    const allow = (bytes: number) =>
+      onServer(server, (redis) => redis.config('SET', 'maxmemory', bytes), OBEYS_WITHIN_MS);
+    await allow(1);
     await pause(500, 5_000);
-    const emptied = () => onServer(server, (redis) => redis.config('SET', 'maxmemory', '0'));
-    await emptied().catch(emptied);
+    await allow(0);
   }),
   'kill replica': onCluster(async (struck) => {
     const masters = new Set((await mastersNow(struck.cluster)).map(({ server }) => server));
@@ -66,7 +69,7 @@ export const CLUSTER_FAULTS = {
   }),
   'flush masters': onCluster(async ({ cluster }) => {
     const masters = await mastersNow(cluster);
-    await Promise.all(masters.map(({ server }) => onServer(server, (redis) => redis.flushall())));
+    await Promise.all(masters.map(({ server }) => onServer(server, (redis) => redis.flushall(), OBEYS_WITHIN_MS)));
     return { target: `${masters.length} masters` };
   }),
   'move slots': onCluster(async ({ cluster, chance, prefix }) => {

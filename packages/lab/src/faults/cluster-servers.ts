@@ -20,16 +20,21 @@ interface ClusterNode {
   moving: number[];
 }
 
+const SLOTS = 16_384;
 const ANSWERS_WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 50;
 
 /** Uses a new connection, which is closed afterwards. */
-export async function onServer<T>({ url }: ClusterServer, work: (redis: Redis) => Promise<T>): Promise<T> {
+export async function onServer<T>(
+  { url }: ClusterServer,
+  work: (redis: Redis) => Promise<T>,
+  withinMs = ANSWERS_WITHIN_MS,
+): Promise<T> {
   const redis = new Redis(url, {
     lazyConnect: true,
     retryStrategy: null,
-    commandTimeout: ANSWERS_WITHIN_MS,
-    connectTimeout: ANSWERS_WITHIN_MS,
+    commandTimeout: withinMs,
+    connectTimeout: withinMs,
   });
   redis.on('error', () => {});
   try {
@@ -75,23 +80,32 @@ export async function servedAgainMs(
 }
 
 /** Waits until each slot has a master that all servers know, and no slot is half moved. */
-export async function untilClusterIsWhole(cluster: RedisCluster, withinMs: number): Promise<boolean> {
+export async function untilClusterIsWhole({ servers }: RedisCluster, withinMs: number): Promise<void> {
   const giveUpAt = performance.now() + withinMs;
-  const isWhole = async (server: ClusterServer): Promise<boolean> => {
-    const nodes = (await nodesBy(server)).filter(({ hasFailed }) => !hasFailed);
-    if (nodes.some(({ moving }) => moving.length > 0)) {
-      await endMoves(server);
-      return false;
-    }
-    const covered = nodes.flatMap(({ slots }) => slots).reduce((sum, [from, to]) => sum + to - from + 1, 0);
-    return covered === 16_384 && nodes.length === cluster.servers.length;
-  };
-  while (performance.now() < giveUpAt) {
-    const all = await Promise.allSettled(cluster.servers.map(isWhole));
-    if (all.every((one) => one.status === 'fulfilled' && one.value)) return true;
+  for (;;) {
+    const lacks = (await Promise.all(servers.map((server) => whatLacks(server, servers.length)))).filter(Boolean);
+    if (lacks.length === 0) return;
+    if (performance.now() > giveUpAt) throw new Error(`the Redis cluster is not whole: ${lacks.join('; ')}`);
     await sleep(LOOK_EVERY_MS);
   }
-  return false;
+}
+
+/** In the view of this server. Empty if nothing does. */
+async function whatLacks(server: ClusterServer, count: number): Promise<string> {
+  try {
+    const nodes = (await nodesBy(server)).filter(({ hasFailed }) => !hasFailed);
+    const moving = nodes.flatMap((node) => node.moving);
+    if (moving.length > 0) {
+      await endMoves(server);
+      return `${server.name} was moving slots ${moving.join(', ')}`;
+    }
+    const covered = nodes.flatMap(({ slots }) => slots).reduce((sum, [from, to]) => sum + to - from + 1, 0);
+    return covered === SLOTS && nodes.length === count
+      ? ''
+      : `${server.name} knows ${nodes.length} of ${count} servers, with ${covered} of ${SLOTS} slots`;
+  } catch (error) {
+    return `${server.name}: ${error}`;
+  }
 }
 
 /**

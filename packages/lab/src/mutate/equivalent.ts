@@ -15,6 +15,8 @@ export interface Equivalent {
 const ONLY_A_HINT =
   'whether v_is_near is right decides only how early a poll is refused: the amount is taken under a lock, which checks it';
 
+const ONE_BY_ONE = 'polls that are not accepted together are accepted one by one, with the same outcome';
+
 export const EQUIVALENT: readonly Equivalent[] = [
   {
     where: 'packages/voting/src/stop-rules.ts',
@@ -246,6 +248,61 @@ export const EQUIVALENT: readonly Equivalent[] = [
     becomes:
       "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u > v_day_cap_u / 16)",
     why: ONLY_A_HINT,
+  },
+  {
+    where: 'accept_poll',
+    line: 'where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;',
+    becomes: 'where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key or i.poll_id = v_id;',
+    why: 'a key that is freed belongs to this poll, which has no other',
+  },
+  {
+    where: 'accept_polls',
+    line: 'if v_running + v_polls > v_max_running or v_of_key + v_polls > v_max_of_key or v_waiting > v_max_waiting then',
+    becomes:
+      'if v_running + v_polls > v_max_running or v_of_key + v_polls > v_max_of_key or v_waiting >= v_max_waiting then',
+    why: ONE_BY_ONE,
+  },
+  {
+    where: 'accept_polls',
+    line: 'if v_is_near and spend_wait(v_reserve_u, v_hour_cap_u, v_day_cap_u) is not null then',
+    becomes: 'if v_is_near and spend_wait(v_reserve_u, v_hour_cap_u, v_day_cap_u) is null then',
+    why: `${ONE_BY_ONE}; what is not refused here is refused by the last lock`,
+  },
+  {
+    where: 'end_poll',
+    line: 'from (select coalesce(sum(billed_u), 0)::bigint as billed_u, coalesce(sum(cost_u), 0)::bigint as cost_u,',
+    becomes: 'from (select coalesce(sum(billed_u), 1)::bigint as billed_u, coalesce(sum(cost_u), 0)::bigint as cost_u,',
+    why: 'this sum only limits what failed votes are charged, and without a vote none has failed',
+  },
+  {
+    where: 'end_poll',
+    line: 'select coalesce(sum(calls), 0), coalesce(sum(estimated_u), 0), coalesce(sum(max_u), 0)',
+    becomes: 'select coalesce(sum(calls), 1), coalesce(sum(estimated_u), 0), coalesce(sum(max_u), 0)',
+    why: 'the list is not empty, and each of its calls has a number',
+  },
+  {
+    where: 'end_poll',
+    line: 'select coalesce(sum(calls), 0), coalesce(sum(estimated_u), 0), coalesce(sum(max_u), 0)',
+    becomes: 'select coalesce(sum(calls), 0), coalesce(sum(estimated_u), 1), coalesce(sum(max_u), 0)',
+    why: 'the list is not empty, and each of its calls has an estimate',
+  },
+  {
+    where: 'end_poll',
+    line: 'select coalesce(sum(calls), 0), coalesce(sum(estimated_u), 0), coalesce(sum(max_u), 0)',
+    becomes: 'select coalesce(sum(calls), 0), coalesce(sum(estimated_u), 0), coalesce(sum(max_u), 1)',
+    why: 'the list is not empty, and each of its calls has a maximum',
+  },
+  {
+    where: 'end_poll',
+    line: 'elsif v_read.fault_u > 0 then',
+    becomes: 'elsif v_read.fault_u >= 0 then',
+    why: 'of nothing that failed, nothing is charged',
+  },
+  {
+    where: 'end_poll',
+    line: 'if v_extra_u > 0 then',
+    becomes: 'if v_extra_u >= 0 then',
+    why: 'of nothing, the pool pays nothing: the next line asks again',
   },
   {
     where: 'accept_polls',
