@@ -29,8 +29,8 @@ t.test('a bug is shown with its stack and its causes', async (t) => {
 t.test('what was thrown first comes before what failed while cleaning up', async (t) => {
   const body = new Error('the body', { cause: new Error('its cause') });
   t.equal(
-    shortened(reported(new SuppressedError(new Failure('No room.', ['full']), body, 'both'))),
-    '\nError: the body at …\n\nCause: Error: its cause at …\n\n  │ full\n\nThen, while cleaning up: No room.\n',
+    shortened(reported(new SuppressedError(new Failure('Disk full.', ['last line']), body, 'both'))),
+    '\nError: the body at …\n\nCause: Error: its cause at …\n\n  │ last line\n\nThen, while cleaning up: Disk full.\n',
   );
 });
 

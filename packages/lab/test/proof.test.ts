@@ -49,7 +49,7 @@ const runOf = (more: Partial<Run> = {}): Run => ({
 });
 
 t.test('docs/proof.md is what its sources say', async (t) => {
-  const page = await proofPage({ ...(await readSources()), sections: SECTIONS, standingOf: await openRevisions(root) });
+  const page = await proofPage({ ...(await readSources()), sections: SECTIONS, revisions: await openRevisions(root) });
   const committed = readFileSync(join(root, 'docs/proof.md'), 'utf8');
   t.equal(withoutStandings(page), withoutStandings(committed), 'changed on purpose? run: npm run proof');
 });
@@ -115,7 +115,7 @@ t.test('runs since a fault was mended are judged by themselves, and those before
   t.match(figureOf(row, runs), { text: '0 of 200 polls', isReached: true, before: '4 of 100 polls' });
   const page = await proofPage({
     sections: [{ title: 'All', rows: [row] }],
-    ...{ runs, notes: new Map(), standingOf: null },
+    ...{ runs, notes: new Map(), revisions: null },
   });
   t.match(page, '- Before 2026-11-20: 4 of 100 polls. Then fixed: leases are renewed in time (0054)');
   const broken = [...runs, { ...after, seed: 'broken', counts: { polls: 10, lost: 1 } }];
@@ -154,7 +154,7 @@ t.test('a run that did not hold makes its row short, whatever it counted, unless
   t.match(after, { text: '0 of 100 polls', isReached: true, before: '0 of 300 polls; 1 of 3 runs did not hold' });
   t.equal(after.text, '0 of 100 polls');
   const page = async (row: ProofRow, runs: Run[]) =>
-    proofPage({ sections: [{ title: 'All', rows: [row] }], runs, notes: new Map(), standingOf: null });
+    proofPage({ sections: [{ title: 'All', rows: [row] }], runs, notes: new Map(), revisions: null });
   t.match(await page(ROW, [...held, broken]), `- 2026-11-20, 0123456789ab, did not hold: ${note}`);
   const other = { ...broken, experiment: 'chaos other' };
   const two = { ...ROW, experiments: ['chaos made-up', 'chaos other'], mended: { ...mended, of: ['chaos other'] } };
@@ -197,7 +197,7 @@ t.test('what the rate leaves out is shown beside it, and does not decide', async
   t.match(figureOf(row, runs), { text: '0 of 200 polls; 3 sent too late (1 of 2 runs count them)', isReached: true });
   const page = await proofPage({
     sections: [{ title: 'All', rows: [row] }],
-    ...{ runs, notes: new Map(), standingOf: null },
+    ...{ runs, notes: new Map(), revisions: null },
   });
   t.notMatch(page, '0123456789ab: \n', 'a run without a note has no line');
 });
@@ -234,7 +234,7 @@ t.test('a row is stale once what it covers has changed, committed or not', async
   await git('init', '-q');
   const measured = (await commit())!;
   const standing = async (revision: string | null = measured, digest: string | null = null) =>
-    (await openRevisions(folder))!({ revision, digest, paths: ROW.covers });
+    (await openRevisions(folder))!.standingOf({ revision, digest, paths: ROW.covers });
   const digest = (await committedCode(folder))(ROW.covers);
   t.equal(await standing(), 'current');
   writeFileSync(join(folder, 'apps/other/b.ts'), '2');
@@ -245,7 +245,7 @@ t.test('a row is stale once what it covers has changed, committed or not', async
   const page = async (...more: Run[]) => {
     const sections = [{ title: 'All', rows: [ROW] }];
     const runs = [runOf({ revision: measured }), ...more];
-    return proofPage({ sections, runs, notes: new Map(), standingOf: await openRevisions(folder) });
+    return proofPage({ sections, runs, notes: new Map(), revisions: await openRevisions(folder) });
   };
   const before = await page();
   t.match(before, /\| as measured \|\n/);
@@ -263,6 +263,12 @@ t.test('a row is stale once what it covers has changed, committed or not', async
       '',
     ),
   );
+  t.match(after, `- Code: **stale** since ${measured}: 2 lines of 1 file changed, \`apps/worker/src/a.ts\` (2)\n`);
+  const large = { 'b.ts': '1\n2\n3\n', 'c.ts': '1\n2\n', 'd.ts': '1\n' };
+  for (const [name, text] of Object.entries(large)) writeFileSync(join(folder, 'apps/worker/src', name), text);
+  await commit();
+  const most = '8 lines of 4 files changed, most in `apps/worker/src/b.ts` (3), `apps/worker/src/a.ts` (2), ';
+  t.match(await page(), `- Code: **stale** since ${measured}: ${most}`);
   t.equal(withoutStandings(after), withoutStandings(before), 'which the committed page does not have to follow');
   t.equal(await standing('ffffffffffff'), 'unknown', 'a commit that was rebased away');
   t.equal(await standing(null), 'unknown');
@@ -270,7 +276,7 @@ t.test('a row is stale once what it covers has changed, committed or not', async
     sections: [{ title: 'All', rows: [ROW] }],
     runs: [],
     notes: new Map(),
-    standingOf: null,
+    revisions: null,
   });
   t.match(blind, 'git was absent');
 });
@@ -284,7 +290,7 @@ t.test('what rows cover outside of apps and packages counts as code does', async
   await git('commit', '-qm', 'x');
   const paths = ['apps', 'infra/monitoring'];
   const measured = { revision: await presentRevision(folder), digest: (await committedCode(folder))(paths), paths };
-  const standing = async () => (await openRevisions(folder))!(measured);
+  const standing = async () => (await openRevisions(folder))!.standingOf(measured);
   writeFileSync(join(folder, 'docs/a.md'), '2');
   t.same(
     [await presentRevision(folder), await standing()],

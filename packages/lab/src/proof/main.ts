@@ -38,7 +38,7 @@ await runCommand(USAGE, async () => {
     short: { type: 'boolean', default: false },
   });
   if (options.record !== undefined) await appendRun(RECORDED, await recordOf(options.record, options));
-  const page = await proofPage({ ...(await readSources()), sections: SECTIONS, standingOf: await openRevisions(root) });
+  const page = await proofPage({ ...(await readSources()), sections: SECTIONS, revisions: await openRevisions(root) });
   const committed = await readFile(PAGE, 'utf8').catch(() => '');
   if (options.check) {
     const isSame = withoutStandings(page) === withoutStandings(committed);

@@ -1,6 +1,6 @@
 import { boundText, type Figure, figureOf, withCommas } from './figure.ts';
 import type { ProofRow, ProofSection } from './proof-row.ts';
-import type { CodeStanding, StandingOf } from './revisions.ts';
+import type { ChangedFile, CodeStanding, Revisions } from './revisions.ts';
 import type { Run } from './run.ts';
 
 // docs/proof.md: one table of all promises, then each promise in detail.
@@ -16,7 +16,7 @@ Runs of all revisions are added up. If runs found a fault that was then fixed, t
 to be independent. Those of one run share its faults, and polls of one killed worker wait together: where a fault strikes rarely and then hits
 many, the number of runs and of faults says more than the bound. Each run was judged by the rules of its revision; rules and counts that were
 added later did not look at it. If a run broke a rule, its row is **short** of its target, whatever the figure is. *As measured, 1 of 13 runs*:
-only one of them was made with the present code. **Stale**: code that the row covers has changed since its newest run. All machines had two cores unless a run says otherwise. \`full\` means \`ATTACKS=full npm test -- --timeout=3400\`, with files in
+only one of them was made with the present code. **Stale**: code that the row covers has changed since its newest run; each row says how much, and where most. All machines had two cores unless a run says otherwise. \`full\` means \`ATTACKS=full npm test -- --timeout=3400\`, with files in
 \`apps/gateway/test\` unless a path is given. [ATTACKS.md](../packages/lab/ATTACKS.md) lists what protects against each attack.
 `;
 
@@ -28,6 +28,8 @@ interface Shown {
   standing: CodeStanding;
   /** The number of its runs that measured the present code. */
   current: number;
+  /** Of a stale row, what has changed since its newest run; null if that is not known. */
+  changes: ChangedFile[] | null;
 }
 
 export interface PageSources {
@@ -36,18 +38,18 @@ export interface PageSources {
   /** By the name of its file. */
   notes: ReadonlyMap<string, string>;
   /** Null without git. */
-  standingOf: StandingOf | null;
+  revisions: Revisions | null;
 }
 
-export async function proofPage({ sections, runs, notes, standingOf }: PageSources): Promise<string> {
+export async function proofPage({ sections, runs, notes, revisions }: PageSources): Promise<string> {
   const shown = new Map<ProofRow, Shown>();
-  for (const row of sections.flatMap(({ rows }) => rows)) shown.set(row, await shownRow(row, runs, standingOf));
+  for (const row of sections.flatMap(({ rows }) => rows)) shown.set(row, await shownRow(row, runs, revisions));
   const all = [...shown.values()];
   const short = all.filter(({ figure }) => !figure.isReached).length;
   return [
     HEAD,
     `${all.length} promises: ${all.length - short} reach their target, ${short} are short of it.`,
-    standingOf ? '' : NO_GIT,
+    revisions ? '' : NO_GIT,
     '| | promise | figure | at most | code |',
     '|---|---|---|---|---|',
     ...all.map(summaryLine),
@@ -61,17 +63,17 @@ export async function proofPage({ sections, runs, notes, standingOf }: PageSourc
   ].join('\n');
 }
 
-async function shownRow(row: ProofRow, runs: readonly Run[], standingOf: StandingOf | null): Promise<Shown> {
+async function shownRow(row: ProofRow, runs: readonly Run[], revisions: Revisions | null): Promise<Shown> {
   const figure = figureOf(row, runs);
+  const measuredBy = ({ revision, code }: Run) => ({ revision, digest: code?.[row.id] ?? null, paths: row.covers });
   const standings = await Promise.all(
-    figure.runs.map(
-      ({ revision, code }) =>
-        standingOf?.({ revision, digest: code?.[row.id] ?? null, paths: row.covers }) ?? ('unknown' as const),
-    ),
+    figure.runs.map((run) => revisions?.standingOf(measuredBy(run)) ?? ('unknown' as const)),
   );
   const current = standings.filter((one) => one === 'current').length;
   const newest = figure.newest ? standings[figure.runs.indexOf(figure.newest)]! : 'unknown';
-  return { row, figure, current, standing: current > 0 ? 'current' : newest };
+  const standing = current > 0 ? 'current' : newest;
+  const changes = standing === 'stale' ? await revisions!.changesSince(measuredBy(figure.newest!)) : null;
+  return { row, figure, current, standing, changes };
 }
 
 const NAMES: Record<CodeStanding, string> = { current: 'as measured', stale: '**stale**', unknown: 'not known' };
@@ -90,6 +92,16 @@ function standingText({ row, figure: { runs }, standing, current }: Shown): stri
   return isPart ? `${NAMES[standing]}, ${current} of ${runs.length} runs` : NAMES[standing];
 }
 
+const NAMED_FILES = 3;
+
+/** So that a reader can see whether a change may matter. */
+function changesText(changes: Shown['changes']): string {
+  if (!changes || changes.length === 0) return '';
+  const lines = changes.reduce((sum, { lines }) => sum + lines, 0);
+  const named = changes.slice(0, NAMED_FILES).map(({ name, lines }) => `\`${name}\` (${lines})`);
+  return `: ${counted(lines, 'line')} of ${counted(changes.length, 'file')} changed, ${changes.length > NAMED_FILES ? 'most in ' : ''}${named.join(', ')}`;
+}
+
 /** The anchor that GitHub gives a heading. */
 const anchorOf = (id: string, says: string): string =>
   `${id}: ${says}`
@@ -99,7 +111,7 @@ const anchorOf = (id: string, says: string): string =>
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
-function detailLines({ row, figure, standing, current }: Shown): string[] {
+function detailLines({ row, figure, standing, current, changes }: Shown): string[] {
   const { runs, newest, text, bound, missing, isReached, before, unheld } = figure;
   const { id, says, target, command, covers, short, mended } = row;
   const noted = runs.filter((run) => !unheld.includes(run) && (run.note || (row.rate === undefined && run !== newest)));
@@ -115,10 +127,12 @@ function detailLines({ row, figure, standing, current }: Shown): string[] {
     ...noted.map((run) => `- ${whenOf(run)}: ${run.note || run.figure || ''}`),
     `- Command: ${command}`,
     `- Covers: ${covers.map((path) => `\`${path}\``).join(', ')}`,
-    `- Code: ${NAMES[standing]}${standing === 'current' ? `, ${current} of its runs` : newest?.revision ? ` since ${newest.revision}` : ''}`,
+    `- Code: ${NAMES[standing]}${standing === 'current' ? `, ${current} of its runs` : newest?.revision ? ` since ${newest.revision}` : ''}${changesText(changes)}`,
     '',
   ];
 }
+
+const counted = (count: number, noun: string): string => `${withCommas(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 const whenOf = ({ at, revision }: Run): string => `${at.slice(0, 10)}${revision ? `, ${revision}` : ''}`;
 
@@ -128,7 +142,7 @@ function runsText(runs: readonly Run[]): string {
   const [first, last] = [days[0]!, days.at(-1)!];
   const many = runs.some(({ cores }) => cores !== 2) ? `, ${Math.max(...runs.map(({ cores }) => cores))} cores` : '';
   const newest = runs.findLast(({ revision }) => revision !== null)?.revision;
-  return ` (${withCommas(runs.length)} ${runs.length === 1 ? 'run' : 'runs'}, ${first === last ? first : `${first} to ${last}`}${newest ? `, ${newest}` : ''}${many})`;
+  return ` (${counted(runs.length, 'run')}, ${first === last ? first : `${first} to ${last}`}${newest ? `, ${newest}` : ''}${many})`;
 }
 
 /** Without the parts that every commit changes: the committed page cannot follow them. */

@@ -49,36 +49,61 @@ export interface MeasuredCode {
   readonly paths: readonly string[];
 }
 
-/** Whether these paths are still as they were measured; uncommitted changes count as changes. */
-export type StandingOf = (measured: MeasuredCode) => Promise<CodeStanding>;
+export interface ChangedFile {
+  readonly name: string;
+  /** Added and removed; 0 for a file that is not text. */
+  readonly lines: number;
+}
+
+/** Uncommitted changes count as changes. */
+export interface Revisions {
+  /** Whether these paths are still as they were measured. */
+  standingOf(measured: MeasuredCode): Promise<CodeStanding>;
+  /** What has changed in them since, most first; null if the revision is not known here. */
+  changesSince(measured: MeasuredCode): Promise<ChangedFile[] | null>;
+}
 
 /** Null without git. */
-export async function openRevisions(root: string): Promise<StandingOf | null> {
+export async function openRevisions(root: string): Promise<Revisions | null> {
   try {
     await git(root, 'rev-parse', '--git-dir');
   } catch {
     return null;
   }
   const digestOf = await committedCode(root);
-  const changedSince = new Map<string, Promise<readonly string[] | null>>();
+  const allSince = new Map<string, Promise<readonly ChangedFile[] | null>>();
   // Null if the revision was rebased away or is not part of a shallow clone.
-  function changed(revision: string): Promise<readonly string[] | null> {
-    let names = changedSince.get(revision);
-    names ??= git(root, 'diff', '--name-only', '--no-renames', revision, '--').then(
-      (text) => text.split('\n'),
-      () => null,
-    );
-    changedSince.set(revision, names);
-    return names;
+  function changed(revision: string, paths: readonly string[]): Promise<ChangedFile[] | null> {
+    let all = allSince.get(revision);
+    all ??= git(root, 'diff', '--numstat', '--no-renames', revision, '--').then(readChanges, () => null);
+    allSince.set(revision, all);
+    return all.then((files) => files?.filter(({ name }) => isIn(name, paths)) ?? null);
   }
-  return async ({ revision, digest, paths }) => {
-    const isChanged = (names: readonly string[] | null) => names?.some((name) => isIn(name, paths));
-    if (digest !== null) return digest !== digestOf(paths) || isChanged(await changed('HEAD')) ? 'stale' : 'current';
-    const names = revision === null ? null : await changed(revision);
-    if (names === null) return 'unknown';
-    return isChanged(names) ? 'stale' : 'current';
+  return {
+    async standingOf({ revision, digest, paths }) {
+      if (digest !== null) {
+        const uncommitted = (await changed('HEAD', paths)) ?? [];
+        return digest !== digestOf(paths) || uncommitted.length > 0 ? 'stale' : 'current';
+      }
+      const files = revision === null ? null : await changed(revision, paths);
+      return files === null ? 'unknown' : files.length > 0 ? 'stale' : 'current';
+    },
+    async changesSince({ revision, paths }) {
+      const files = revision === null ? null : await changed(revision, paths);
+      return files?.toSorted((a, b) => b.lines - a.lines) ?? null;
+    },
   };
 }
+
+/** Lines of `added removed name`, separated by tabs; a dash for a file that is not text. */
+const readChanges = (text: string): ChangedFile[] =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const [added, removed, name = ''] = line.split('\t');
+      return { name, lines: (Number(added) || 0) + (Number(removed) || 0) };
+    });
 
 const isIn = (name: string, paths: readonly string[]): boolean =>
   paths.some((path) => name === path || name.startsWith(`${path}/`));
