@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { readJson } from './json.ts';
 import { GuardMessage } from './process-group.ts';
+import { removeTemporary } from './remove-temporary.ts';
 import { type OwnedProcess, stopProcesses } from './stop-processes.ts';
 
 // Reads from a pipe which processes and temporary folders a group owns. When the pipe closes, the owner has ended or
@@ -23,6 +23,6 @@ messages.on('close', () => void endWhatIsLeft());
 
 async function endWhatIsLeft(): Promise<void> {
   await stopProcesses([...processes.values()]);
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  await removeTemporary(folders);
   process.exit(0);
 }

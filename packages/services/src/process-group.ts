@@ -8,6 +8,7 @@ import { processIdentity } from '@eloquentpoll/launch/process-identity';
 import { type Static, Type } from '@sinclair/typebox';
 import { readJson } from './json.ts';
 import { LogFile } from './log-file.ts';
+import { removeTemporary } from './remove-temporary.ts';
 import { isAlive, OwnedProcess, type StopSignal, stopProcesses } from './stop-processes.ts';
 
 // Owns every process that runs for one data folder. They never outlive us: we stop them in order; if we are killed, the
@@ -168,7 +169,7 @@ export class ProcessGroup {
 
   async #stop(): Promise<string[]> {
     const killed = await stopProcesses([...this.#record.processes], this.#hurry.signal);
-    for (const path of this.#record.temporary) rmSync(path, { recursive: true, force: true });
+    await removeTemporary(this.#record.temporary);
     rmSync(this.#recordFile, { force: true });
     this.#guard?.stdin?.end();
     return killed;
@@ -214,7 +215,7 @@ export class ProcessGroup {
     while (guard && isAlive(guard) && performance.now() < until)
       await new Promise((resolve) => setTimeout(resolve, 50));
     await stopProcesses(earlier.processes);
-    for (const path of earlier.temporary) rmSync(path, { recursive: true, force: true });
+    await removeTemporary(earlier.temporary);
     rmSync(this.#recordFile, { force: true });
   }
 

@@ -57,9 +57,13 @@ export async function startRestartable(
     clusterOf && startRedisCluster({ ...ofRedis, ...clusterOf }),
   ]);
   await postgres.kill('SIGINT');
+  await using made = new AsyncDisposableStack();
   const disk = await putOnSmallDisk(join(group.folder, 'postgres'));
+  // Last of all: Postgres keeps its files open until it has ended.
+  made.defer(async () => disk?.unmount());
   await postgres.start();
   let pooler: Promise<RestartablePooler> | undefined;
+  const mounted = made.move();
   return {
     databaseUrl: postgres.url,
     redisUrl: (redis ?? cluster)!.url,
@@ -74,8 +78,7 @@ export async function startRestartable(
         if (postgres.hasEnded()) await postgres.start();
       },
     },
-    // The disk is unmounted last: Postgres keeps its files open until it has ended.
-    [Symbol.asyncDispose]: async () => disk?.unmount(),
+    [Symbol.asyncDispose]: () => mounted.disposeAsync(),
   };
 }
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,6 +23,24 @@ t.test('a group ends its processes, also a stopped one, and removes its folder',
     t.equal(processIdentity(app?.pid ?? 0), null);
   }
   t.notOk(existsSync(group.folder));
+});
+
+t.test('a folder in which another program still writes is removed as well', async (t) => {
+  const group = await openThrowAwayGroup('a test');
+  const script = `
+    const { mkdirSync, writeFileSync } = require('node:fs');
+    const until = Date.now() + 700;
+    for (let i = 0; Date.now() < until; i++) {
+      mkdirSync('busy', { recursive: true });
+      writeFileSync('busy/' + i, 'x');
+      if (i === 0) console.log('writes');
+    }`;
+  const writer = spawn(process.execPath, ['-e', script], { cwd: group.folder, stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = once(writer, 'exit');
+  await once(writer.stdout, 'data');
+  await group.stop();
+  t.notOk(existsSync(group.folder));
+  await ended;
 });
 
 t.test('a program that ends before it is ready is a failure with its last lines', async (t) => {
