@@ -132,10 +132,15 @@ async function form(servers: readonly ClusterServer[]): Promise<void> {
   const masters = servers.filter(({ began }) => began === 'master');
   if (isNew) for (const master of masters) await takeSlots(master);
   // After a restart too, every server must meet every other, because their ports have changed.
-  await Promise.all(servers.flatMap((one) => servers.map((other) => (one === other ? null : meet(one, other)))));
+  const meetOthers = (one: ClusterServer) =>
+    Promise.all(servers.map((other) => (one === other ? null : meet(one, other))));
+  await Promise.all(servers.map(meetOthers));
   await until('know each other', servers, async (server) => {
     const nodes = await nodesOf(server);
-    return nodes.length === servers.length && !nodes.some((line) => /handshake|noaddr/.test(line));
+    if (nodes.some((line) => /handshake|noaddr/.test(line))) return false;
+    // A handshake that takes longer than the node timeout, as on a busy machine, is given up.
+    if (nodes.length < servers.length) await meetOthers(server);
+    return nodes.length === servers.length;
   });
   if (isNew) {
     for (const replica of servers.filter(({ began }) => began === 'replica'))
