@@ -42,7 +42,8 @@ export const MONEY: readonly ProofRow[] = [
   {
     id: 'T11/T12/T17/T18',
     says: 'Payments, payment proofs and nonces count only once; revoked keys never',
-    target: '10,000 deliveries, 10,000 proofs, 10,000 uses, 1,000 nonces x 100',
+    target:
+      '10,000 events of card payments, 10,000 uses of payment proofs, 1,000 nonces in 100 requests each, 10,000 uses of revoked keys',
     command: 'full, `attacks/repeated-use`, `payments/deposit-attacks`',
     covers: ['apps/gateway/src/payments', 'apps/gateway/src/accounts', ...LEDGER],
   },
