@@ -4,14 +4,14 @@ import { RUNNING, STREAMS } from './paths.ts';
 const BENCH = '`npm run bench`';
 const GATEWAY = ['apps/gateway/src', 'packages/bus/src'];
 
-/** For paths through Postgres or the queue: their wake-ups are not in the reference measurements. */
+/** For paths through Postgres or the queue, where a poll waits for other processes to wake up; baselines do not. */
 const shared = (tried: string) => ({
   tried,
   takes: 'fewer round trips to Postgres and Redis per poll, and a quiet machine to measure it',
 });
 const TRIED = 'what helped and what had no effect is in 0011, 0042 to 0044, 0050 to 0052 and 0058 to 0060';
 
-/** Each is measured beside its reference in one run: H is a "hello" of Fastify (12 us of CPU); `npm run bench` names the others. */
+/** Each is measured beside its baseline in one run: H is a "hello" of Fastify (12 us of CPU); `npm run bench` names the others. */
 export const SPEED: readonly ProofRow[] = [
   {
     id: 'status',
