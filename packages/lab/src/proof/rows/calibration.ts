@@ -9,7 +9,7 @@ export const CALIBRATION: readonly ProofRow[] = [
     target:
       'for panels of 7, 9 and 12 models (R7 / R9 / R12): dollars saved within a point of 49.5 / 54.4 / 56.9 %, wrong stops at most .9 / 2.2 / 2.2 %, expected calibration error (ECE) at most .010',
     command:
-      '`npm run replay -- --votes VOTES --prices PRICES --order cheapest --record VOTES`; `packages/voting/test/recorded-decisions.test.ts`',
+      '`npm run replay -- --votes VOTES --prices PRICES --order cheapest --record VOTES`; `npm test -- packages/voting/test/recorded-decisions.test.ts`',
     covers: EVIDENCE,
   },
   {
@@ -24,7 +24,7 @@ export const CALIBRATION: readonly ProofRow[] = [
     id: 'lying-record',
     says: 'A wrong track record makes polls longer, never shorter',
     target: 'with a stale, poisoned or empty record, the exact calculation alone would have allowed every stop too',
-    command: '`packages/voting/test/track-record.test.ts`, `apps/worker/test`',
+    command: '`npm test -- packages/voting/test/track-record.test.ts apps/worker/test`',
     covers: ['packages/voting/src', 'apps/worker/src'],
   },
   {
@@ -52,7 +52,7 @@ export const CALIBRATION: readonly ProofRow[] = [
     says: 'A broken model is taken out of its panels; a sound model stays',
     target:
       'a broken model is taken out within a day of tests; a model that fails exactly as often as allowed is taken out in at most one of twenty months',
-    command: '`packages/evidence/test/model-standing.test.ts`, `apps/worker/test/test-models.test.ts`',
+    command: '`npm test -- packages/evidence/test/model-standing.test.ts apps/worker/test/test-models.test.ts`',
     covers: ['packages/evidence/src', 'apps/worker/src'],
   },
 ];

@@ -55,7 +55,7 @@ export const CALLERS: readonly ProofRow[] = [
     id: 'T19',
     says: 'Nothing that was forged by a flipped bit is accepted',
     target: '0 of all flips of 100 samples',
-    command: 'full, `attacks/flipped-bits`',
+    command: '`ATTACKS=full npm test -- --timeout=3400 apps/gateway/test/attacks/flipped-bits.test.ts`',
     covers: [...KEYS, 'apps/gateway/src/payments'],
     rate: { failures: ['taken'], of: 'forgeries' },
   },
@@ -80,7 +80,7 @@ export const CALLERS: readonly ProofRow[] = [
     id: 'T22',
     says: 'X-Forwarded-For does not create new callers',
     target: '1 rate-limit bucket for 10,000 headers',
-    command: 'full, `attacks/forwarded-for`',
+    command: '`ATTACKS=full npm test -- --timeout=3400 apps/gateway/test/attacks/forwarded-for.test.ts`',
     covers: ['apps/gateway/src/http', 'apps/gateway/src/config'],
   },
   {

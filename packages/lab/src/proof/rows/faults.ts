@@ -362,7 +362,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     says: 'One Idempotency-Key, one poll',
     target: '1,000 keys, each with 100 simultaneous requests, while processes are killed',
     command:
-      '`npm run chaos -- --only keys --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`; full, `packages/storage/test/accept-poll.test.ts`',
+      '`npm run chaos -- --only keys --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`; `ATTACKS=full npm test -- --timeout=3400 packages/storage/test/accept-poll.test.ts`',
     covers: [...ASKING, ...LEDGER],
     experiments: ['chaos keys'],
     rate: { failures: ['violations'], of: 'keys' },
