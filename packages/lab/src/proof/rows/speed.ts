@@ -149,7 +149,8 @@ export const SPEED: readonly ProofRow[] = [
     id: 'pages',
     says: 'First paint at 1.6 Mbit/s, 150 ms latency and a four times slower CPU',
     target: 'under 1 s',
-    command: '`npm test -- apps/gateway/test/pages/pages-look.test.ts` for the sizes',
+    command:
+      'by hand, in a browser with these limits; `npm test -- apps/gateway/test/pages/pages-look.test.ts` checks sizes',
     covers: ['apps/gateway/src/pages'],
   },
   {
