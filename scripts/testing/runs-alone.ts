@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 
 // A test file that compares times has a line "// alone: WHY". It runs after all others have ended, because files that
 // run beside it would distort only some of its times.
-// they take from the machine would be a part of one time and not of the other.
 
 const TAG = /^\/\/ alone: \S/m;
 

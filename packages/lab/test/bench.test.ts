@@ -49,21 +49,21 @@ t.test('a verdict says which target was met', async (t) => {
   const line: Line = {
     quantity: 'q',
     ours: '',
-    anchor: '',
+    baseline: '',
     value: 0.5,
     unit: ' H',
     better: 'higher',
     must: 0.4,
-    moonshot: 1,
+    stretch: 1,
   };
-  t.equal(gradeOf(line), 'must');
-  t.equal(gradeOf({ ...line, value: 1 }), 'moonshot');
+  t.equal(gradeOf(line), 'target');
+  t.equal(gradeOf({ ...line, value: 1 }), 'stretch');
   t.equal(gradeOf({ ...line, value: 0.35 }), 'within slack');
   t.equal(gradeOf({ ...line, value: 0.1 }), 'short');
   t.equal(gradeOf({ ...line, value: Number.NaN }), 'short');
-  t.equal(gradeOf({ ...line, value: 2, better: 'lower', must: 1, moonshot: null }), 'short');
+  t.equal(gradeOf({ ...line, value: 2, better: 'lower', must: 1, stretch: null }), 'short');
   t.equal(gradeOf({ ...line, must: null }), 'info');
-  t.match(report([line])[1], /0\.50 H .*>= 0\.4 H .*must$/);
+  t.match(report([line])[1], /0\.50 H .*>= 0\.4 H .*target$/);
 });
 
 t.test('one tiny window of everything that is started', async (t) => {

@@ -379,7 +379,7 @@ t.test('two seconds of a day: everything is answered, right, and paid for', asyn
     t.match(bounds[1], { holds: true, says: /models fail where/ });
     t.match(bounds[2], { holds: true, says: /refused for a moment/, found: /^0 of / });
     day.diary.refusedCount = 1_000;
-    t.match(boundsOfDay(day, null)[2], { holds: false, found: /^1000 of / });
+    t.match(boundsOfDay(day, null)[2], { holds: false, found: /^1,000 of / });
     day.diary.refusedCount = 0;
     t.ok(day.diary.votes > 0, 'votes were compared with the record of the provider');
     const grown = (after: number) =>

@@ -8,13 +8,13 @@ export function report(lines: readonly Line[]): string[] {
   const rows = lines.map((line) => [
     line.quantity,
     line.ours,
-    line.anchor,
+    line.baseline,
     line.value === null ? '-' : `${rounded(line.value)}${line.unit}`,
     target(line, line.must),
-    target(line, line.moonshot),
+    target(line, line.stretch),
     gradeOf(line),
   ]);
-  return tableLines(['quantity', 'ours', 'anchor', 'ratio', 'must', 'moonshot', 'verdict'], rows, [0, 2, 6]);
+  return tableLines(['quantity', 'ours', 'baseline', 'ratio', 'target', 'stretch', 'verdict'], rows, [0, 2, 6]);
 }
 
 const rounded = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));

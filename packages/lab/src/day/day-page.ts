@@ -18,9 +18,10 @@ export function dayPage({ day, bounds, command, revision, versions }: DayPage): 
   const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown'}`;
   return `# A normal day
 
-Printed by \`npm run day -- --docs\`; do not edit it. Everything that a user can do, for ${plan.minutes} minutes that stand for a day (night, morning,
-rush, noon, afternoon, a batch in the evening), at ${Math.round(100 * plan.load)} % of the machine, load and models included. Each answer is compared
-with one that was worked out without the product: what each simulated model says to each question is drawn before the run.
+Simulated users do everything that users can do, for ${plan.minutes} minutes that stand for a day (night, morning, rush, noon, afternoon, a batch in
+the evening), at ${Math.round(100 * plan.load)} % of the machine, users and models included. What each simulated model answers to each question is drawn before
+the run, so each answer of the product is compared with one that was computed without it. Why it is done this way:
+[0057](decisions/0057-a-normal-day.md). This page is printed by \`npm run day -- --docs\`; do not edit it.
 
 - ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, revision ${revision ?? 'not committed'}, ${machine}, Node ${process.versions.node}, ${versions}
 - ${requestsOf(day).toLocaleString('en-US')} requests, ${end.polls.toLocaleString('en-US')} polls, ${end.batches} batches, ${end.audits} audits, ${end.webhooks.received} webhooks, ${end.accounts} accounts
@@ -28,8 +29,8 @@ with one that was worked out without the product: what each simulated model says
 
 ![The board's picture of the day](day.svg)
 
-There is no Grafana in the picture: a real Prometheus scraped the four processes and evaluated \`infra/monitoring/prometheus-rule.yaml\`, and the
-panels of \`infra/monitoring/board.json\` were drawn from their own queries. The first section is from samples that the run took itself.
+A Prometheus scraped the four processes and evaluated the alarms of \`infra/monitoring/prometheus-rule.yaml\`. The picture shows the panels of
+\`infra/monitoring/board.json\`, drawn from their own queries without Grafana. Its first section is from samples that the run took itself.
 
 ## Bounds
 
@@ -37,17 +38,18 @@ panels of \`infra/monitoring/board.json\` were drawn from their own queries. The
 |---|---|---|
 ${bounds.map(({ says, found, holds }) => `| ${holds ? 'held' : '**broken**'} | ${cell(says)} | ${cell(found)} |`).join('\n')}
 
-## Calls that stops ended
+## Calls that stops aborted
 
-What they had of all that providers charged: \`ABORTED_SHARES\` is set by it.
+Their share of all that providers charged. The shares of standard polls are what \`ABORTED_SHARES\` has to cover.
 
 \`\`\`
 ${stoppedLines(day).join('\n')}
 \`\`\`
 
-## Ways, as their users saw them
+## What users waited
 
-In milliseconds, on a machine that also ran the load and the models. Models take .2 to 1.2 s, some of them much longer.
+Milliseconds from request to answer (p50, p95, p99), on a machine that also ran users and models. Models take .2 to 1.2 s, some of them much
+longer. *judged* are the answers that were compared; *answers* counts them by HTTP status.
 
 \`\`\`
 ${wayLines(day).join('\n')}
@@ -62,7 +64,7 @@ export function stoppedLines({ end }: Pick<LivedDay, 'end'>): string[] {
     ...[panel, lane, `${polls}`, `${(costU / 1e6).toFixed(4)}`, `${(stoppedU / 1e6).toFixed(4)}`],
     `${((100 * stoppedU) / Math.max(1, costU)).toFixed(1)} %`,
   ]);
-  return tableLines(['panel', 'lane', 'polls', 'charged, USD', 'of it stopped', 'share'], rows, [0, 1]);
+  return tableLines(['panel', 'lane', 'polls', 'charged, USD', 'of it aborted', 'share'], rows, [0, 1]);
 }
 
 export function wayLines({ diary }: LivedDay): string[] {

@@ -1,4 +1,5 @@
 import { surelyGrew } from '../fixture/linear-fit.ts';
+import { withCommas } from '../proof/figure.ts';
 import type { AlarmsOfDay } from './alarms.ts';
 import { HOURS } from './hours.ts';
 import type { LivedDay } from './live-day.ts';
@@ -59,17 +60,17 @@ function answers({ diary, end }: LivedDay): BoundOfDay[] {
   return [
     {
       says: 'every answer is right, and every account holds what its answers say',
-      found: `${diary.wrongCount} wrong of ${judged} that were judged, ${requestsOf({ diary })} requests, ${end.polls} polls, ${end.accounts} accounts`,
+      found: `${withCommas(diary.wrongCount)} wrong of ${withCommas(judged)} that were judged, ${withCommas(requestsOf({ diary }))} requests, ${withCommas(end.polls)} polls, ${end.accounts} accounts`,
       holds: diary.wrongCount === 0 && judged > 0,
     },
     {
-      says: `models fail where their providers say so, and at most ${percent(MAX_UNHEARD)} of votes for want of time`,
-      found: `${unheardCount} of ${votes} were not heard${unheardCount > 0 ? `: ${unheard.slice(0, 3).join('; ')}` : ''}`,
+      says: `models fail where their providers say so; besides, at most ${percent(MAX_UNHEARD)} of the votes time out or are not asked for`,
+      found: `${withCommas(unheardCount)} of ${withCommas(votes)}${unheardCount > 0 ? `: ${unheard.slice(0, 3).join('; ')}` : ''}`,
       holds: votes > 0 && unheardCount <= Math.max(MAX_UNHEARD * votes, FEW_UNHEARD),
     },
     {
       says: `at most ${percent(MAX_REFUSED)} of all requests are refused for a moment (503 with Retry-After), none for longer`,
-      found: `${diary.refusedCount} of ${requestsOf({ diary })}${diary.refusedCount > 0 ? `: ${diary.refused.slice(0, 3).join('; ')}` : ''}`,
+      found: `${withCommas(diary.refusedCount)} of ${withCommas(requestsOf({ diary }))}${diary.refusedCount > 0 ? `: ${diary.refused.slice(0, 3).join('; ')}` : ''}`,
       holds: diary.refusedCount <= MAX_REFUSED * requestsOf({ diary }),
     },
     {
@@ -79,7 +80,7 @@ function answers({ diary, end }: LivedDay): BoundOfDay[] {
     },
     {
       says: 'every webhook arrives, signed',
-      found: `${webhooks.received} received, ${webhooks.repeated} of them again, ${webhooks.missing.length} of ${webhooks.expected} missing`,
+      found: `${withCommas(webhooks.received)} received, ${webhooks.repeated} of them again, ${webhooks.missing.length} of ${withCommas(webhooks.expected)} missing`,
       holds: webhooks.missing.length === 0 && webhooks.expected > 0,
     },
   ];
@@ -165,26 +166,26 @@ function stores({ samples }: LivedDay): BoundOfDay[] {
   const largest = last.tables.toSorted((a, b) => b.bytes + b.indexBytes - a.bytes - a.indexBytes).slice(0, 5);
   return [
     {
-      says: `the database grows by at most ${MAX_DATABASE_BYTES_PER_POLL} bytes for each poll`,
-      found: `${Math.round(perPoll)}; ${mb(last.databaseBytes)}, the most in ${largest.map(({ name, bytes, indexBytes }) => `${name} ${mb(bytes + indexBytes)}`).join(', ')}`,
+      says: `the database grows by at most ${withCommas(MAX_DATABASE_BYTES_PER_POLL)} bytes for each poll`,
+      found: `${withCommas(Math.round(perPoll))}; ${mb(last.databaseBytes)}, the most in ${largest.map(({ name, bytes, indexBytes }) => `${name} ${mb(bytes + indexBytes)}`).join(', ')}`,
       holds: perPoll <= MAX_DATABASE_BYTES_PER_POLL,
     },
     {
-      says: `dead rows are at most half of those that live, and ${MAX_DEAD_ROWS}`,
+      says: `a table has at most ${withCommas(MAX_DEAD_ROWS)} dead rows more than half of its live ones`,
       found:
         dead.length === 0
-          ? 'everywhere'
+          ? 'all tables'
           : dead.map(({ name, rows, deadRows }) => `${name} ${deadRows} of ${rows}`).join(', '),
       holds: dead.length === 0,
     },
     {
-      says: 'tables of work under way are short at the end',
+      says: `tables of work under way have at most ${MAX_ROWS_OF_WORK} rows at the end`,
       found: work.length === 0 ? 'all of them' : work.map(({ name, rows }) => `${name} has ${rows}`).join(', '),
       holds: work.length === 0,
     },
     {
-      says: `Redis holds at most ${MAX_REDIS_BYTES_PER_POLL} bytes for each poll of the last quarter of an hour`,
-      found: `${Math.round(redis)}; ${mb(last.redis.bytes)} and ${last.redis.keys} keys at the end`,
+      says: `Redis holds at most ${withCommas(MAX_REDIS_BYTES_PER_POLL)} bytes for each poll of the last quarter of an hour`,
+      found: `${withCommas(Math.round(redis))}; ${mb(last.redis.bytes)} and ${withCommas(last.redis.keys)} keys at the end`,
       holds: redis <= MAX_REDIS_BYTES_PER_POLL,
     },
   ];
@@ -216,7 +217,7 @@ function logs({ service, diary }: LivedDay): BoundOfDay[] {
       .join('; ');
   return [
     {
-      says: `logs grow by at most ${MAX_LOG_BYTES_PER_REQUEST} bytes for each request`,
+      says: `logs grow by at most ${withCommas(MAX_LOG_BYTES_PER_REQUEST)} bytes for each request`,
       found: `${Math.round(bytes / requests)}; ${mb(bytes)}`,
       holds: bytes / requests <= MAX_LOG_BYTES_PER_REQUEST,
     },

@@ -85,12 +85,12 @@ export const batch: Row = {
       {
         quantity: "a person's poll p95 beside the batch",
         ours: waits(beside),
-        anchor: `alone ${waits(before)}`,
+        baseline: `alone ${waits(before)}`,
         value: p95(beside.took) / p95(before.took),
         unit: ' x',
         better: 'lower',
         must: 1.5,
-        moonshot: 1.1,
+        stretch: 1.1,
       },
       info('the same while processes are killed', waits(killed), `${killed.lost} without an answer`),
     ];
@@ -131,12 +131,12 @@ const quietRate = (samples: readonly Sample[], from: number, until: number): num
 const none = (quantity: string, count: number, examples = ''): Line => ({
   quantity,
   ours: `${count}`,
-  anchor: examples,
+  baseline: examples,
   value: count,
   unit: '',
   better: 'lower',
   must: 0,
-  moonshot: 0,
+  stretch: 0,
 });
 
 /** The largest gateway in the last quarter, relative to the second quarter, when everything is warm. */
@@ -147,11 +147,11 @@ function memory(samples: readonly Sample[], rssBefore: number): Line {
   return {
     quantity: 'largest gateway RSS: before, second quarter, last quarter',
     ours: `${(rssBefore / 1e6).toFixed(0)} -> ${second.toFixed(0)} -> ${last.toFixed(0)} MB`,
-    anchor: '',
+    baseline: '',
     value: last / second,
     unit: ' x',
     better: 'lower',
     must: 1.1,
-    moonshot: 1,
+    stretch: 1,
   };
 }

@@ -31,12 +31,12 @@ export const cold: Row = {
       {
         quantity: 'gateway cold start',
         ours: ms(ours),
-        anchor: `N ${ms(n)}`,
+        baseline: `N ${ms(n)}`,
         value: ours / n,
         unit: ' N',
         better: 'lower',
         must: 6,
-        moonshot: 3,
+        stretch: 3,
       },
     ];
   },

@@ -47,12 +47,12 @@ function line(what: string, record: TrackRecord | undefined): Line {
   return {
     quantity: `${what} p99, ${OPTIONS} options, ${SEATS} models`,
     ours: `${p99.toFixed(0)} us, p50 ${p50.toFixed(0)} us`,
-    anchor: '',
+    baseline: '',
     value: p99,
     unit: ' us',
     better: 'lower',
     must: 1_000,
-    moonshot: null,
+    stretch: null,
   };
 }
 

@@ -83,12 +83,12 @@ export async function besideBusyAccount(bench: Bench, plan: MeasurePlan): Promis
     return {
       quantity: `a neighbour's poll ${name}`,
       ours: `${now!.toFixed(0)} ms`,
-      anchor: `alone ${before!.toFixed(0)} ms`,
+      baseline: `alone ${before!.toFixed(0)} ms`,
       value: now! / before!,
       unit: ' of alone',
       better: 'lower',
       must: 1.5,
-      moonshot: 1.1,
+      stretch: 1.1,
     };
   };
   return [
@@ -143,12 +143,12 @@ export async function sharesOfAccounts(bench: Bench, plan: MeasurePlan): Promise
     {
       quantity: `shares of ${finished.length} accounts with waiting polls`,
       ours: `${Math.min(...finished)} to ${Math.max(...finished)} polls each`,
-      anchor: 'equal shares',
+      baseline: 'equal shares',
       value: sum ** 2 / (finished.length * finished.reduce((all, n) => all + n * n, 0)),
       unit: " Jain's index",
       better: 'higher',
       must: 0.95,
-      moonshot: 0.99,
+      stretch: 0.99,
     },
   ];
 }

@@ -33,15 +33,15 @@ export const memory: Row = {
     });
     for (; !ended; await sleep(100)) busy = Math.max(busy, megabytes(worker.pid));
     await over;
-    const line = (quantity: string, value: number, must: number, moonshot: number, anchor = ''): Line => ({
+    const line = (quantity: string, value: number, must: number, stretch: number, baseline = ''): Line => ({
       quantity,
       ours: `${value.toFixed(0)} MB`,
-      anchor,
+      baseline,
       value,
       unit: ' MB',
       better: 'lower',
       must,
-      moonshot,
+      stretch,
     });
     return [
       line('RSS, gateway idle', idle, 120, 80),

@@ -78,12 +78,12 @@ function report(samples: readonly Sample[], statuses: ReadonlyMap<number, number
   const growth = (name: 'gateway' | 'worker'): Line => ({
     quantity: `${name} RSS: beginning, middle, end`,
     ours: parts(name, ' MB'),
-    anchor: '',
+    baseline: '',
     value: part(end, name) / part(half, name),
     unit: ' x',
     better: 'lower',
     must: 1.1,
-    moonshot: 1,
+    stretch: 1,
   });
   return [
     info('polls in the soak', `${[...statuses.values()].reduce((sum, n) => sum + n, 0)}, ${bad} not answered well`),

@@ -37,18 +37,18 @@ export const status: Row = {
       quantity: string,
       ours: number,
       name: string,
-      anchor: number,
+      baseline: number,
       must: number | null,
-      moonshot: number | null,
+      stretch: number | null,
     ): Line => ({
       quantity,
       ours: us(ours),
-      anchor: `${name} ${us(anchor)}`,
-      value: anchor / ours,
+      baseline: `${name} ${us(baseline)}`,
+      value: baseline / ours,
       unit: ` ${name}`,
       better: 'higher',
       must,
-      moonshot,
+      stretch,
     });
     return [
       line('status, running session', found.running!.cpu!, 'H', h, 0.4, 1),

@@ -31,12 +31,12 @@ export const store: Row = {
       {
         quantity: `result store, ${AT_ONCE} at once`,
         ours: `${rate(ours.wall!)}, ${costs(ours)}`,
-        anchor: `transaction ${rate(theirs.wall!)}, ${costs(theirs)}`,
+        baseline: `transaction ${rate(theirs.wall!)}, ${costs(theirs)}`,
         value: theirs.wall! / ours.wall!,
         unit: ' x',
         better: 'higher',
         must: 1.5,
-        moonshot: 4,
+        stretch: 4,
       },
     ];
   },

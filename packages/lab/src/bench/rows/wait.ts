@@ -37,12 +37,12 @@ export const wait: Row = {
       {
         quantity: 'status requests per session with Prefer: wait',
         ours: `${(sum / SESSIONS).toFixed(2)} on average, at most ${most}`,
-        anchor: '',
+        baseline: '',
         value: most,
         unit: '',
         better: 'lower',
         must: 2,
-        moonshot: 1,
+        stretch: 1,
       },
     ];
   },

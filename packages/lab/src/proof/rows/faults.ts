@@ -72,7 +72,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'calls-twice',
     says: 'No model is asked again for a vote that has arrived',
     target:
-      '0 over 1,000 kills and 500 stops of workers, by the moment at which a worker makes a call. A call that was made before the vote and reached its model after it, because its worker was stopped in between, cannot be prevented and is counted beside it. Only calls for polls that are claimed more than once can be repeated',
+      '0 over 1,000 kills and 500 stops of workers, by the moment at which a worker makes a call. Only calls for polls that are claimed more than once can be repeated. Counted apart, because they cannot be prevented: calls in transit, made before the vote by a worker that was then stopped, which reach their model after it',
     command: WORKERS,
     covers: RUNNING,
     experiments: ['chaos workers'],
@@ -85,7 +85,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     ],
     mended: {
       at: '2026-11-24T16:28:00.000Z',
-      what: 'each call was made by a worker that had just woken up, and was paid by the operator, not by an account. The lease is now checked in the same turn of the event loop as the call. In a run of 500 kills and 250 stops beside three other programs (load 22), which was not kept, 10 of 43,555 calls were repeated: a worker without a connection to Redis took a poll over and did not wait for the recorded votes. It does now (0054)',
+      what: 'workers that had just woken up made calls again, which the operator paid, not an account; the lease is now checked in the same turn of the event loop as the call. A worker without a connection to Redis took a poll over and did not wait for the recorded votes, which it does now (0054): 10 of 43,555 calls in a run that was not kept (500 kills, 250 stops, beside three other programs)',
     },
     short: { tried: 'runs of up to 14 minutes', takes: LONGER },
   },
@@ -124,7 +124,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'releases',
     says: 'An upgrade, its rollback and a second upgrade lose nothing, and clients of the older release continue to work',
     target:
-      '0 of 5,000 polls lost while all processes are replaced ten times by those of the other release and workers are killed; 500 polls accepted by one release and run by the other; 1,000 calls by the published clients of both succeed. The older release is built as it was. None has a tag yet, so it is an earlier revision, which each run names',
+      '0 of 5,000 polls lost while all processes are replaced ten times by those of the other release and workers are killed; 500 polls accepted by one release and run by the other; 1,000 calls by the published clients of both succeed. The older release is built as it was. There is no release yet, so it is an earlier revision, which each run names',
     command: '`npm run chaos -- --only releases --from REVISION --minutes 12 --continue docs/proofs/runs.jsonl`',
     covers: [...SERVICE, 'packages/client/src'],
     experiments: ['chaos releases'],
@@ -148,7 +148,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'promises',
     says: 'Webhooks, receipts, key limits, cancellations and deletions are exact, whatever dies',
     target:
-      '0 violations over 1,000 polls under 200 faults: each end is sent with one id and signed, each receipt is true, no key exceeds its limit, no model is asked after a cancellation, no deleted text is left in a table, in a replica of Postgres, in Redis, in a log, in an export or in an answer. Gateways read lists and exports from that replica, which is killed and paused: a list shows what was deleted for at most the lag (5 s), and at once not where it was deleted. A failover of Postgres is not part of it',
+      '0 violations over 1,000 polls under 200 faults: each end is sent with one id and signed, each receipt is true, no key exceeds its limit, no model is asked after a cancellation, no deleted text is left in a table, a replica of Postgres, Redis, a log, an export or an answer. Gateways read lists and exports from that replica, which is killed and paused: a list may show what was deleted for at most the lag (5 s), but not at the gateway that deleted it. A failover of Postgres is not part of it',
     command: '`npm run chaos -- --only promises --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: PROMISES,
     experiments: ['chaos promises'],
@@ -163,7 +163,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     ],
     mended: {
       at: '2026-11-28T23:37:00.000Z',
-      what: 'a worker that had been stopped, and was cut off from Postgres when it continued, asked two models ten seconds after the caller had heard that the poll was canceled; a worker that cannot reach Postgres asks no more models once its lease has ended (0054). Earlier, a gateway that was killed while it deleted an account, with Redis away, had written no tombstone for its key, and the retry at another gateway found no login any more (401): for up to 10 s gateways accepted the key from their cache. A revocation is now answered as soon as Redis is back, a retry that finds nothing to revoke repeats the tombstones of keys that were revoked moments ago, and the rule asks for nothing at once only of deletions whose own answer came (0056)',
+      what: 'a worker that was stopped, and cut off from Postgres when it continued, asked two models ten seconds after the caller had heard that the poll was canceled. A worker that cannot reach Postgres now asks no more models once its lease has ended (0054). Earlier, a gateway was killed while it deleted an account, with Redis away: other gateways accepted the key from their cache for up to 10 s, and the retry was a 401. A revocation is now answered as soon as Redis is back, and a retry repeats the tombstones of keys that were revoked moments ago; only for deletions that were answered does the rule demand that the key ends at once (0056)',
     },
     short: { tried: 'runs of half a minute to five minutes', takes: LONGER },
   },
@@ -171,7 +171,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'promises-cluster',
     says: 'Webhooks, receipts, key limits, cancellations and deletions are exact on a Redis cluster',
     target:
-      '0 violations of the same over 1,000 polls under 100 faults. A deleted text that a failover of Redis brings back must go within ten minutes, and is counted. Replicas of Redis are searched, too, except keys of slots that a server has lost, which are counted; there is no replica of Postgres, so lists and exports never show what was deleted',
+      '0 violations of the same over 1,000 polls under 100 faults. Counted apart: deleted texts that a failover of Redis brings back, which must go within ten minutes, and keys on servers that have lost their slot, which are not searched. Replicas of Redis are searched too. There is no replica of Postgres, so lists and exports never show what was deleted',
     command: '`npm run chaos -- --only promises-cluster --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`',
     covers: PROMISES,
     experiments: ['chaos promises-cluster'],
@@ -189,7 +189,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     ],
     mended: {
       at: '2026-11-23T12:00:00.000Z',
-      what: 'a failover of Redis restored the record of a deleted run for ten minutes; it is now deleted again (0064). A gateway that died left a revoked key in the cache; it no longer does (0047)',
+      what: 'a failover of Redis restored the record of a deleted run for ten minutes; deletions are now repeated (0064). A gateway that died left a revoked key in the cache; it no longer does (0056)',
     },
     short: { tried: 'runs of five minutes', takes: LONGER },
   },
@@ -216,7 +216,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     ],
     mended: {
       at: '2026-11-28T22:55:27.000Z',
-      what: 'the judge expected no audit of a poll whose models all answered, but none with a valid vote; such a poll is audited like any other',
+      what: 'the judge, not the service: it expected no audit of a poll whose models all answered, none of them with a valid vote. Such a poll is audited like any other',
     },
   },
   {
@@ -242,7 +242,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'neighbours',
     says: 'An account is served well beside one that sends as much as it can, whatever dies',
     target:
-      'over 1,000 polls of quiet accounts under 20 faults: in each run their median, retries included, is at most 1.5 x that without the flood, and none is refused for the sake of the flood. Phases with and without it are equally long and have the same polls and the same faults; no poll is left out. Without an effect, as many polls would be longer than 1.5 medians beside the flood as without it',
+      'over 1,000 polls of quiet accounts under 20 faults: in each run their median, retries included, is at most 1.5 x that without the flood, and none is refused because of it. Phases with and without the flood are equally long and have the same polls and faults; no poll is left out. If the flood had no effect, as many polls would be longer than 1.5 medians beside it as without it',
     command: '`npm run chaos -- --only neighbours --minutes 4 --continue docs/proofs/runs.jsonl`',
     covers: SERVICE,
     experiments: ['chaos neighbours'],
@@ -282,7 +282,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'T5-cluster',
     says: 'Polls of a killed worker continue, also while a master fails over',
     target:
-      'at most 1 % are claimed later than after 15 s, or after 30 s if a fault hit a master within the 15 s; the duration of other faults is not counted',
+      'at most 1 % are claimed later than after 15 s, or 30 s if a fault hit a master within the 15 s; time under other faults is not counted',
     command: CLUSTER,
     covers: SERVICE,
     experiments: ['chaos cluster'],
@@ -302,7 +302,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'failover',
     says: 'After a failover, the new Postgres primary has everything that was answered',
     target:
-      'nothing answered is lost, nothing is charged twice; unanswered requests are found by their Idempotency-Key, over 10 failovers. All polls of a run share its one failover',
+      'over 10 failovers, nothing that was answered is lost, nothing is charged twice, and unanswered requests are found by their Idempotency-Key. All polls of a run share its one failover',
     command: '`npm run chaos -- --only failover --minutes 1 --continue docs/proofs/runs.jsonl`, once for each failover',
     covers: [...SERVICE, 'packages/services/src/postgres.ts'],
     experiments: ['chaos failover'],
@@ -310,7 +310,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     needs: [{ what: 'failovers', atLeast: 10, of: ['fail over'] }],
     mended: {
       at: '2026-11-23T18:28:49.000Z',
-      what: 'on a busy machine, a gateway that had just started took the old primary, which was back, for the new one until its next check. In two runs that were not kept, it did not find 23 polls and batches and returned three outdated balances. A starting process now waits longer for all servers (0045)',
+      what: 'on a busy machine, a gateway that had just started used the old primary, which was back, until its next check: in two runs that were not kept, it did not find 23 polls and batches and returned three outdated balances. A starting process now waits longer for all servers (0045)',
     },
   },
   {
@@ -362,7 +362,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     says: 'One Idempotency-Key, one poll',
     target: '1,000 keys, each with 100 simultaneous requests, while processes are killed',
     command:
-      '`npm run chaos -- --only keys --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`; full, `packages/storage/test/accept-poll.test.ts`',
+      '`npm run chaos -- --only keys --minutes 5 --kills 1000 --continue docs/proofs/runs.jsonl`; `ATTACKS=full npm test -- --timeout=3400 packages/storage/test/accept-poll.test.ts`',
     covers: [...ASKING, ...LEDGER],
     experiments: ['chaos keys'],
     rate: { failures: ['violations'], of: 'keys' },
@@ -394,7 +394,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     id: 'T38',
     says: 'Rolling restarts go unnoticed',
     target:
-      '0 failed polls and no 5xx answer, over 10 restarts of everything (five processes). Callers have no load balancer: what they send to a gateway while it is away is lost and sent to the other one, and streams continue there. Nothing else is lost',
+      'over 10 restarts of all five processes, no failed poll and no 5xx answer. There is no load balancer: a request that reaches a gateway while it is away is lost and sent to the other one, where streams continue too. Nothing else is lost',
     command: '`npm run chaos -- --only rolling --continue docs/proofs/runs.jsonl`',
     covers: SERVICE,
     experiments: ['chaos rolling'],
@@ -405,7 +405,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
   {
     id: 'batch',
     says: 'A batch of 100,000 rows loses no row, and runs and bills none twice',
-    target: 'under 20 kills of gateways and workers; memory of the gateways stays flat',
+    target: '0 of 100,000 rows, under 20 kills of gateways and workers; memory of the gateways stays flat',
     command:
       '`npm run bench -- --only batch --rows 100000 --kills 20`; `npm run chaos -- --only batches --continue docs/proofs/runs.jsonl`; shorter: `packages/lab/test/chaos-batches.test.ts`',
     covers: [
@@ -429,7 +429,7 @@ export const FAULT_ROWS: readonly ProofRow[] = [
     mended: {
       at: '2026-11-23T11:29:59.000Z',
       of: ['chaos batches'],
-      what: 'a poll was given up after 11 claims, during 49 kills of three workers in three minutes. The plan of the experiment was fixed: as in the others, there is now one more worker, without faults (0054)',
+      what: 'the experiment, not the service: a poll was given up after 11 claims, during 49 kills of three workers in three minutes. As in the others, there is now one more worker, without faults (0054)',
     },
   },
   {

@@ -7,7 +7,7 @@ export const MONEY: readonly ProofRow[] = [
     id: 'T7',
     says: 'The ledger has no drift',
     target: '0 micro-USD over 1,000,000 operations',
-    command: 'full, `packages/storage/test/ledger-model.test.ts` with `TEST_SEED=2026`',
+    command: '`TEST_SEED=2026 ATTACKS=full npm test -- --timeout=3400 packages/storage/test/ledger-model.test.ts`',
     covers: LEDGER,
     ...noneOf('micro-USD of drift', 1_000_000, 'operations'),
   },
@@ -42,8 +42,10 @@ export const MONEY: readonly ProofRow[] = [
   {
     id: 'T11/T12/T17/T18',
     says: 'Payments, payment proofs and nonces count only once; revoked keys never',
-    target: '10,000 deliveries, 10,000 proofs, 10,000 uses, 1,000 nonces x 100',
-    command: 'full, `attacks/repeated-use`, `payments/deposit-attacks`',
+    target:
+      '10,000 events of card payments, 10,000 uses of payment proofs, 1,000 nonces in 100 requests each, 10,000 uses of revoked keys',
+    command:
+      '`ATTACKS=full npm test -- --timeout=3400 apps/gateway/test/attacks/repeated-use.test.ts apps/gateway/test/payments/deposit-attacks.test.ts`',
     covers: ['apps/gateway/src/payments', 'apps/gateway/src/accounts', ...LEDGER],
   },
   {

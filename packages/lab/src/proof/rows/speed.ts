@@ -4,20 +4,20 @@ import { RUNNING, STREAMS } from './paths.ts';
 const BENCH = '`npm run bench`';
 const GATEWAY = ['apps/gateway/src', 'packages/bus/src'];
 
-/** For paths through Postgres or the queue: their wake-ups are not in the reference measurements. */
+/** For paths through Postgres or the queue, where a poll waits for other processes to wake up; baselines do not. */
 const shared = (tried: string) => ({
   tried,
   takes: 'fewer round trips to Postgres and Redis per poll, and a quiet machine to measure it',
 });
-const TRIED = 'see the end of this page for what helped and what had no effect';
+const TRIED = 'what helped and what had no effect is in 0011, 0042 to 0044, 0050 to 0052 and 0058 to 0060';
 
-/** Each is measured beside its reference in one run: H is a "hello" of Fastify (12 us of CPU); `npm run bench` names the others. */
+/** Each is measured beside its baseline in one run: H is a "hello" of Fastify (12 us of CPU); `npm run bench` names the others. */
 export const SPEED: readonly ProofRow[] = [
   {
     id: 'status',
     says: 'Status of a running and of a finished session',
     target:
-      'at least .40 of the rate of a "hello" of Fastify (H) and .70 of that of one that reads a key of Redis (G); at least .55 H. A sixth less counts as met, because machines differ from minute to minute',
+      'running: at least .40 of the rate of a "hello" of Fastify (H) and .70 of that of one that reads a key of Redis (G); finished: at least .55 H. A sixth less counts as met, because machines differ from minute to minute',
     command: BENCH,
     covers: GATEWAY,
     short: shared(TRIED),
@@ -37,8 +37,8 @@ export const SPEED: readonly ProofRow[] = [
     covers: STREAMS,
     short: {
       tried:
-        'one subscription for all streams of a poll. A stream keeps 8.7 kB alive (heap snapshots before and with 1,500 open streams); the rest of the growth is garbage that was not yet collected',
-      takes: 'a smaller young generation; not done, because it costs a loaded gateway 5 % more CPU per poll',
+        'one subscription for all streams of a poll. A stream keeps 8.7 kB alive (heap snapshots); the rest of the growth is garbage that was not yet collected',
+      takes: 'a smaller young generation of V8; not done, because it costs a loaded gateway 5 % more CPU per poll',
     },
   },
   {
@@ -52,19 +52,19 @@ export const SPEED: readonly ProofRow[] = [
   {
     id: 'idle-memory',
     says: 'Memory of an idle gateway, and of a worker with 50 polls',
-    target: 'at most 120 MB, 170 MB',
+    target: 'at most 120 MB and 170 MB',
     command: BENCH,
     covers: [...GATEWAY, 'apps/worker/src'],
     short: {
       tried:
-        'a gateway loads some parts only at their first use (0061): live objects after a collection fell from 25.3 to 21.6 MB, but resident memory did not, because V8 doubles the young generation while routes are registered. Since 2026-11-28 the programs are ASCII, which V8 keeps with one byte for each character: 3 MB less for a gateway, 2.4 MB for a worker',
+        'a gateway loads some parts only at their first use (0061): live objects fell from 25.3 to 21.6 MB, but resident memory did not, because V8 doubles the young generation while routes are registered. Programs in ASCII, which V8 keeps with one byte for each character: 3 MB less for a gateway, 2.4 MB for a worker',
       takes:
         'fewer routes. `--max-semi-space-size=8` gives 125 MB; not done, because it costs gateway and worker 5 % more CPU per poll',
     },
   },
   {
     id: 'redis-per-poll',
-    says: 'Redis per poll',
+    says: 'CPU of Redis for a poll',
     target: 'at most 300 us',
     command: BENCH,
     covers: ['packages/bus/src'],
@@ -78,7 +78,7 @@ export const SPEED: readonly ProofRow[] = [
     covers: [...RUNNING, ...GATEWAY],
     short: {
       tried:
-        'own queue; query plans made once; fewer statements, round trips and writes; grouped accepts, claims and ends; short constraints (0042 to 0044, 0050 to 0052, 0058 to 0060)',
+        'a queue of our own, query plans that are made once, fewer statements, round trips and writes, polls that are accepted, claimed and ended together, shorter constraints (0042 to 0044, 0050 to 0052, 0058 to 0060)',
       takes:
         'open polls in their own table, so that the end of a poll updates no list index; no claims (accept selects an idle worker, and the job contains the poll); grouped accepts of several accounts',
     },
@@ -90,7 +90,7 @@ export const SPEED: readonly ProofRow[] = [
     command: '`npm run bench -- --peer`',
     covers: [...RUNNING, ...GATEWAY],
     short: shared(
-      'jobs are sent to an idle worker, and the changes listed in poll-cpu; almost all of the time is CPU, one process after the other',
+      'jobs that are sent to an idle worker, and what poll-cpu lists. Almost all of the time is CPU, of one process after the other',
     ),
   },
   {
@@ -149,7 +149,8 @@ export const SPEED: readonly ProofRow[] = [
     id: 'pages',
     says: 'First paint at 1.6 Mbit/s, 150 ms latency and a four times slower CPU',
     target: 'under 1 s',
-    command: '`npm test -- apps/gateway/test/pages/pages-look.test.ts` for the sizes',
+    command:
+      'by hand, in a browser with these limits; `npm test -- apps/gateway/test/pages/pages-look.test.ts` checks sizes',
     covers: ['apps/gateway/src/pages'],
   },
   {

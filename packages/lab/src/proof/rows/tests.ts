@@ -3,6 +3,15 @@ import { asPercent } from '../../terminal/table.ts';
 import { LONGER, noneOf, type ProofRow } from '../proof-row.ts';
 import { VOTING } from './paths.ts';
 
+/** Where the newest run says more than that it was short. */
+const SHORT: Readonly<Record<string, ProofRow['short']>> = {
+  'ledger-sql': {
+    tried:
+      'every third mutant, before the newest tests: 18 % survived, in accept_poll and end_poll, for which tests were added since',
+    takes: 'the run again, of all mutants',
+  },
+};
+
 function mutantsOf({ name, files, functions = [], maxSurviving }: Area): ProofRow {
   return {
     id: `T35-${name}`,
@@ -12,7 +21,7 @@ function mutantsOf({ name, files, functions = [], maxSurviving }: Area): ProofRo
     covers: [...files, ...functions.map((sql) => `packages/storage/sql/${sql}.sql`)],
     experiments: [`mutate ${name}`],
     rate: { failures: ['survivors'], of: 'mutants', atMost: maxSurviving },
-    short: { tried: 'a part of the mutants, on two shared cores', takes: LONGER },
+    short: SHORT[name] ?? { tried: 'a part of the mutants, on two shared cores', takes: LONGER },
   };
 }
 
