@@ -24,7 +24,7 @@ export async function openQueueServers(masters: 1 | 3): Promise<QueueServers> {
   const cluster = masters === 1 ? null : await startRedisCluster(options);
   const servers = cluster ? cluster.servers.filter(({ began }) => began === 'master') : [await startRedis(options)];
   const redisUrl = cluster?.url ?? servers[0]!.url;
-  const read = () => servers.map(({ process }) => cpuUs(process.pid) ?? Number.NaN);
+  const read = () => servers.map(({ process }) => cpuUs(process.pid));
   const owned = made.move();
   return {
     masters,
