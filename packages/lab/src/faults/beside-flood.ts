@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleepUnlessAborted } from '../fixture/sleep-unless-aborted.ts';
 import { UNDISTURBED } from '../proxy/link-conditions.ts';
 import { type Load, startLoad } from './caller-load.ts';
 import type { CallersOptions } from './caller-options.ts';
@@ -55,7 +55,7 @@ export function besideFlood({ target, injectors, rounds, seed, ...options }: Flo
   const phases: NeighbourPhase[] = [];
   const loads: Load[] = [];
   const isOver = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined);
+  const pause = (ms: number) => sleepUnlessAborted(ms, signal);
   const started = (load: Load): Load => {
     loads.push(load);
     return load;

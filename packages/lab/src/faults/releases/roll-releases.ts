@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sleepUnlessAborted } from '../../fixture/sleep-unless-aborted.ts';
 import { type Chance, chance } from '../../terminal/chance.ts';
 import type { Fault, Target } from '../fault-kinds.ts';
 import type { Slot } from '../fleet.ts';
@@ -31,7 +32,7 @@ export function rollReleases(target: Target, { from, to, migrate }: Upgrade, see
   async function roll(release: Release): Promise<void> {
     for (const slot of inAnyOrder(fleet.slots, draw)) {
       await replace(slot, release);
-      await pause(draw.whole(...MIXED_MS), signal);
+      await sleepUnlessAborted(draw.whole(...MIXED_MS), signal);
     }
   }
 
@@ -49,15 +50,15 @@ export function rollReleases(target: Target, { from, to, migrate }: Upgrade, see
   }
 
   async function all(): Promise<void> {
-    await pause(ALONE_MS, signal);
+    await sleepUnlessAborted(ALONE_MS, signal);
     await step('migrate', () => migrate(stores.databaseUrl));
-    await pause(ALONE_MS, signal);
+    await sleepUnlessAborted(ALONE_MS, signal);
     for (;;) {
       await step('roll forward', () => roll(to));
-      await pause(ALONE_MS, signal);
+      await sleepUnlessAborted(ALONE_MS, signal);
       if (signal.aborted) return;
       await step('roll back', () => roll(from));
-      await pause(ALONE_MS, signal);
+      await sleepUnlessAborted(ALONE_MS, signal);
     }
   }
 
@@ -75,8 +76,4 @@ export function rollReleases(target: Target, { from, to, migrate }: Upgrade, see
 function inAnyOrder(slots: readonly Slot[], draw: Chance): Slot[] {
   const left = [...slots];
   return slots.map(() => left.splice(draw.whole(0, left.length - 1), 1)[0]!);
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
