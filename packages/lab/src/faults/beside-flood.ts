@@ -44,7 +44,9 @@ export function besideFlood({ target, injectors, callers, kinds, atOnce, rounds,
     inject: (own, over) => injectFaults(injectors, { ...target, signal: over }, own, () => false),
     async repair() {
       for (const link of fleet.links) link.set(UNDISTURBED);
-      await fleet.complete(signal).catch(() => undefined);
+      await fleet.complete(signal).catch((error) => {
+        if (!signal.aborted) throw error;
+      });
     },
   });
   return { ...played, seen: { flooder: flooder!.id, quiet: quiet.map(({ id }) => id), phases } };

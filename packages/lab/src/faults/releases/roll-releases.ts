@@ -38,7 +38,8 @@ export function rollReleases(target: Target, { from, to, migrate }: Upgrade, see
 
   /** Lets the process drain and starts the release in its place, once no kill is being repaired. */
   async function replace(slot: Slot, release: Release): Promise<void> {
-    while (slot.isFaulted || !slot.app) await sleep(50);
+    for (const giveUpAt = performance.now() + COMPLETE_MS; slot.isFaulted || !slot.app; await sleep(50))
+      if (performance.now() > giveUpAt) throw new Error(`${slot.name} got no process within ${COMPLETE_MS / 1_000} s`);
     slot.isFaulted = true;
     slot.release = release;
     const at = Date.now();
@@ -46,7 +47,7 @@ export function rollReleases(target: Target, { from, to, migrate }: Upgrade, see
     const kind = slot.role === 'worker' ? 'term worker' : 'term gateway';
     rolled.push({ kind, target: slot.name, at, until: Date.now(), exit: code });
     slot.isFaulted = false;
-    await fleet.complete(AbortSignal.timeout(COMPLETE_MS));
+    await fleet.complete(undefined, COMPLETE_MS);
   }
 
   async function all(): Promise<void> {
