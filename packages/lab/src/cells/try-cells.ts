@@ -93,7 +93,7 @@ async function move(cells: readonly RunningCell[], { accountId, from, to, n, kil
   let killed = 0;
   for (let i = 0; i < kills; i++) {
     const step = STEPS[(n * kills + i) % STEPS.length]!;
-    const { code } = await runCellsCommand(cells, args, { step, ms: (i % 3) * 4 });
+    const { code } = await runCellsCommand(cells, args, { killAfter: { step, ms: (i % 3) * 4 } });
     if (code === null) killed += 1;
     // The last steps are so short that the command may have ended before the kill.
     else break;
