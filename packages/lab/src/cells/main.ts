@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { progressOn } from '../terminal/progress.ts';
+import { verdictLine } from '../terminal/verdict-line.ts';
 import { tryCells } from './try-cells.ts';
 
 // npm run cells:try: two whole cells behind the shipped router, and an account that moves under load.
@@ -36,13 +37,13 @@ await runCommand(USAGE, async ({ group }) => {
     progress,
   );
   progress.end();
-  if (options.json) process.stdout.write(`${JSON.stringify(tried, null, 2)}\n`);
+  if (options.json) process.stdout.write(`${JSON.stringify({ seed: options.seed, ...tried }, null, 2)}\n`);
   else {
     const lines = [
       ...Object.entries(tried.figures).map(([name, value]) => `${name}: ${value}`),
       `repeated: ${JSON.stringify(tried.repeated)}`,
-      ...tried.problems,
-      tried.holds ? 'everything held' : 'NOT everything held',
+      ...tried.problems.map((problem) => `  wrong: ${problem}`),
+      `seed ${options.seed}: ${verdictLine(tried.holds ? [] : ['the problems above'])}`,
     ];
     process.stdout.write(`${lines.join('\n')}\n`);
   }
