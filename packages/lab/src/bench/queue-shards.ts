@@ -47,7 +47,9 @@ export async function openQueueServers(masters: 1 | 3): Promise<QueueServers> {
         const id = randomBytes(12).toString('hex');
         await bus.enqueuePoll(`ps_${id}`, { tenant: id, place: { rank: 0, isAwaited: false } });
       }
-      await withTimeout(all.promise, LAST_JOBS_MS);
+      await withTimeout(all.promise, LAST_JOBS_MS).catch((cause) => {
+        throw new Error(`the queue ran ${ran} of ${jobs} jobs`, { cause });
+      });
       const { user, system } = process.cpuUsage(begun);
       const masterUs = read().map((us, i) => (us - before[i]!) / jobs);
       await consumer.drain(1_000);
