@@ -116,12 +116,12 @@ function readArguments(argv: readonly string[]) {
   };
 }
 
-await runCommand(USAGE, async ({ group }) => {
+await runCommand(USAGE, async ({ group, signal }) => {
   const argv = process.argv.slice(2);
   const args = readArguments(argv);
   const kept = args.runFile === null ? null : await continueFile(args.runFile, repeatedBy('attack', argv));
   await using servers = await startThrowAwayServers(await group(), process.env);
-  return attack(args, kept, servers);
+  return attack(args, kept, servers, signal);
 });
 
 /** A smaller run proves less, however often it is repeated, so it counts as another experiment. */
@@ -134,11 +134,13 @@ async function attack(
   { only, sizes, json }: ReturnType<typeof readArguments>,
   kept: RunFile | null,
   servers: Servers,
+  signal: AbortSignal,
 ): Promise<number> {
   const progress = progressOn(process.stderr);
   const report: Record<string, object> = {};
   const broken: string[] = [];
   for (const name of only) {
+    signal.throwIfAborted();
     await using target = await openAttackTarget(servers, SETTINGS[name]);
     const made = await { ...ATTACKS, ...BY_NAME }[name]!(target, sizes, progress);
     progress.end();

@@ -17,7 +17,7 @@ const USAGE = `usage: npm run cells:try -- [--moves N] [--kills N] [--callers N]
 Two Postgres, two Redis and an nginx are started for it and gone afterwards.
 `;
 
-await runCommand(USAGE, async ({ group }) => {
+await runCommand(USAGE, async ({ group, signal }) => {
   const options = parseOptions(process.argv.slice(2), {
     moves: { type: 'string', default: '6' },
     kills: { type: 'string', default: '6' },
@@ -34,7 +34,7 @@ await runCommand(USAGE, async ({ group }) => {
       callersPerAccount: wholeNumber('--callers', options.callers, 1, 50),
       seed: options.seed,
     },
-    progress,
+    { progress, signal },
   );
   progress.end();
   if (options.json) process.stdout.write(`${JSON.stringify({ seed: options.seed, ...tried }, null, 2)}\n`);
