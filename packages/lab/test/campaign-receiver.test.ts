@@ -4,7 +4,7 @@ import { chance } from '../src/terminal/chance.ts';
 
 // The receiver of a campaign's webhooks: what it refuses the first time, it takes the second time.
 
-const usual = chance(1);
+const usual = chance('receiver');
 const withChances = (...outcomes: boolean[]) => ({ ...usual, happens: () => outcomes.shift() ?? false });
 
 const send = (url: string, id: string) =>
