@@ -28,8 +28,16 @@ t.test('rows are chosen by name, long ones only by name', async (t) => {
   );
   t.notOk(readArguments([]).rows.some(({ long }) => long));
   t.equal(readArguments(['--', '--windows', '7', '--json']).windows, 7);
-  for (const wrong of [['--only', 'nothing'], ['--windows', '0'], ['--window-ms', 'x'], ['--what']])
-    t.throws(() => readArguments(wrong), { message: /there is no row|is a whole number|Unknown option/ });
+  for (const wrong of [
+    ['--only', 'nothing'],
+    ['--windows', '0'],
+    ['--window-ms', 'x'],
+    ['--what'],
+    ['--peer', '--only', 'life'],
+  ])
+    t.throws(() => readArguments(wrong), {
+      message: /there is no row|is a whole number|Unknown option|give no --only/,
+    });
   t.equal(new Set(ROWS.map(({ id }) => id)).size, ROWS.length);
 });
 

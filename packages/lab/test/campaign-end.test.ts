@@ -1,7 +1,8 @@
 import t from 'tap';
 import { isEnough, planIsOver } from '../src/faults/campaign-end.ts';
 import type { Fault } from '../src/faults/fault-kinds.ts';
-import { PLANS, type Plan } from '../src/faults/plans.ts';
+import type { Plan } from '../src/faults/plan.ts';
+import { PLANS } from '../src/faults/plans.ts';
 
 // A campaign that is about a fault ends with it, not before: how soon it finds a target depends on the machine.
 

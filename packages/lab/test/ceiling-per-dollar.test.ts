@@ -2,8 +2,8 @@ import { loadPanels, type Model } from '@eloquentpoll/models/panels';
 import { pollState, withVote } from '@eloquentpoll/polls';
 import { decide, launched, shuffled } from '@eloquentpoll/voting';
 import t from 'tap';
-import { type PresetName, priceFactor } from '../src/day/voting-panel.ts';
 import { fixtureSpec } from '../src/fixture/polls.ts';
+import { type PresetName, priceFactor } from '../src/fixture/voting-panel.ts';
 import { chance } from '../src/terminal/chance.ts';
 
 // A call that a stop aborts counts with its maximum at the ceiling of provider spend, and its caller pays nothing for it.

@@ -14,4 +14,6 @@ t.test('the whole service under faults, for a moment', async (t) => {
 
 t.test('a mistake in its settings is one sentence, and starts nothing', async (t) => {
   t.match(await runChaos('--only', 'tea'), { code: 2, stderr: /there is no experiment "tea"/ });
+  const recorded = await runChaos('--only', 'keys,workers', '--record', '/dev/null');
+  t.match(recorded, { code: 2, stderr: /--record takes one experiment/ });
 });

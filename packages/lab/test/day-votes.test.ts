@@ -10,9 +10,9 @@ import { type ChargedAnswer, judgeVotes, type ProviderCall } from '../src/day/ju
 import { openProviderRecord, type RecordedAnswer } from '../src/day/provider-record.ts';
 import { openReceiver } from '../src/day/receiver.ts';
 import { recordQuestions } from '../src/day/recorded-questions.ts';
-import { marginProblems, presetPanel, priceFactor } from '../src/day/voting-panel.ts';
 import type { DayWorld } from '../src/day/world.ts';
 import { optionDigest } from '../src/fixture/election.ts';
+import { marginProblems, presetPanel, priceFactor } from '../src/fixture/voting-panel.ts';
 import { chance } from '../src/terminal/chance.ts';
 
 // What the day's judge makes of failed votes, prices and missing results: each lie is noticed.

@@ -17,9 +17,9 @@ import { openReceiver } from '../src/day/receiver.ts';
 import { recordQuestions } from '../src/day/recorded-questions.ts';
 import type { DaySample } from '../src/day/timeline.ts';
 import { boundsOfDay } from '../src/day/verdict.ts';
-import { namedPanel } from '../src/day/voting-panel.ts';
 import { runExperiment } from '../src/fixture/experiment.ts';
 import { surelyGrew } from '../src/fixture/linear-fit.ts';
+import { namedPanel } from '../src/fixture/voting-panel.ts';
 import { silent } from '../src/terminal/progress.ts';
 
 // slow: 9 s

@@ -3,6 +3,7 @@ import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { balanceOf, checkLedger, createAccount, creditAccount, FREE_POOL } from '@eloquentpoll/storage';
 import { createFundedAccount, insertApiKey } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
+import { sleepUnlessAborted } from '../fixture/sleep-unless-aborted.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
 import { type Answer, askFree, askHonestly, askPaid, type Post, poster } from './abuse-callers.ts';
@@ -185,7 +186,7 @@ function watch({ stores }: AttackTarget, honestId: string) {
   const looking = (async () => {
     while (!stop.signal.aborted) {
       note(await readMoney(stores, honestId));
-      await sleep(LOOK_EVERY_MS, undefined, { signal: stop.signal }).catch(() => {});
+      await sleepUnlessAborted(LOOK_EVERY_MS, stop.signal);
     }
   })();
   return {

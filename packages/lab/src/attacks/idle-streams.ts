@@ -59,7 +59,7 @@ export async function idleStreams(
     counts: { streams: sockets.length, 'subscriptions left': left, 'failed requests beside them': during.failed },
     holds: sockets.length === streams && bytes <= MAX_BYTES && freed && left === 0 && during.failed === 0,
     lines: [
-      `${sockets.length} idle streams: ${(bytes / 1_000).toFixed(1)} kB of RSS each (at most ${MAX_BYTES / 1_024} KB), opened ${figures.opened_per_s} a second`,
+      `${sockets.length} idle streams: ${(bytes / 1_000).toFixed(1)} kB of RSS each (at most ${(MAX_BYTES / 1_000).toFixed(1)} kB), opened ${figures.opened_per_s} a second`,
       `${watched} subscriptions while they listen, ${left} when they have gone`,
       `creating a session: p99 ${before.p99Ms} ms before, ${during.p99Ms} ms beside them (${(during.p99Ms / before.p99Ms).toFixed(2)} times)`,
     ],

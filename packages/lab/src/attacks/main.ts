@@ -4,6 +4,7 @@ import type { Servers } from '../fixture/stores.ts';
 import { continueFile, type RunFile, repeatedBy } from '../proof/continued.ts';
 import { names, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { type ProgressLine, progressOn } from '../terminal/progress.ts';
+import { verdictLine } from '../terminal/verdict-line.ts';
 import { ABUSE_SETTINGS, abuseModels } from './abuse.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
 import { type AttackTarget, openAttackTarget } from './attack-target.ts';
@@ -115,12 +116,12 @@ function readArguments(argv: readonly string[]) {
   };
 }
 
-await runCommand(USAGE, async ({ group }) => {
+await runCommand(USAGE, async ({ group, signal }) => {
   const argv = process.argv.slice(2);
   const args = readArguments(argv);
   const kept = args.runFile === null ? null : await continueFile(args.runFile, repeatedBy('attack', argv));
   await using servers = await startThrowAwayServers(await group(), process.env);
-  return attack(args, kept, servers);
+  return attack(args, kept, servers, signal);
 });
 
 /** A smaller run proves less, however often it is repeated, so it counts as another experiment. */
@@ -133,24 +134,28 @@ async function attack(
   { only, sizes, json }: ReturnType<typeof readArguments>,
   kept: RunFile | null,
   servers: Servers,
+  signal: AbortSignal,
 ): Promise<number> {
   const progress = progressOn(process.stderr);
   const report: Record<string, object> = {};
-  let holds = true;
+  const broken: string[] = [];
   for (const name of only) {
+    signal.throwIfAborted();
     await using target = await openAttackTarget(servers, SETTINGS[name]);
     const made = await { ...ATTACKS, ...BY_NAME }[name]!(target, sizes, progress);
     progress.end();
     report[name] = { holds: made.holds, ...made.figures };
-    holds &&= made.holds;
+    if (!made.holds) broken.push(name);
     const { counts, lines } = made;
     const sums = await kept?.add({
       ...{ experiment: experimentOf(name, sizes), seed: null, holds: made.holds, counts },
       ...{ figure: lines[0]!, note: lines.slice(1).join('; ') },
     });
-    if (!json)
-      process.stdout.write(`${[...made.lines, ...(sums ?? []), made.holds ? 'held' : 'did NOT hold'].join('\n')}\n\n`);
+    const verdict = `${name}: ${made.holds ? 'held' : 'did NOT hold'}`;
+    if (!json) process.stdout.write(`${[...lines, ...(sums ?? []), verdict].join('\n')}\n\n`);
   }
+  const holds = broken.length === 0;
   if (json) process.stdout.write(`${JSON.stringify({ holds, ...report }, null, 2)}\n`);
+  else process.stdout.write(`${verdictLine(broken)}\n`);
   return holds ? 0 : 1;
 }

@@ -4,10 +4,10 @@ import { connect } from 'node:net';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { requestsWithinRequests } from '@eloquentpoll/testkit/fakes/requests-within-requests';
 import { startModule } from '../fixture/modules.ts';
+import { infraFile, type Nginx, startNginx } from '../fixture/nginx-process.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
 import type { AttackTarget } from './attack-target.ts';
-import { infraFile, type Nginx, startNginx } from './nginx-process.ts';
 
 // nginx between clients and the gateway, with the shipped configuration: both must parse the same bytes the same way,
 // only the peer address may identify a client, and events must arrive as they happen.

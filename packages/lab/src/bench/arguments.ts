@@ -1,4 +1,4 @@
-import { names, parseOptions, wholeNumber } from '../terminal/command.ts';
+import { names, parseOptions, UsageError, wholeNumber } from '../terminal/command.ts';
 import { ROWS } from './rows.ts';
 
 export const USAGE = `usage: npm run bench -- [--only ROWS | --peer] [--windows N] [--window-ms N] [--minutes N]
@@ -30,6 +30,7 @@ export function readArguments(argv: readonly string[]) {
     durable: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   });
+  if (options.peer && options.only !== undefined) throw new UsageError('--peer is a row of its own: give no --only');
   const ids = ROWS.map(({ id }) => id);
   const chosen = options.peer ? 'peer' : options.only;
   const only = chosen === undefined ? null : names('row', chosen, ids);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuUs } from '../fixture/process-cpu.ts';
+import { totalCpuUs } from '../fixture/process-cpu.ts';
 import type { Bench } from './bench.ts';
 import { openedPolls } from './opened-polls.ts';
 
@@ -33,7 +33,11 @@ export async function backlogCosts(bench: Bench, workers: readonly WorkerProcess
   } finally {
     signal('SIGCONT');
   }
-  const read = () => [...workers.map(({ pid }) => cpuUs(pid)), bench.redisCpu(), bench.postgresCpu()].map(Number);
+  const read = () => ({
+    worker: totalCpuUs(workers.map(({ pid }) => pid)),
+    redis: bench.redisCpu(),
+    postgres: bench.postgresCpu(),
+  });
   const [before, begun] = [read(), performance.now()];
   for (let left = ids.length; left > 0; ) {
     await sleep(LOOK_EVERY_MS);
@@ -45,12 +49,11 @@ export async function backlogCosts(bench: Bench, workers: readonly WorkerProcess
     left = row!.left;
   }
   const wallUs = (performance.now() - begun) * 1_000;
-  const spent = read().map((us, i) => (us - before[i]!) / ids.length);
-  const [redis, postgres] = spent.splice(-2);
+  const after = read();
   return {
-    worker: spent.reduce((sum, us) => sum + us, 0),
-    redis: redis!,
-    postgres: postgres!,
+    worker: (after.worker - before.worker) / ids.length,
+    redis: (after.redis - before.redis) / ids.length,
+    postgres: (after.postgres - before.postgres) / ids.length,
     wall: wallUs / ids.length,
   };
 }

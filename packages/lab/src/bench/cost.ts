@@ -29,7 +29,7 @@ export async function costPerAnswer(asked: MeasuredTarget, ms: number): Promise<
   for (let more = 0; load.answered === begun.answered && more < MAX_MORE; more++) await sleep(WARM_UP_MS);
   const answered = load.answered - begun.answered;
   const wallUs = (performance.now() - begun.at) * 1_000;
-  const cpu = (cpuUs(pid) ?? Number.NaN) - (begun.cpu ?? Number.NaN);
+  const cpu = cpuUs(pid) - begun.cpu;
   const bad = [...load.statuses].filter(([found]) => found !== status);
   if (bad.length > 0)
     throw new Error(`expected ${status}, got ${bad.map(([found, n]) => `${n} x ${found}`).join(', ')}`);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { openBus } from '@eloquentpoll/bus';
+import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import { startRedis } from '@eloquentpoll/services/redis';
 import { startRedisCluster } from '@eloquentpoll/services/redis-cluster';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
@@ -15,6 +16,8 @@ export interface QueueServers extends AsyncDisposable {
 }
 
 const CONCURRENCY = 50;
+/** How long jobs that have been added may wait for the end of the last one. */
+const LAST_JOBS_MS = 60_000;
 const PASSWORD = 'bench';
 
 export async function openQueueServers(masters: 1 | 3): Promise<QueueServers> {
@@ -24,7 +27,7 @@ export async function openQueueServers(masters: 1 | 3): Promise<QueueServers> {
   const cluster = masters === 1 ? null : await startRedisCluster(options);
   const servers = cluster ? cluster.servers.filter(({ began }) => began === 'master') : [await startRedis(options)];
   const redisUrl = cluster?.url ?? servers[0]!.url;
-  const read = () => servers.map(({ process }) => cpuUs(process.pid) ?? Number.NaN);
+  const read = () => servers.map(({ process }) => cpuUs(process.pid));
   const owned = made.move();
   return {
     masters,
@@ -44,7 +47,9 @@ export async function openQueueServers(masters: 1 | 3): Promise<QueueServers> {
         const id = randomBytes(12).toString('hex');
         await bus.enqueuePoll(`ps_${id}`, { tenant: id, place: { rank: 0, isAwaited: false } });
       }
-      await all.promise;
+      await withTimeout(all.promise, LAST_JOBS_MS).catch((cause) => {
+        throw new Error(`the queue ran ${ran} of ${jobs} jobs`, { cause });
+      });
       const { user, system } = process.cpuUsage(begun);
       const masterUs = read().map((us, i) => (us - before[i]!) / jobs);
       await consumer.drain(1_000);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { progressOn } from '../terminal/progress.ts';
+import { verdictLine } from '../terminal/verdict-line.ts';
 import { tryCells } from './try-cells.ts';
 
 // npm run cells:try: two whole cells behind the shipped router, and an account that moves under load.
@@ -16,7 +17,7 @@ const USAGE = `usage: npm run cells:try -- [--moves N] [--kills N] [--callers N]
 Two Postgres, two Redis and an nginx are started for it and gone afterwards.
 `;
 
-await runCommand(USAGE, async ({ group }) => {
+await runCommand(USAGE, async ({ group, signal }) => {
   const options = parseOptions(process.argv.slice(2), {
     moves: { type: 'string', default: '6' },
     kills: { type: 'string', default: '6' },
@@ -33,16 +34,16 @@ await runCommand(USAGE, async ({ group }) => {
       callersPerAccount: wholeNumber('--callers', options.callers, 1, 50),
       seed: options.seed,
     },
-    progress,
+    { progress, signal },
   );
   progress.end();
-  if (options.json) process.stdout.write(`${JSON.stringify(tried, null, 2)}\n`);
+  if (options.json) process.stdout.write(`${JSON.stringify({ seed: options.seed, ...tried }, null, 2)}\n`);
   else {
     const lines = [
       ...Object.entries(tried.figures).map(([name, value]) => `${name}: ${value}`),
       `repeated: ${JSON.stringify(tried.repeated)}`,
-      ...tried.problems,
-      tried.holds ? 'everything held' : 'NOT everything held',
+      ...tried.problems.map((problem) => `  wrong: ${problem}`),
+      `seed ${options.seed}: ${verdictLine(tried.holds ? [] : ['the problems above'])}`,
     ];
     process.stdout.write(`${lines.join('\n')}\n`);
   }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { infraFile, type Nginx, startNginx } from '../attacks/nginx-process.ts';
+import { infraFile, type Nginx, startNginx } from '../fixture/nginx-process.ts';
 
 // infra/cells/router.conf in front of two cells of this machine, with maps of their own.
 

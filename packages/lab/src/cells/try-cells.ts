@@ -32,7 +32,11 @@ export interface CellsTrial {
 
 const BETWEEN_MS = 1_500;
 
-export async function tryCells(group: ProcessGroup, trial: CellsTrial, progress: ProgressLine): Promise<CellsTried> {
+export async function tryCells(
+  group: ProcessGroup,
+  trial: CellsTrial,
+  { progress, signal }: { progress: ProgressLine; signal: AbortSignal },
+): Promise<CellsTried> {
   await using made = new AsyncDisposableStack();
   const { cells } = made.use(await startTwoCells(group, trial.seed));
   const ports = [cells[0].port, cells[1].port] as const;
@@ -46,6 +50,7 @@ export async function tryCells(group: ProcessGroup, trial: CellsTrial, progress:
   try {
     await sleep(BETWEEN_MS);
     for (let n = 0; n < trial.moves; n++) {
+      signal.throwIfAborted();
       const [from, to] = n % 2 === 0 ? cells : ([cells[1], cells[0]] as const);
       progress.show(`move ${n + 1} of ${trial.moves}, from cell ${from.name} to ${to.name}`);
       moves.push(await move(cells, { accountId: moved.accountId, from, to, n, kills: trial.killsPerMove }));
@@ -93,7 +98,7 @@ async function move(cells: readonly RunningCell[], { accountId, from, to, n, kil
   let killed = 0;
   for (let i = 0; i < kills; i++) {
     const step = STEPS[(n * kills + i) % STEPS.length]!;
-    const { code } = await runCellsCommand(cells, args, { step, ms: (i % 3) * 4 });
+    const { code } = await runCellsCommand(cells, args, { killAfter: { step, ms: (i % 3) * 4 } });
     if (code === null) killed += 1;
     // The last steps are so short that the command may have ended before the kill.
     else break;

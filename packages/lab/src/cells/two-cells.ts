@@ -3,6 +3,7 @@ import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
 import { KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
+import { NO_RATE_LIMITS } from '../fixture/no-rate-limits.ts';
 import { startSimulator } from '../fixture/simulators.ts';
 import { openStores, type Stores } from '../fixture/stores.ts';
 
@@ -18,13 +19,12 @@ export interface TwoCells extends AsyncDisposable {
   readonly cells: readonly [RunningCell, RunningCell];
 }
 
-const NO_LIMIT = '100000000/60';
 const GATEWAY = {
   BASE_URL: 'http://localhost:8080',
   PORT: '0',
   TRUST_PROXY: '127.0.0.1/32',
   STREAMS_PER_ACCOUNT: '1000000',
-  RATE_LIMITS: ['poll', 'free_poll', 'session', 'account', 'read'].map((name) => `${name}=${NO_LIMIT}`).join(','),
+  RATE_LIMITS: NO_RATE_LIMITS,
 };
 
 export async function startTwoCells(group: ProcessGroup, seed: string): Promise<TwoCells> {

@@ -4,7 +4,7 @@ import { type BoundOfDay, requestsOf } from './verdict.ts';
 
 /** Counts that can be added up over runs. */
 export function countsOfDay(
-  day: LivedDay,
+  day: Pick<LivedDay, 'diary' | 'end' | 'plan'>,
   alarms: AlarmsOfDay | null,
   bounds: readonly BoundOfDay[],
 ): Record<string, number> {

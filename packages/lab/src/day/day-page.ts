@@ -6,7 +6,7 @@ import { type BoundOfDay, requestsOf } from './verdict.ts';
 // Writes docs/day.md: what the newest full run was, what it found, and how to repeat it.
 
 export interface DayPage {
-  day: LivedDay;
+  day: Pick<LivedDay, 'plan' | 'startedAt' | 'end' | 'diary'>;
   bounds: readonly BoundOfDay[];
   command: string;
   revision: string | null;
@@ -67,7 +67,7 @@ export function stoppedLines({ end }: Pick<LivedDay, 'end'>): string[] {
   return tableLines(['panel', 'lane', 'polls', 'charged, USD', 'of it aborted', 'share'], rows, [0, 1]);
 }
 
-export function wayLines({ diary }: LivedDay): string[] {
+export function wayLines({ diary }: Pick<LivedDay, 'diary'>): string[] {
   const rows = [...diary.ways]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, { times, judged, statuses }]) => [

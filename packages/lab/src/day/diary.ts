@@ -15,7 +15,7 @@ export class Diary {
   readonly ways = new Map<string, WayFigures>();
   readonly wrong: string[] = [];
   wrongCount = 0;
-  /** Answers 503 with Retry-After. */
+  /** Answers that name a wait of seconds at most, and answers that were cut off and may be asked for again. */
   refusedCount = 0;
   readonly refused: string[] = [];
   votes = 0;

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { electionFaults, electionIn, isPartialAndCertain } from '../fixture/election.ts';
+import type { VotingPanel } from '../fixture/voting-panel.ts';
 import type { AskedQuestion, RecordedQuestions } from './recorded-questions.ts';
-import type { VotingPanel } from './voting-panel.ts';
 
 // Checks an answer using only the recorded votes, the requested panel and the published rules. Whether a failed vote
 // had to fail, and what each vote costs, is checked with the provider's record.

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openBus } from '@eloquentpoll/bus';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import pg from 'pg';
+import { marginProblems } from '../fixture/voting-panel.ts';
 import { chance } from '../terminal/chance.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { openPersonInBrowser } from './activities/browser.ts';
@@ -16,7 +17,6 @@ import { recordQuestions } from './recorded-questions.ts';
 import { runHours } from './run-hours.ts';
 import { type DayServers, type DayService, startDayService } from './service.ts';
 import { type DaySample, openTimeline, type Query } from './timeline.ts';
-import { marginProblems } from './voting-panel.ts';
 import type { DayWorld } from './world.ts';
 
 // A day of the whole service, compressed into minutes: users come and go by the hour, every answer is checked, and

@@ -8,6 +8,7 @@ import { continueFile, repeatedBy } from '../proof/continued.ts';
 import { presentRevision } from '../proof/revisions.ts';
 import { number, parseOptions, runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
+import { verdictLine } from '../terminal/verdict-line.ts';
 import { type AlarmsOfDay, readAlarms } from './alarms.ts';
 import { readBoard } from './board-panels.ts';
 import { countsOfDay } from './counts-of-day.ts';
@@ -95,8 +96,10 @@ await runCommand(USAGE, async ({ group, signal }) => {
   else {
     const lines = bounds.map(({ says, found, holds }) => `${holds ? 'held  ' : 'BROKEN'}  ${says}: ${found}`);
     const wrong = day.diary.wrong.map((problem) => `  wrong: ${problem}`);
+    const broken = bounds.filter((bound) => !bound.holds).map(({ says }) => says);
+    const verdict = `seed ${seed}: ${verdictLine(broken)}`;
     process.stdout.write(
-      `${[...wayLines(day), '', ...stoppedLines(day), '', ...lines, ...wrong, '', ...(sums ?? [])].join('\n')}\n`,
+      `${[...wayLines(day), '', ...stoppedLines(day), '', ...lines, ...wrong, '', ...(sums ?? []), verdict].join('\n')}\n`,
     );
   }
   return holds ? 0 : 1;

@@ -1,6 +1,5 @@
-import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { processStat } from '../fixture/process-cpu.ts';
+import { allPids, processStat } from '../fixture/process-cpu.ts';
 
 /** The share of the machine's CPU that this process and its descendants used since the last call, from 0 to 1. */
 export function ownShare(): () => number {
@@ -19,11 +18,8 @@ const TICKS_PER_S = 100;
 
 /** CPU ticks of a process, its descendants, and those descendants that have ended. */
 function ticksOfFamily(root: number): number {
-  const pids = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
   const all = new Map(
-    pids.flatMap((pid) => {
+    allPids().flatMap((pid) => {
       const stat = processStat(pid);
       return stat ? [[pid, { parent: stat.parent, ticks: stat.ownTicks + stat.endedTicks }] as const] : [];
     }),

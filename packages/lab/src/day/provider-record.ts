@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
+import { sleepUnlessAborted } from '../fixture/sleep-unless-aborted.ts';
 import type { Diary } from './diary.ts';
 import { type ChargedAnswer, judgeVotes, type ProviderCall } from './judge-votes.ts';
 
@@ -27,7 +28,7 @@ const READ_EVERY_MS = 2_000;
 export async function followRecord(record: ProviderRecord, diary: Diary, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await record.read().catch((error: unknown) => diary.note(`the provider's record was not read: ${String(error)}`));
-    await sleep(READ_EVERY_MS, null, { signal }).catch(() => {});
+    await sleepUnlessAborted(READ_EVERY_MS, signal);
   }
 }
 

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
+import { openLoopbackServer } from '../fixture/open-loopback-server.ts';
 import type { Diary } from './diary.ts';
 
 // Receives webhooks, checks each signature independently of our code, and tracks which expected messages arrived. An
@@ -42,11 +42,9 @@ export async function openReceiver(diary: Diary, maxUnproven = MAX_UNPROVEN): Pr
   const unproven: WebhookArrival[] = [];
   let repeated = 0;
 
-  async function receive(request: IncomingMessage): Promise<void> {
-    const arrival = await readArrival(request);
-    if (isProven(arrival)) return accept(arrival);
-    unproven.push(arrival);
-    if (unproven.length > maxUnproven) refuse(unproven.shift()!);
+  function receive(arrival: WebhookArrival): void {
+    if (isProven(arrival)) accept(arrival);
+    else if (unproven.push(arrival) > maxUnproven) refuse(unproven.shift()!);
   }
 
   function isProven(arrival: WebhookArrival): boolean {
@@ -70,18 +68,14 @@ export async function openReceiver(diary: Diary, maxUnproven = MAX_UNPROVEN): Pr
       else unproven.push(arrival);
   }
 
-  const server = createServer((request, response) => {
-    receive(request).then(
-      () => response.end('ok'),
-      () => response.destroy(),
-    );
+  const server = await openLoopbackServer(({ request, body, response }) => {
+    receive(arrivalOf(request, body));
+    response.end('ok');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
   return {
     learnSecret,
     settle: () => unproven.splice(0).forEach(refuse),
-    urlFor: (owner) => `http://127.0.0.1:${port}/${owner}`,
+    urlFor: (owner) => `${server.origin}/${owner}`,
     expectPoll: (sessionId) => void expected.add(sessionId),
     figures: () => ({
       received: messages.size,
@@ -89,17 +83,11 @@ export async function openReceiver(diary: Diary, maxUnproven = MAX_UNPROVEN): Pr
       expected: expected.size,
       missing: [...expected].filter((sessionId) => !ended.has(sessionId)),
     }),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
-async function readArrival(request: IncomingMessage): Promise<WebhookArrival> {
-  let body = '';
-  for await (const chunk of request.setEncoding('utf8')) body += chunk;
-  const { headers, url = '/' } = request;
+function arrivalOf({ headers, url = '/' }: IncomingMessage, body: string): WebhookArrival {
   const id = String(headers['webhook-id']);
   return {
     id,

@@ -78,8 +78,9 @@ export function openTimeline({ service, query, bus, diary }: TimelineOptions): T
   const samples: DaySample[] = [];
   const cpuBefore = new Map<string, { us: number; at: number }>();
 
-  function coresOf(name: string, us: number | null): number {
-    const now = { us: us ?? 0, at: performance.now() };
+  /** 0 for a process that has ended. */
+  function coresOf(name: string, us: number): number {
+    const now = { us: us || 0, at: performance.now() };
     const before = cpuBefore.get(name) ?? now;
     cpuBefore.set(name, now);
     return now.at === before.at ? 0 : (now.us - before.us) / 1_000 / (now.at - before.at);

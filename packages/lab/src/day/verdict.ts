@@ -69,7 +69,7 @@ function answers({ diary, end }: LivedDay): BoundOfDay[] {
       holds: votes > 0 && unheardCount <= Math.max(MAX_UNHEARD * votes, FEW_UNHEARD),
     },
     {
-      says: `at most ${percent(MAX_REFUSED)} of all requests are refused for a moment (503 with Retry-After), none for longer`,
+      says: `at most ${percent(MAX_REFUSED)} of all requests are refused for a moment, none for longer`,
       found: `${withCommas(diary.refusedCount)} of ${withCommas(requestsOf({ diary }))}${diary.refusedCount > 0 ? `: ${diary.refused.slice(0, 3).join('; ')}` : ''}`,
       holds: diary.refusedCount <= MAX_REFUSED * requestsOf({ diary }),
     },

@@ -1,4 +1,5 @@
 import { Value } from '@sinclair/typebox/value';
+import type { PresetName } from '../fixture/voting-panel.ts';
 import type { Chance } from '../terminal/chance.ts';
 import type { SendCall } from './call.ts';
 import { type DayUser, inMicroUsd, remember } from './day-user.ts';
@@ -7,7 +8,6 @@ import { JudgedAnswer, type PollOfDay, problemsOf } from './judge-answer.ts';
 import type { ProviderRecord } from './provider-record.ts';
 import type { Receiver } from './receiver.ts';
 import type { AskedQuestion, RecordedQuestions } from './recorded-questions.ts';
-import type { PresetName } from './voting-panel.ts';
 
 /** Everything that the activities of users need. */
 export interface DayWorld {

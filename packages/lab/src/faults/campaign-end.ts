@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from './fault-kinds.ts';
 import { isProcessKill } from './fault-traits.ts';
-import type { Plan } from './plans.ts';
+import type { Plan } from './plan.ts';
 
 // On a busy machine everything takes longer, so a short campaign could end before its own fault has found a target.
 

@@ -26,7 +26,7 @@ import { type CampaignHistory, readCampaignHistory } from './history.ts';
 import { injectFaults } from './inject-faults.ts';
 import { observe } from './observer.ts';
 import { type Attempt, type Recorder, recorder } from './operations.ts';
-import type { Plan } from './plans.ts';
+import type { Plan } from './plan.ts';
 import type { PostgresReplica } from './postgres-replica.ts';
 import { openPromised, PROMISED_ENV } from './promised.ts';
 import { startClientCalls } from './releases/client-calls.ts';

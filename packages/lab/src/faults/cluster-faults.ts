@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterServer, RedisCluster } from '@eloquentpoll/services/redis-cluster';
+import { sleepUnlessAborted } from '../fixture/sleep-unless-aborted.ts';
 import type { Chance } from '../terminal/chance.ts';
 import type { ClusterNetwork } from './cluster-network.ts';
 import { type ClusterMaster, endMoves, mastersNow, onServer, servedAgainMs } from './cluster-servers.ts';
@@ -91,11 +91,7 @@ export const CLUSTER_FAULTS = {
 function onCluster(fault: (struck: Struck) => ReturnType<Inject>): Inject {
   return async ({ cluster, stores, signal }, chance) => {
     if (!cluster) return null;
-    const pause = (low: number, high: number) =>
-      sleep(chance.whole(low, high), undefined, { signal }).then(
-        () => {},
-        () => {},
-      );
+    const pause = (low: number, high: number) => sleepUnlessAborted(chance.whole(low, high), signal);
     return fault({ ...cluster, chance, prefix: stores.redisPrefix, pause });
   };
 }

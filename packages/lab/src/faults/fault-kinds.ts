@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { queryOnce } from '@eloquentpoll/services/databases';
 import type { RestartableServer, RestartableServers } from '@eloquentpoll/services/restartable';
+import { sleepUnlessAborted } from '../fixture/sleep-unless-aborted.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { FaultProxy } from '../proxy/fault-proxy.ts';
 import { type LinkConditions, UNDISTURBED } from '../proxy/link-conditions.ts';
@@ -72,7 +72,7 @@ export const FAULTS = {
     if (!failover) return null;
     const at = await failover.failOver();
     const promotedMs = Date.now() - at;
-    await pause(chance.whole(1_000, 2_000), signal);
+    await sleepUnlessAborted(chance.whole(1_000, 2_000), signal);
     await failover.reviveOld();
     return { target: 'postgres', at, promotedMs };
   },
@@ -82,14 +82,14 @@ export const FAULTS = {
   'pause standby': async ({ replica, signal }, chance) => {
     if (!replica) return null;
     await queryOnce(replica.server.url, 'select pg_wal_replay_pause()');
-    await pause(chance.whole(1_000, 12_000), signal);
+    await sleepUnlessAborted(chance.whole(1_000, 12_000), signal);
     await queryOnce(replica.server.url, 'select pg_wal_replay_resume()');
     return { target: 'standby' };
   },
   'disk full': async ({ servers: { disk }, signal }, chance) => {
     if (!disk) return null;
     await disk.fill();
-    await pause(chance.whole(1_000, 4_000), signal);
+    await sleepUnlessAborted(chance.whole(1_000, 4_000), signal);
     await disk.free();
     return { target: 'postgres' };
   },
@@ -107,7 +107,7 @@ export const FAULTS = {
     const link = chance.pick(fleet.links);
     link.halfOpen();
     // Ended by the timeout of the near end, or by this pause.
-    await pause(chance.whole(3_000, 15_000), signal);
+    await sleepUnlessAborted(chance.whole(3_000, 15_000), signal);
     link.reset();
     return { target: link.name };
   },
@@ -172,7 +172,7 @@ function stop(role: Role, [low, high]: readonly [number, number]): Inject {
     onSlot(target, role, chance, async (slot) => {
       const app = slot.app!;
       app.signal('SIGSTOP');
-      await pause(chance.whole(low, high), target.signal);
+      await sleepUnlessAborted(chance.whole(low, high), target.signal);
       app.signal('SIGCONT');
       return { target: slot.name, worker: workerOf(slot) };
     });
@@ -186,7 +186,7 @@ async function bounce(
   empty = false,
 ): Promise<Effect> {
   await server.kill(how);
-  await pause(chance.whole(0, 4_000), signal);
+  await sleepUnlessAborted(chance.whole(0, 4_000), signal);
   await server.start({ empty });
   return { target: new URL(server.url).protocol.slice(0, -1) };
 }
@@ -196,13 +196,8 @@ function disturbedLink(make: (chance: Chance) => LinkConditions, cut = false): I
     const link: FaultProxy = chance.pick(fleet.links);
     link.set(make(chance));
     if (cut) link.reset();
-    await pause(chance.whole(1_000, 9_000), signal);
+    await sleepUnlessAborted(chance.whole(1_000, 9_000), signal);
     link.set(UNDISTURBED);
     return { target: link.name };
   };
-}
-
-/** Ends early when the campaign ends. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -9,6 +9,7 @@ import { type FaultProxy, openFaultProxy } from '../proxy/fault-proxy.ts';
 import { type Found, markersIn } from './find-markers.ts';
 import { REPLICA_LAG_S } from './postgres-replica.ts';
 import type { Release } from './releases/release.ts';
+import { untilReady } from './until-ready.ts';
 
 // The processes of the product, each in a slot with its own links to everything that it connects to. A process that
 // ends is replaced in its slot, as a supervisor would do; a crash is recorded.
@@ -51,8 +52,8 @@ export interface Fleet extends AsyncDisposable {
   readonly logged: readonly Found[];
   /** Ends the process of a slot and waits until it has ended; its replacement is then being started. */
   end(slot: Slot, signal: 'SIGKILL' | 'SIGTERM', withinMs?: number): Promise<Exit>;
-  /** Resolves when every slot has a ready process. */
-  complete(signal: AbortSignal): Promise<void>;
+  /** Resolves when every slot has a ready process; fails if that takes too long. */
+  complete(signal?: AbortSignal, withinMs?: number): Promise<void>;
 }
 
 export interface CampaignFleetOptions {
@@ -83,6 +84,8 @@ export interface CampaignFleetOptions {
 const ROLES = { gateway: GATEWAY_ROLE, worker: WORKER_ROLE } as const;
 const WARN = 40;
 const AGAIN_MS = 300;
+/** Long, because processes start while stores and links fail. */
+const READY_WITHIN_MS = 300_000;
 
 export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
   const { group, signal } = options;
@@ -93,6 +96,8 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
   const started: ProcessStart[] = [];
   const logged: Found[] = [];
   const expected = new WeakSet<RunningApp>();
+  /** Why the last start of a slot's process failed. */
+  const failedStarts = new Map<string, string>();
   let over = false;
 
   const link = async (slot: string, to: string, url: string) => {
@@ -156,6 +161,7 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
       } catch (error) {
         // Postgres or Redis may be down: a supervisor would retry.
         const reason = error instanceof Failure ? reasonIn(error.output) : String(error);
+        failedStarts.set(slot.name, reason);
         const text = `${slot.role} did not start: ${reason}`.slice(0, 160);
         warnings.set(text, (warnings.get(text) ?? 0) + 1);
         await sleep(AGAIN_MS);
@@ -186,11 +192,14 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
     MODELS_BASE_URL: links.models ? through(options.modelsUrl, links.models) : options.modelsUrl,
   });
 
-  opened.defer(() => {
+  const complete: Fleet['complete'] = (until, withinMs = READY_WITHIN_MS) =>
+    untilReady(slots, failedStarts, withinMs, until);
+  const filled = Promise.all(slots.map(fill));
+  opened.defer(async () => {
     over = true;
+    await filled;
   });
-  await Promise.all(slots.map(fill));
-  signal.throwIfAborted();
+  await complete(signal);
   const owned = opened.move();
   const links = [...slots.flatMap((slot) => Object.values(slot.links)), ...options.clusterLinks];
   return {
@@ -210,9 +219,7 @@ export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
       clearTimeout(late);
       return exit;
     },
-    async complete(signal) {
-      while (slots.some(({ app }) => app === null)) await sleep(50, undefined, { signal });
-    },
+    complete,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleepUnlessAborted } from '../fixture/sleep-unless-aborted.ts';
 import { chance, weightedName } from '../terminal/chance.ts';
 import { type Fault, type InjectedKind, inject, type Target } from './fault-kinds.ts';
 
@@ -34,7 +34,7 @@ export function injectFaults(
   async function run({ name, gapMs, faults, times = Number.POSITIVE_INFINITY }: Injector): Promise<void> {
     const draw = chance(`${seed}|${name}`);
     for (let done = 0; done < times && !enough(injected); ) {
-      await sleep(draw.whole(gapMs[0], gapMs[1]), undefined, { signal: target.signal }).catch(() => undefined);
+      await sleepUnlessAborted(draw.whole(gapMs[0], gapMs[1]), target.signal);
       if (target.signal.aborted) return;
       const kind = weightedName(faults, draw);
       try {

@@ -2,12 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { startRestartable } from '@eloquentpoll/services/restartable';
 import { runExperiment } from '../fixture/experiment.ts';
 import { continueFile, repeatedBy } from '../proof/continued.ts';
-import { type CommandRun, names, number, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
+import {
+  type CommandRun,
+  names,
+  number,
+  parseOptions,
+  runCommand,
+  UsageError,
+  wholeNumber,
+} from '../terminal/command.ts';
 import { progressOn } from '../terminal/progress.ts';
+import { verdictLine } from '../terminal/verdict-line.ts';
 import { type CampaignServers, runFaultCampaign } from './campaign.ts';
 import { openClusterNetwork } from './cluster-network.ts';
 import { openFailover } from './failover.ts';
-import { PLANS, type Plan, type PlanName } from './plans.ts';
+import type { Plan } from './plan.ts';
+import { PLANS, type PlanName } from './plans.ts';
 import { openPostgresReplica } from './postgres-replica.ts';
 import { newestTag } from './releases/bring-release.ts';
 import { openUpgrade } from './releases/upgrade.ts';
@@ -47,7 +57,7 @@ const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N
   --in-flight N  callers at once, instead of as many as the experiment has
   --workers N    so many are killed and stopped, default 3
   --from REVISION  a tag or commit of this clone, which is built as it was; without it the newest tag
-  --record FILE  every operation of the callers, one JSON object a line
+  --record FILE  every operation of the callers, one JSON object a line; of one experiment
   --continue FILE  adds the run to those in the file (docs/proofs/runs.jsonl)
   --json         figures as JSON instead of tables
 
@@ -73,8 +83,11 @@ function readArguments(argv: readonly string[]) {
     continue: { type: 'string' },
     json: { type: 'boolean', default: false },
   });
+  const only = names('experiment', options.only, ALL);
+  if (options.record !== undefined && only.length > 1)
+    throw new UsageError('--record takes one experiment: each would overwrite the operations of the one before');
   return {
-    only: names('experiment', options.only, ALL),
+    only,
     seed: options.seed,
     sizes: {
       kills: wholeNumber('--kills', options.kills, 0, 100_000),
@@ -152,7 +165,7 @@ await runCommand(USAGE, async ({ group, signal }) => {
   const broken = only.filter((name) => !reports[name]?.holds);
   const holds = broken.length === 0;
   if (json) process.stdout.write(`${JSON.stringify({ seed, holds, ...reports }, null, 2)}\n`);
-  else process.stdout.write(`seed ${seed}: ${holds ? 'everything held' : 'NOT everything held'}\n`);
+  else process.stdout.write(`seed ${seed}: ${verdictLine(broken)}\n`);
   if (!holds) {
     const chosen = { ...(inFlight !== null && { 'in-flight': inFlight }), ...(from && { from }) };
     const options = Object.entries({ only: broken, seed, ...sizes, ...chosen });

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { anyQuestion } from '../fixture/polls.ts';
+import { sleepUnlessAborted } from '../fixture/sleep-unless-aborted.ts';
 import type { Chance } from '../terminal/chance.ts';
 import type { KeptAnswer, RecordedOperation, Recorder } from './operations.ts';
 import {
@@ -43,9 +43,7 @@ export function persistence({ recorder, gateways, chance, quit }: PersistOptions
   const anyGateway = () => chance.pick(gateways);
   const after = (gateway: Gateway) => gateways[(gateways.indexOf(gateway) + 1) % gateways.length]!;
 
-  async function pause(ms: number): Promise<void> {
-    await sleep(ms * chance.between(0.75, 1.25), undefined, { signal: quit }).catch(() => undefined);
-  }
+  const pause = (ms: number): Promise<void> => sleepUnlessAborted(ms * chance.between(0.75, 1.25), quit);
 
   return {
     pause,

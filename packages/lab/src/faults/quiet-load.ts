@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleepUnlessAborted } from '../fixture/sleep-unless-aborted.ts';
 import { chance } from '../terminal/chance.ts';
 import type { Load } from './caller-load.ts';
 import type { CallersOptions } from './caller-options.ts';
@@ -15,7 +15,7 @@ export function startQuietLoad(options: Omit<CallersOptions, 'chance'>, seed: st
   const all = options.accounts.map(async (account, i) => {
     const draw = chance(`${seed}|quiet ${i}`);
     const asked: Promise<void>[] = [];
-    const pause = (ms: number) => sleep(ms, undefined, { signal: over.signal }).catch(() => undefined);
+    const pause = (ms: number) => sleepUnlessAborted(ms, over.signal);
     await pause(draw.between(0, EVERY_MS));
     while (!over.signal.aborted) {
       // How often a poll is retried must not change what is asked next.

@@ -13,7 +13,9 @@ export function rollingRestarts({ fleet, signal }: Target): Injection {
         const { code } = await fleet.end(slot, 'SIGTERM');
         const kind: FaultKind = slot.role === 'worker' ? 'term worker' : 'term gateway';
         injected.push({ kind, target: slot.name, at, until: Date.now(), exit: code });
-        await fleet.complete(signal).catch(() => undefined);
+        await fleet.complete(signal).catch((error) => {
+          if (!signal.aborted) throw error;
+        });
       }
     }
   }

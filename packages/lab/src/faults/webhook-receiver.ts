@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { openLoopbackServer } from '../fixture/open-loopback-server.ts';
 import type { Chance } from '../terminal/chance.ts';
 
 // Receives the webhooks of a campaign's accounts, each at its own address. It refuses the first attempt of some
@@ -39,32 +38,22 @@ const UNANSWERED = 0.05;
 export async function openWebhookReceiver(chance: Chance): Promise<WebhookReceiver> {
   const messages: ReceivedMessage[] = [];
   const known = new Set<string>();
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('error', () => {});
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { url: path = '', headers } = request;
-      const id = String(headers['webhook-id']);
-      messages.push({
-        ...{ path, id, body: Buffer.concat(chunks).toString(), at: Date.now() },
-        timestamp: String(headers['webhook-timestamp']),
-        signature: String(headers['webhook-signature']),
-      });
-      const isFirst = !known.has(`${path} ${id}`);
-      known.add(`${path} ${id}`);
-      if (isFirst && chance.happens(UNANSWERED)) request.socket.destroy();
-      else response.writeHead(isFirst && chance.happens(FAILED) ? 500 : 204).end();
+  const server = await openLoopbackServer(({ request, body, response }) => {
+    const { url: path = '', headers } = request;
+    const id = String(headers['webhook-id']);
+    messages.push({
+      ...{ path, id, body, at: Date.now() },
+      timestamp: String(headers['webhook-timestamp']),
+      signature: String(headers['webhook-signature']),
     });
+    const isFirst = !known.has(`${path} ${id}`);
+    known.add(`${path} ${id}`);
+    if (isFirst && chance.happens(UNANSWERED)) request.socket.destroy();
+    else response.writeHead(isFirst && chance.happens(FAILED) ? 500 : 204).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
   return {
     messages,
-    urlOf: (path) => `http://127.0.0.1:${port}${path}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
+    urlOf: (path) => `${server.origin}${path}`,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createFixtures, type Fixtures } from './fixtures.ts';
 import type { FuzzedService } from './fuzzed-service.ts';
 import { judgeOf } from './judge-answer.ts';
-import { Description, type FuzzedOperation, operationsOf } from './operations.ts';
+import { Description, type FuzzedOperation, operationsNamed } from './operations.ts';
 import { type FuzzRequest, requestsTo } from './requests.ts';
 import { ListedTool } from './rpc-bodies.ts';
 import { type SecretWatch, secretWatch } from './secrets.ts';
@@ -111,7 +111,7 @@ export async function fuzzOperations(
     tried.push({ operation: operation.name, inputs: own, statuses, slowestMs: Math.round(slowestMs) });
   }
 
-  const waiting = operationsOf(description).filter(({ name }) => only === undefined || name.includes(only));
+  const waiting = operationsNamed(description, only);
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       for (let next = waiting.shift(); next; next = waiting.shift()) await fuzz(next);

@@ -1,33 +1,14 @@
-import { randomInt } from 'node:crypto';
 import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
 import { openStores } from '../fixture/stores.ts';
 import { continueFile, repeatedBy } from '../proof/continued.ts';
-import { number, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
+import { runCommand } from '../terminal/command.ts';
 import { progressOn } from '../terminal/progress.ts';
 import { tableLines } from '../terminal/table.ts';
-import { corpusBeside, fuzzWithMemory, MEMORY_EXPERIMENT, memoryLines, memoryOutcome } from './memory/command.ts';
-import { parseSteps } from './memory/step.ts';
+import { type Arguments, readArguments, USAGE } from './arguments.ts';
+import { fuzzWithMemory, MEMORY_EXPERIMENT, memoryLines, memoryOutcome } from './memory/command.ts';
 import { type FuzzReport, runFuzz } from './run-fuzz.ts';
 
 // npm run fuzz: hostile requests to every operation, until one is answered wrongly. Exit code 1 in that case.
-
-const MAX = 2 ** 31;
-
-const USAGE = `usage: npm run fuzz -- [--runs N] [--operation TEXT] [--real-limits] [--seed N] [--continue FILE] [--json]
-       npm run fuzz -- --memory [--requests N] [--minutes N] [--repeat STEPS] [--corpus FILE] [--seed N] [--continue FILE] [--json]
-
-  --runs N          inputs per operation, default 1100
-  --operation TEXT  only operations whose name, such as "POST /api/poll", holds this
-  --real-limits     with the rate limits of production instead of none
-  --memory          sequences of requests that use what earlier answers gave, over all operations
-  --requests N      ends after so many, default 100000
-  --minutes N       ends then at the latest, default 120
-  --repeat STEPS    one sequence, as a finding prints it
-  --corpus FILE     sequences that reached something new, default fuzz-corpus.txt beside the file of --continue
-  --seed N          repeats a run
-  --continue FILE   adds the run to those in the file (docs/proofs/runs.jsonl), and what it reached to the corpus
-  --json            figures as JSON instead of tables
-`;
 
 await runCommand(USAGE, async ({ group }) => {
   const argv = process.argv.slice(2);
@@ -72,37 +53,8 @@ function print(lines: readonly string[]): void {
 }
 
 /** A run of some operations, or with real limits, counts as another experiment. */
-function experimentOf({ only, realLimits }: ReturnType<typeof readArguments>): string {
+function experimentOf({ only, realLimits }: Arguments): string {
   return ['fuzz', ...(only === undefined ? [] : [only]), ...(realLimits ? ['with limits'] : [])].join(' ');
-}
-
-function readArguments(argv: readonly string[]) {
-  const options = parseOptions(argv, {
-    runs: { type: 'string', default: '1100' },
-    memory: { type: 'boolean', default: false },
-    requests: { type: 'string', default: '100000' },
-    minutes: { type: 'string', default: '120' },
-    repeat: { type: 'string' },
-    corpus: { type: 'string' },
-    operation: { type: 'string' },
-    seed: { type: 'string', default: String(randomInt(MAX)) },
-    'real-limits': { type: 'boolean', default: false },
-    continue: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  });
-  return {
-    runs: wholeNumber('--runs', options.runs, 0, MAX),
-    hasMemory: options.memory,
-    requests: wholeNumber('--requests', options.requests, 1, MAX),
-    minutes: number('--minutes', options.minutes, 0.01, 10_000),
-    repeat: options.repeat === undefined ? undefined : parseSteps(options.repeat),
-    corpusFile: options.corpus ?? corpusBeside(options.continue ?? null),
-    only: options.operation,
-    seed: wholeNumber('--seed', options.seed, 0, MAX),
-    realLimits: options['real-limits'],
-    runFile: options.continue ?? null,
-    json: options.json,
-  };
 }
 
 function lines(report: FuzzReport): string[] {

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { UsageError } from '../terminal/command.ts';
 
 // The operations to try, read from the service's own OpenAPI document, so that new operations are fuzzed automatically.
 
@@ -78,6 +79,13 @@ export function operationsOf({ paths, components }: Description): FuzzedOperatio
       ),
     })),
   );
+}
+
+/** Those whose names hold `only`; a run of none would find nothing wrong. */
+export function operationsNamed(description: Description, only?: string): FuzzedOperation[] {
+  const named = operationsOf(description).filter(({ name }) => only === undefined || name.includes(only));
+  if (named.length === 0) throw new UsageError(`no operation's name holds "${only}"`);
+  return named;
 }
 
 const nameIn = ($ref: string): string => $ref.split('/').at(-1) ?? '';

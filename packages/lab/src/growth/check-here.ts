@@ -26,7 +26,7 @@ export async function checkHere(bench: Bench, signal: AbortSignal): Promise<Cost
   await using gateway = await bench.gateway();
   await using worker = await bench.worker();
   const next = () => pollRequest(bench, '/api/poll');
-  const read = () => [cpuUs(gateway.pid), cpuUs(worker.pid), bench.redisCpu(), bench.postgresCpu()].map(Number);
+  const read = () => [cpuUs(gateway.pid), cpuUs(worker.pid), bench.redisCpu(), bench.postgresCpu()];
   const calm = (ms: number) => paced({ ...gateway, perSecond: CALM_PER_SECOND, ms, signal, next });
   /** Polls per second at full load. */
   async function under(ms: number): Promise<number> {

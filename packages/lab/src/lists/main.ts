@@ -6,6 +6,7 @@ import { chance as chanceOf } from '../terminal/chance.ts';
 import { parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { type ProgressLine, progressOn } from '../terminal/progress.ts';
 import { tableLines } from '../terminal/table.ts';
+import { verdictLine } from '../terminal/verdict-line.ts';
 import { type BackedUp, backUpAndRestore } from './back-up.ts';
 import { fillLists } from './fill-lists.ts';
 import { listQuestions } from './list-questions.ts';
@@ -138,6 +139,7 @@ function* reportOf(all: readonly Figures[]): Generator<string> {
     if (typeof backedUp === 'string') yield `  backup: ${backedUp}`;
     else if (backedUp)
       yield `  backup: ${Math.round(backedUp.bytes / 1e6)} MB dumped in ${backedUp.dumpS} s, restored in ${backedUp.restoreS} s: ${backedUp.said}`;
-    for (const fault of faults) yield `  ${fault}`;
+    for (const fault of faults) yield `  BROKEN  ${fault}`;
   }
+  yield verdictLine(all.filter(({ faults }) => faults.length > 0).map(({ polls }) => `${polls} polls`));
 }

@@ -71,7 +71,7 @@ export function batchClient(key: string, anyPort: () => number): BatchClient {
         const outcomes = new Map<string, number>();
         const ids = new Set<string>();
         let lines = 0;
-        for await (const text of createInterface({ input: Readable.fromWeb(response.body as never) })) {
+        for await (const text of createInterface({ input: Readable.fromWeb(response.body) })) {
           const { custom_id, status } = JSON.parse(text) as { custom_id: string; status: string };
           lines += 1;
           ids.add(custom_id);

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleepUnlessAborted } from '../../fixture/sleep-unless-aborted.ts';
 import { OPTIONS } from './batch-client.ts';
 
 // One person who asks, reads the answer, and asks again.
@@ -37,7 +37,7 @@ export function askingPerson(key: string, anyPort: () => number): AskingPerson {
   async function live(): Promise<void> {
     for (let n = 0; !stop.signal.aborted; n++) {
       await ask(n);
-      await sleep(READS_MS, undefined, { signal: stop.signal }).catch(() => {});
+      await sleepUnlessAborted(READS_MS, stop.signal);
     }
   }
 

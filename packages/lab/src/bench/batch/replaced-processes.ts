@@ -1,4 +1,4 @@
-import { cpuUs } from '../../fixture/process-cpu.ts';
+import { cpuUs, totalCpuUs } from '../../fixture/process-cpu.ts';
 import { rssBytes } from '../../fixture/rss-bytes.ts';
 import type { ProcessUnderTest, Server } from '../bench.ts';
 
@@ -44,11 +44,11 @@ export async function replacedProcesses(
     async killNext() {
       const place = places[kills % places.length]!;
       kills += 1;
-      gone[place.role] += cpuUs(place.process.pid) ?? Number.NaN;
+      gone[place.role] += cpuUs(place.process.pid);
       await place.process.kill();
       place.process = await start[place.role]();
     },
-    cpu: (role) => gone[role] + of(role).reduce((sum, { pid }) => sum + (cpuUs(pid) ?? Number.NaN), 0),
+    cpu: (role) => gone[role] + totalCpuUs(of(role).map(({ pid }) => pid)),
     gatewayRss: () => Math.max(...of('gateway').map(({ pid }) => rssBytes(pid))),
     async [Symbol.asyncDispose]() {
       await Promise.all(places.map(({ process }) => process[Symbol.asyncDispose]()));

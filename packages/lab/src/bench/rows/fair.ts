@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import type { Bench } from '../bench.ts';
 import { info, type Line, type Row } from '../bench-row.ts';
 import { BODY } from '../polls.ts';
@@ -73,7 +74,7 @@ export async function besideBusyAccount(bench: Bench, plan: MeasurePlan): Promis
   const flooding = Promise.all(Array.from({ length: BUSY_HANDS }, flood)).catch((error) => {
     if (!over.signal.aborted) throw error;
   });
-  while (sent.refused === 0) await sleep(20);
+  await eventually('a session of the busy account is refused', () => sent.refused > 0, TIMEOUT_MS);
   const beside = await pollTimes(origin, quiet, polls);
   over.abort();
   await flooding;

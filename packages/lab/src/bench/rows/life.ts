@@ -40,7 +40,7 @@ async function pollCosts(bench: Bench, gateway: { pid: number; port: number }, w
   const next = () => pollRequest(bench, '/api/poll');
   await using load = await startFullLoad({ port: gateway.port, connections: AT_ONCE, next });
   await sleep(300);
-  const read = () => [cpuUs(worker.pid), cpuUs(gateway.pid), bench.redisCpu(), bench.postgresCpu()].map(Number);
+  const read = () => [cpuUs(worker.pid), cpuUs(gateway.pid), bench.redisCpu(), bench.postgresCpu()];
   const [before, polls, at] = [read(), load.answered, performance.now()];
   await sleep(ms);
   const [after, done, wallUs] = [read(), load.answered - polls, (performance.now() - at) * 1_000];

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuUs } from '../../fixture/process-cpu.ts';
+import { cpuUs, totalCpuUs } from '../../fixture/process-cpu.ts';
 import type { Bench } from '../bench.ts';
 import { info, type Line, ms, type Row } from '../bench-row.ts';
 import { startFullLoad } from '../full-load.ts';
@@ -29,8 +29,7 @@ export const peer: Row = {
     const portkey = await bench.peer();
     await portkey.calls(`/u7?n=${each}`);
 
-    const cpuOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + (cpuUs(pid) ?? Number.NaN), 0);
-    const ourCpu = () => cpuOf([gateway.pid, worker.pid]) + bench.redisCpu() + bench.postgresCpu();
+    const ourCpu = () => totalCpuUs([gateway.pid, worker.pid]) + bench.redisCpu() + bench.postgresCpu();
     const found = await interleaved(
       {
         'one poll at a time': async () => {
@@ -40,9 +39,9 @@ export const peer: Row = {
         'one set at a time': () => portkey.calls(`/u7?n=${each}`),
         [`${AT_ONCE} polls at once`]: (windowMs) => pollsAtOnce(bench, gateway.port, ourCpu, windowMs),
         async [`${AT_ONCE} sets at once`](windowMs) {
-          const before = cpuOf([portkey.pid]);
+          const before = cpuUs(portkey.pid);
           const { made, wall } = await portkey.calls(`/sets?ms=${windowMs}&at_once=${AT_ONCE}`);
-          return { wall: wall!, cpu: (cpuOf([portkey.pid]) - before) / made! };
+          return { wall: wall!, cpu: (cpuUs(portkey.pid) - before) / made! };
         },
       },
       plan,

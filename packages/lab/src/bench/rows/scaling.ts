@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { machineBusy } from '../../fixture/machine-busy.ts';
-import { cpuUs } from '../../fixture/process-cpu.ts';
+import { totalCpuUs } from '../../fixture/process-cpu.ts';
 import { asPercent } from '../../terminal/table.ts';
 import { backlogCosts, type WorkerProcess } from '../backlog.ts';
 import type { Bench, Server } from '../bench.ts';
@@ -87,7 +87,7 @@ async function acceptCosts(bench: Bench, servers: readonly Server[], ms: number)
   for (const each of loads) load.use(each);
   await sleep(200);
   const read = () => {
-    const gateway = servers.reduce((sum, { pid }) => sum + (cpuUs(pid) ?? Number.NaN), 0);
+    const gateway = totalCpuUs(servers.map(({ pid }) => pid));
     const answered = loads.reduce((sum, each) => sum + each.answered, 0);
     return { gateway, redis: bench.redisCpu(), postgres: bench.postgresCpu(), answered, at: performance.now() };
   };

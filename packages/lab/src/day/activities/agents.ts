@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { presetPanel } from '../../fixture/voting-panel.ts';
 import { type DayAnswer, jsonIn } from '../call.ts';
 import { inMicroUsd } from '../day-user.ts';
-import { presetPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 import { judgePublicResult } from './judge-public-result.ts';
 import { eventsIn } from './sessions.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
+import { freePanel, namedPanel, presetPanel, type VotingPanel } from '../../fixture/voting-panel.ts';
 import { inMicroUsd, remember } from '../day-user.ts';
-import { freePanel, namedPanel, presetPanel, type VotingPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 import { judgePublicResult, type ShortAnswer } from './judge-public-result.ts';
 

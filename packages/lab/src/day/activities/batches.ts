@@ -1,9 +1,9 @@
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { type PresetName, presetPanel } from '../../fixture/voting-panel.ts';
 import { beginDeletion, type DayUser } from '../day-user.ts';
 import type { AskedQuestion } from '../recorded-questions.ts';
-import { type PresetName, presetPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 
 // Many polls in one request, as JSON and as a CSV file. Every row must have exactly one result, and a right one.

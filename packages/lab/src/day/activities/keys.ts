@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
+import { presetPanel } from '../../fixture/voting-panel.ts';
 import { type DayUser, inMicroUsd } from '../day-user.ts';
-import { presetPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 
 const NewKey = Type.Object({ id: Type.String(), key: Type.String() });

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readJson } from '@eloquentpoll/services/json';
 import { Type } from '@sinclair/typebox';
+import { presetPanel, type VotingPanel } from '../../fixture/voting-panel.ts';
 import type { DayUser } from '../day-user.ts';
 import type { AskedQuestion } from '../recorded-questions.ts';
-import { presetPanel, type VotingPanel } from '../voting-panel.ts';
 import { type Activity, anyPerson, anyPreset, type DayWorld, judgeAnswer, newQuestion } from '../world.ts';
 
 // Sessions: started, then followed by polling, by waiting, or as a stream.

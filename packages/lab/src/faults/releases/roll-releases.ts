@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sleepUnlessAborted } from '../../fixture/sleep-unless-aborted.ts';
 import { type Chance, chance } from '../../terminal/chance.ts';
 import type { Fault, Target } from '../fault-kinds.ts';
 import type { Slot } from '../fleet.ts';
@@ -31,13 +32,14 @@ export function rollReleases(target: Target, { from, to, migrate }: Upgrade, see
   async function roll(release: Release): Promise<void> {
     for (const slot of inAnyOrder(fleet.slots, draw)) {
       await replace(slot, release);
-      await pause(draw.whole(...MIXED_MS), signal);
+      await sleepUnlessAborted(draw.whole(...MIXED_MS), signal);
     }
   }
 
   /** Lets the process drain and starts the release in its place, once no kill is being repaired. */
   async function replace(slot: Slot, release: Release): Promise<void> {
-    while (slot.isFaulted || !slot.app) await sleep(50);
+    for (const giveUpAt = performance.now() + COMPLETE_MS; slot.isFaulted || !slot.app; await sleep(50))
+      if (performance.now() > giveUpAt) throw new Error(`${slot.name} got no process within ${COMPLETE_MS / 1_000} s`);
     slot.isFaulted = true;
     slot.release = release;
     const at = Date.now();
@@ -45,19 +47,19 @@ export function rollReleases(target: Target, { from, to, migrate }: Upgrade, see
     const kind = slot.role === 'worker' ? 'term worker' : 'term gateway';
     rolled.push({ kind, target: slot.name, at, until: Date.now(), exit: code });
     slot.isFaulted = false;
-    await fleet.complete(AbortSignal.timeout(COMPLETE_MS));
+    await fleet.complete(undefined, COMPLETE_MS);
   }
 
   async function all(): Promise<void> {
-    await pause(ALONE_MS, signal);
+    await sleepUnlessAborted(ALONE_MS, signal);
     await step('migrate', () => migrate(stores.databaseUrl));
-    await pause(ALONE_MS, signal);
+    await sleepUnlessAborted(ALONE_MS, signal);
     for (;;) {
       await step('roll forward', () => roll(to));
-      await pause(ALONE_MS, signal);
+      await sleepUnlessAborted(ALONE_MS, signal);
       if (signal.aborted) return;
       await step('roll back', () => roll(from));
-      await pause(ALONE_MS, signal);
+      await sleepUnlessAborted(ALONE_MS, signal);
     }
   }
 
@@ -75,8 +77,4 @@ export function rollReleases(target: Target, { from, to, migrate }: Upgrade, see
 function inAnyOrder(slots: readonly Slot[], draw: Chance): Slot[] {
   const left = [...slots];
   return slots.map(() => left.splice(draw.whole(0, left.length - 1), 1)[0]!);
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -1,7 +1,5 @@
+import { CLOCK_MS } from './can-strike.ts';
 import type { CampaignRule } from './rule.ts';
-
-/** Maximum difference between the clocks of two processes on one machine, read one after the other. */
-const CLOCK_MS = 50;
 
 export const cancelRules: readonly CampaignRule[] = [
   {

@@ -1,6 +1,6 @@
-import { type PresetName, priceFactor } from '../../day/voting-panel.ts';
 import { optionDigest } from '../../fixture/election.ts';
 import type { ModelExchange } from '../../fixture/simulators.ts';
+import { type PresetName, priceFactor } from '../../fixture/voting-panel.ts';
 import type { BilledVote, StoredPoll } from '../history.ts';
 import { type CampaignRule, seatKey } from './rule.ts';
 

@@ -1,4 +1,3 @@
-import { dirname, join } from 'node:path';
 import type { Stores } from '../../fixture/stores.ts';
 import type { RunOutcome } from '../../proof/continued.ts';
 import type { ProgressLine } from '../../terminal/progress.ts';
@@ -19,9 +18,6 @@ export interface MemoryArguments {
 }
 
 export const MEMORY_EXPERIMENT = 'fuzz memory';
-
-export const corpusBeside = (runFile: string | null): string =>
-  join(dirname(runFile ?? 'docs/proofs/runs.jsonl'), 'fuzz-corpus.txt');
 
 /** Plays sequences. What was learned is saved only if runs are added up. */
 export async function fuzzWithMemory(

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { goodBodies, type ServedDescription } from '../draw-body.ts';
 import { goodValues } from '../good-values.ts';
 import type { FuzzedOperation, Parameter } from '../operations.ts';
-import { goodBodies, type ServedDescription } from '../requests.ts';
 import { type Adaptation, adapted } from './adapt-body.ts';
 import type { Draws } from './draws.ts';
 import { encodedForm, FORMS, GRANT, MULTIPART, multipart, VERIFIER } from './forms.ts';

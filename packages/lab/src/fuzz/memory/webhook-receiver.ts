@@ -1,4 +1,4 @@
-import { loopbackServer } from '@eloquentpoll/testkit/fakes/loopback-server';
+import { openLoopbackServer } from '../../fixture/open-loopback-server.ts';
 import { parsed } from '../judge-answer.ts';
 import type { SecretWatch } from '../secrets.ts';
 
@@ -13,23 +13,20 @@ export interface FuzzReceiver extends AsyncDisposable {
 const MARK = /\bzq[ab][0-9a-z]+x\b/g;
 
 export async function webhookReceiver(watch: () => SecretWatch | null): Promise<FuzzReceiver> {
-  await using made = new AsyncDisposableStack();
   const problems: string[] = [];
   let messages = 0;
-  const t = { teardown: (end: () => unknown) => void made.defer(async () => void (await end())) };
-  const origin = await loopbackServer(t, ({ request, body, reply }) => {
+  const server = await openLoopbackServer(({ request, body, reply }) => {
     messages += 1;
     const problem = problemOf(request.url ?? '', body, request.headers, watch());
     if (problem && problems.length < 20) problems.push(problem);
     // Refuses some messages, so that deliveries fail and are retried.
     reply(messages % 7 === 0 ? 500 : 204, {});
   });
-  const kept = made.move();
   return {
-    url: `${origin}/hooks`,
+    url: `${server.origin}/hooks`,
     messages: () => messages,
     problems,
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
