@@ -632,6 +632,7 @@ t.test('each rule of an upgrade finds what contradicts it', async (t) => {
   t.same(found({ polls: failed }), [0, 1, 0, 0, 0], 'a failed poll');
   t.same(found({ polls: failed, operations: [operation(0, 'cancel', { named: new Set(['p1']) })] }), [0, 0, 0, 0, 0]);
   t.same(found({ upgrade: { ...upgrade, wrongAnswers: ['x'] } }), [0, 0, 1, 0, 0]);
+  t.same(found({ upgrade: { ...upgrade, answersJudged: 0 } }), [0, 0, 1, 0, 0], 'no answer was judged');
   t.same(found({ upgrade: { ...upgrade, clientFailures: ['x'] } }), [0, 0, 0, 1, 0]);
   t.same(found({ upgrade: { ...upgrade, schema: ['x'] } }), [0, 0, 0, 0, 1]);
 });

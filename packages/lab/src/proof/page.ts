@@ -149,7 +149,8 @@ function runsText(runs: readonly Run[]): string {
   const days = runs.map(({ at }) => at.slice(0, 10)).toSorted();
   const [first, last] = [days[0]!, days.at(-1)!];
   const many = runs.some(({ cores }) => cores !== 2) ? `, ${Math.max(...runs.map(({ cores }) => cores))} cores` : '';
-  const newest = runs.findLast(({ revision }) => revision !== null)?.revision;
+  const byTime = runs.toSorted((a, b) => (a.at < b.at ? -1 : 1));
+  const newest = byTime.findLast(({ revision }) => revision !== null)?.revision;
   return ` (${counted(runs.length, 'run')}, ${first === last ? first : `${first} to ${last}`}${newest ? `, ${newest}` : ''}${many})`;
 }
 

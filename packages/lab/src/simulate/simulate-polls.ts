@@ -30,7 +30,7 @@ export async function simulatePolls(seed: string, polls: number, onSeed?: OnSeed
   const begun = performance.now();
   const figures: SimulatedPollFigures = {
     seed,
-    polls,
+    polls: 0,
     tookMs: 0,
     calls: 0,
     votes: 0,
@@ -63,6 +63,7 @@ const replayKey = ({ asked, collected, endedAt }: Trace): string =>
 function count(figures: SimulatedPollFigures, trace: Trace): void {
   const { collected, scenario, asked } = trace;
   const captured = capturedU(trace);
+  figures.polls += 1;
   figures.calls += asked.length;
   figures.repeatedCalls += asked.length - new Set(asked.map((call) => call.seat)).size;
   figures.votes += collected.votes.length;
