@@ -57,6 +57,11 @@ t.test('what cannot be written as a request is no failure of the network', async
   t.match(await errorOf(polls.ask({ ...QUESTION, metadata })), { code: 'bad_request', retryable: false });
   const named = await errorOf(polls.ask(QUESTION, { idempotencyKey: 'order …' }));
   t.match(named, { code: 'bad_request', message: 'Idempotency-Key has characters that HTTP does not allow.' });
+  // JSON would have null for it, which removes the limit of the key.
+  const unlimited = await errorOf(polls.changeKey('k', { limit_usd: Number('5 dollars') }));
+  t.match(unlimited, { code: 'bad_request', message: 'The body cannot be written as JSON: limit_usd is NaN' });
+  const endless = await errorOf(polls.batch([{ ...QUESTION, max_cost_usd: Number.POSITIVE_INFINITY }]));
+  t.match(endless, { code: 'bad_request', message: /: max_cost_usd is Infinity$/ });
   t.equal(sent.length, 0);
   for (let i = 0; i < 20; i++) await errorOf(polls.ask(QUESTION, { idempotencyKey: '…' }));
   await polls.ask(QUESTION, { timeoutMs: 1_000 });
