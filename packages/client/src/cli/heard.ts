@@ -10,6 +10,8 @@ export interface Heard {
   batchId?: string;
   /** The poll that the command follows. */
   sessionId?: string;
+  /** The key of the poll that the command has asked for. Until the poll's id is known, only the key finds it. */
+  idempotencyKey?: string;
 }
 
 export function notingFetch(heard: Heard): typeof fetch {

@@ -70,10 +70,12 @@ export function report(
 /** For programs; for people, the command has printed what goes on. */
 export function reportInterruption(
   { err }: Terminal,
-  { json, heard: { sessionId, batchId } }: { json: boolean; heard: Heard },
+  { json, heard: { isAny, sessionId, idempotencyKey, batchId } }: { json: boolean; heard: Heard },
 ): Exit {
+  const key = isAny && sessionId === undefined ? idempotencyKey : undefined;
   const goesOn = {
     ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(key !== undefined && { idempotency_key: key }),
     ...(batchId !== undefined && { batch_id: batchId }),
   };
   if (json) print(err, jsonText({ error: 'The command was interrupted.', code: 'interrupted', ...goesOn }));
