@@ -1,6 +1,6 @@
 import { UsageError } from './usage-error.ts';
 
-// Reads numbers from the command line. Errors name the value that was probably meant.
+// Reads numbers and days from the command line. Errors name the value that was probably meant.
 
 export function threshold(text: string): number {
   const value = decimal('--threshold', text);
@@ -23,6 +23,12 @@ function decimal(name: string, text: string): number {
   const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value)) throw new UsageError(`${name} must be a number such as 0.5.`);
   return value;
+}
+
+/** Whether the calendar has the day. `Date` takes February 31 for March 3. */
+export function isDay(text: string): boolean {
+  const at = new Date(`${text}T00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
 interface Range {
