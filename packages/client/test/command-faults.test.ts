@@ -122,6 +122,19 @@ t.test('rows and keys whose answer is lost may have been accepted, and what find
   t.equal((await batches('--out', '-', '--json')).split('\n').length, 2, 'programs get one line');
   const keys = await used(t, ['keys', 'create', 'laptop'], lost);
   t.match(keys.err, /^A key may have been created .*\n {2}eloquentpoll keys\neloquentpoll: The connection to/);
+  for (const [argv, says] of [
+    [['batch', rowsIn(t, 'others.jsonl')], /^The rows may have been accepted/],
+    [['keys', 'create', 'laptop'], /^A key may have been created/],
+  ] as const) {
+    const enough = new AbortController();
+    const interrupted = () => {
+      enough.abort();
+      throw enough.signal.reason;
+    };
+    const { exit, err } = await used(t, [...argv], interrupted, { signal: enough.signal });
+    t.equal(exit, EXIT.interrupted);
+    t.match(err, says, 'an interruption says so, too');
+  }
 });
 
 t.test('the balance that cannot be read for a moment is no wrong input, and is asked for again', async (t) => {

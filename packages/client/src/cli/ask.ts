@@ -24,9 +24,7 @@ export async function askCommand(
     return await followEvents(events, invocation, progressView({ question, options: choices, threshold }, invocation));
   } catch (error) {
     if (isLostPoll(error) && !terminal.signal.aborted) return showLostPoll(error, invocation);
-    // A poll whose id is known has been named already.
-    const isCutShort = terminal.signal.aborted && heard.isAny && heard.sessionId === undefined;
-    if (!json && (isCutShort || mayBeMade(error, heard))) {
+    if (!json && mayBeMade(error, heard, terminal.signal)) {
       print(
         terminal.err,
         'The poll may have been created and charged. Before you ask again, look for it:',
