@@ -48,6 +48,7 @@ t.test('other commands, service address and key are parsed', async (t) => {
   t.match(read(['watch', 'ps_1', 'EP-1', 'ps_1']), { name: 'watch', ids: ['ps_1', 'EP-1'] });
   for (const name of ['balance', 'logout']) t.match(read([name]), { name });
   t.match(read(['history', '--limit', '5']), { name: 'history', limit: 5, offset: 0 });
+  t.match(read(['history', '--offset', '1000000']), { offset: 1_000_000 });
   t.match(read(['keys']), { name: 'keys', action: 'list' });
   t.match(read(['keys', 'create', 'build server']), { action: 'create', terms: { label: 'build server' } });
   t.match(read(['keys', 'revoke', 'ep_k_AbCdE']), { action: 'revoke', id: 'ep_k_AbCdE' });
@@ -116,6 +117,8 @@ t.test('an invalid command line is a UsageError that says what would be right', 
     [['history', 'all'], /no further words/],
     [['history', '--url', 'ftp://x'], /address/],
     [['history', '--key', 'ep k'], /characters/],
+    [['history', '--key', ''], /^--key is empty\.$/],
+    [['history', '--session', ' '], /^--session is empty\.$/],
   ] as const) {
     t.throws(() => read([...argv]), { constructor: UsageError, message: sentence }, argv.join(' '));
   }

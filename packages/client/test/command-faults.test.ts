@@ -82,6 +82,16 @@ t.test('a script that asked for JSON learns which batch goes on', async (t) => {
   t.match(JSON.parse(err), known, 'its rows were accepted');
 });
 
+t.test('a report that is not complete within a minute is no whole answer', async (t) => {
+  withoutWaiting(t, (ms) => ms === 1_000);
+  const counting = (complete: boolean) => (path: string) =>
+    json(path.endsWith('/report') ? { complete } : batch(3, 3, { has_gold: true }));
+  const argv = ['eval', 'pb_1', '--out', '-', '--json'];
+  const partial = await used(t, argv, counting(false));
+  t.match(partial, { exit: EXIT.partial, out: '{"complete":false}\n' });
+  t.equal((await used(t, argv, counting(true))).exit, EXIT.winner);
+});
+
 t.test('an address with a password is refused and not shown', async (t) => {
   const url = 'https://me:secret@polls.example';
   const { exit, err } = await used(t, ['keys', '--url', url], () => json([]));

@@ -76,4 +76,5 @@ Exit codes
   2  wrong input                5  the service cannot be reached, is too busy, or failed
                                 6  a receipt is not valid           70  an error of this program
                                                                    130  it was interrupted
+For a batch: 0 if all rows have an answer, 3 if some have or the report is not complete, 1 if none has
 `;

@@ -39,7 +39,7 @@ interface Range {
 
 export function whole(name: string, text: string | undefined, { least, most, otherwise }: Range): number {
   if (text === undefined) return otherwise;
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= least && value <= most))
     throw new UsageError(`${name} must be a whole number from ${least} to ${most}.`);
   return value;
