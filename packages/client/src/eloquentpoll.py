@@ -1148,7 +1148,8 @@ class EloquentPollError(Exception):
         super().__init__(message)
         self.code = code
         """A code of the service's catalogue (/api/errors/catalog), or `network_error`, `timeout`, `bad_response`,
-        `bad_request` (the call cannot be written as a request, so nothing was sent), `bad_webhook`."""
+        `bad_request` (the call cannot be written as a request, so nothing was sent), `bad_webhook`, or for example
+        `http_502` (another program, such as a proxy, has answered with this status)."""
         self.status = status
         """The status of the HTTP response. None if there was none."""
         self.retryable = retryable

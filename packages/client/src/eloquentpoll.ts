@@ -976,9 +976,16 @@ export interface Recovery {
 
 /**
  * Codes of this client. All others come from the service and are listed at /api/errors/catalog. `bad_request`, which the
- * service has too: the call cannot be written as a request, so nothing was sent.
+ * service has too: the call cannot be written as a request, so nothing was sent. `http_502`, for example: another program,
+ * such as a proxy, has answered with this status.
  */
-export type ClientErrorCode = 'network_error' | 'timeout' | 'bad_response' | 'bad_request' | 'bad_webhook';
+export type ClientErrorCode =
+  | 'network_error'
+  | 'timeout'
+  | 'bad_response'
+  | 'bad_request'
+  | 'bad_webhook'
+  | `http_${number}`;
 
 interface ErrorFacts {
   code: string;

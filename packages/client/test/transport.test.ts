@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { EloquentPoll, EloquentPollError } from '../src/eloquentpoll.ts';
+import { type ClientErrorCode, EloquentPoll, EloquentPollError } from '../src/eloquentpoll.ts';
 import { complete, QUESTION, RESULT, sse, started, withoutWaiting } from './service.ts';
 
 // The client on a network that each test makes up.
@@ -73,9 +73,10 @@ t.test('a redirect is not followed, because the key would be lost and a quick po
     () => new Response(null, { status: 308, headers: { location: 'https://polls.example/api/poll' } }),
   ]);
   const polls = new EloquentPoll({ baseUrl: 'http://polls.example', apiKey: 'ep_k_x', fetch });
+  const code: ClientErrorCode = 'http_308';
   t.match(await errorOf(polls.ask(QUESTION)), {
     message: /redirects to https:\/\/polls\.example\/api\/poll\. .* change baseUrl/,
-    code: 'http_308',
+    code,
     status: 308,
     retryable: false,
   });
