@@ -1257,7 +1257,10 @@ class AsyncEloquentPoll:
         """Runs a poll and waits for its result. A call that is cancelled leaves its poll running: the same call with
         the same `idempotency_key` joins it."""
         body = {"question": question, "options": _texts("options", options), **terms}
-        return cast(PollResponse, await self._service.body(_paid("/api/poll", body, idempotency_key, timeout)))
+        call = _paid("/api/poll", body, idempotency_key, timeout)
+        answer = await self._service.body(call)
+        _id_in(answer, "poll_id", call)
+        return cast(PollResponse, answer)
 
     async def begin(
         self,
@@ -1685,8 +1688,12 @@ class AsyncSession:
 
     async def result(self, *, timeout: float | None = None) -> PollResponse | None:
         """The result. None while the poll runs."""
-        answer = await self._service.call(self._call("result", timeout))
-        return None if answer.status == 202 else cast(PollResponse, answer.body)
+        call = self._call("result", timeout)
+        answer = await self._service.call(call)
+        if answer.status == 202:
+            return None
+        _id_in(answer.body, "poll_id", call)
+        return cast(PollResponse, answer.body)
 
     async def cancel(self, *, timeout: float | None = None) -> SessionStatus:
         """Stops asking models. The votes received by then are charged. Has no effect on an ended poll."""

@@ -1154,7 +1154,10 @@ export class EloquentPoll {
    * `idempotencyKey` joins it.
    */
   async ask(request: PollRequest, options: PollOptions = {}): Promise<PollResponse> {
-    return this.#service.body<PollResponse>(paid('/api/poll', request, options));
+    const call = paid('/api/poll', request, options);
+    const answer = await this.#service.body<PollResponse>(call);
+    idIn(answer, 'poll_id', call);
+    return answer;
   }
 
   /** Starts a poll that runs in the background. */
@@ -1494,8 +1497,11 @@ export class Session {
 
   /** The result. Null while the poll runs. */
   async result(options: CallOptions = {}): Promise<PollResponse | null> {
-    const answer = await this.#service.call({ ...this.#to('result'), ...options });
-    return answer.status === 202 ? null : (answer.body as PollResponse);
+    const call: Call = { ...this.#to('result'), ...options };
+    const { status, body } = await this.#service.call(call);
+    if (status === 202) return null;
+    idIn(body, 'poll_id', call);
+    return body as PollResponse;
   }
 
   /** Stops asking models. The votes received by then are charged. Has no effect on an ended poll. */
@@ -2032,7 +2038,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Of what was made. Another program, such as a proxy, may have answered instead. */
-function idIn(body: unknown, name: 'session_id' | 'batch_id', call: Call): string {
+function idIn(body: unknown, name: 'session_id' | 'batch_id' | 'poll_id', call: Call): string {
   const { [name]: id } = Object(body) as Partial<Record<typeof name, unknown>>;
   if (typeof id === 'string') return id;
   throw withPoll(new EloquentPollError(`The answer has no ${name}.`, { code: 'bad_response' }), call);

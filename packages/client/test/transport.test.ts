@@ -50,7 +50,7 @@ t.test('an address without its protocol is refused, and a query is no part of it
 });
 
 t.test('what cannot be written as a request is no failure of the network', async (t) => {
-  const { fetch, sent } = network([() => json({})]);
+  const { fetch, sent } = network([() => json(RESULT)]);
   const polls = new EloquentPoll({ baseUrl: 'https://polls.example', fetch });
   const metadata: Record<string, string> = {};
   Object.assign(metadata, { metadata });
@@ -176,6 +176,8 @@ t.test('errors of other shapes keep what they say', async (t) => {
     const polls = new EloquentPoll({ baseUrl: 'https://polls.example', fetch });
     const found = { code: 'bad_response', idempotencyKey: 'k' };
     t.match(await errorOf(polls.begin(QUESTION, { idempotencyKey: 'k' })), found);
+    t.match(await errorOf(polls.ask(QUESTION, { idempotencyKey: 'k' })), found, 'no result without an outcome');
+    t.match(await errorOf(polls.session('ps_1').result()), { code: 'bad_response' });
     t.match(await errorOf(polls.batch([QUESTION], {}, { idempotencyKey: 'k' })), found);
   }
   const odd = { error: 'Wrong', code: 'validation_error', errors: [null, 'x', { pointer: '#/a', detail: 'b' }] };

@@ -36,6 +36,8 @@ for (const KIND of ['blocking', 'asyncio']) {
         moved: ['EloquentPollError', 'http_308', moved],
         tool: ['EloquentPollError', 'bad_response', 'No such tool'],
         none: ['EloquentPollError', 'bad_response', 'The answer has no session_id.'],
+        other: ['EloquentPollError', 'bad_response', 'The answer has no poll_id.'],
+        result: ['EloquentPollError', 'bad_response', 'The answer has no poll_id.'],
         sent: 0,
       },
       'what cannot be sent is refused before a connection is opened, without its secret',
