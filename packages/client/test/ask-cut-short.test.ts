@@ -57,3 +57,23 @@ t.test('a poll that the service may have made, and did not, can be asked again',
   );
   t.match(JSON.parse(deleted.err), { code: 'session_not_found' }, 'a poll that was seen was made');
 });
+
+t.test('a poll whose result cannot be read, or not be shown, is named', async (t) => {
+  withoutWaiting(t, (ms) => isBackoff(ms) || ms === 60_000);
+  const argv = [...ASK, '--json'];
+  const revoked = await usedOffline(t, argv, (path) =>
+    path.startsWith('/api/polls/ps_1/')
+      ? refusedWith(401, 'invalid_api_key')
+      : refusedWith(503, 'service_unavailable', { session_id: 'ps_1', retryable: true }),
+  );
+  t.equal(revoked.exit, EXIT.refused);
+  t.match(JSON.parse(revoked.err), { code: 'invalid_api_key', session_id: 'ps_1', idempotency_key: revoked.sent[0] });
+  const shapeless = () =>
+    new Response('event: started\ndata: {"seq":0,"session_id":"ps_1"}\n\n', {
+      headers: { 'content-type': 'text/event-stream' },
+    });
+  const programs = await usedOffline(t, argv, shapeless);
+  t.equal(programs.exit, EXIT.defect);
+  t.match(JSON.parse(programs.err), { code: 'defect', session_id: 'ps_1' });
+  t.match((await usedOffline(t, ASK, shapeless)).err, /\nThe poll was created: eloquentpoll watch ps_1\n$/);
+});

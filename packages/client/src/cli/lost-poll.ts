@@ -35,9 +35,16 @@ export async function showLostPoll(lost: LostPoll, invocation: Invocation): Prom
     if (signal.aborted && !json) printGoesOn(terminal, lost.sessionId);
     if (!(error instanceof EloquentPollError)) throw error;
     if (error.code === 'session_not_found' && !isKnown) throw neverMade(lost);
-    throw error.retryable ? lost : error;
+    if (error.retryable) throw lost;
+    throw HOW_IT_ENDED.has(error.code) ? error : naming(lost, error);
   }
 }
+
+const HOW_IT_ENDED = new Set(['poll_failed', 'poll_canceled', 'budget_too_small']);
+
+/** Whatever keeps the result from being read, such as a key that was revoked: the poll goes on. */
+const naming = ({ sessionId, idempotencyKey }: LostPoll, error: EloquentPollError): EloquentPollError =>
+  Object.assign(error, { sessionId, idempotencyKey });
 
 /** Without an event of it, the id is that of a poll that the service may have made. */
 function neverMade({ code, status, idempotencyKey }: LostPoll): EloquentPollError {
