@@ -1148,7 +1148,8 @@ class EloquentPollError(Exception):
         super().__init__(message)
         self.code = code
         """A code of the service's catalogue (/api/errors/catalog), or `network_error`, `timeout`, `bad_response`,
-        `bad_request` (the call cannot be written as a request, so nothing was sent), `bad_webhook`."""
+        `bad_request` (the call cannot be written as a request, so nothing was sent), `bad_webhook`, or for example
+        `http_502` (another program, such as a proxy, has answered with this status)."""
         self.status = status
         """The status of the HTTP response. None if there was none."""
         self.retryable = retryable
@@ -1167,8 +1168,8 @@ class EloquentPollError(Exception):
         self.required_usd = required_usd
         """With `insufficient_balance` of a batch: the balance that would be enough."""
         self.session_id = session_id
-        """The id of a poll that was created but whose end is unknown, or of a stream. Find it with
-        `session(session_id)`: it may cost."""
+        """The id of a poll that was or may have been created and whose end is unknown, or of a stream. Find it with
+        `session(session_id)`: it may cost. If its status is a 404, it was not created."""
         self.idempotency_key = idempotency_key
         """The idempotency key of a poll or batch, given or generated. The same call with this key joins the first one
         if it was created."""
@@ -1256,7 +1257,10 @@ class AsyncEloquentPoll:
         """Runs a poll and waits for its result. A call that is cancelled leaves its poll running: the same call with
         the same `idempotency_key` joins it."""
         body = {"question": question, "options": _texts("options", options), **terms}
-        return cast(PollResponse, await self._service.body(_paid("/api/poll", body, idempotency_key, timeout)))
+        call = _paid("/api/poll", body, idempotency_key, timeout)
+        answer = await self._service.body(call)
+        _id_in(answer, "poll_id", call)
+        return cast(PollResponse, answer)
 
     async def begin(
         self,
@@ -1446,7 +1450,7 @@ class AsyncEloquentPoll:
         error's `rows` say which."""
         upload = _upload_of(rows, format)
         try:
-            headers = {"Idempotency-Key": idempotency_key or secrets.token_hex(16), "Content-Type": upload.media_type}
+            headers = {"Idempotency-Key": _key_or_new(idempotency_key), "Content-Type": upload.media_type}
             call = _Call("POST", "/api/batches", query=_filter_query(terms), upload=upload, headers=headers, timeout=timeout)
             answer = await self._service.body(replace(call, usual=UPLOAD_TIMEOUT_S))
         finally:
@@ -1684,8 +1688,12 @@ class AsyncSession:
 
     async def result(self, *, timeout: float | None = None) -> PollResponse | None:
         """The result. None while the poll runs."""
-        answer = await self._service.call(self._call("result", timeout))
-        return None if answer.status == 202 else cast(PollResponse, answer.body)
+        call = self._call("result", timeout)
+        answer = await self._service.call(call)
+        if answer.status == 202:
+            return None
+        _id_in(answer.body, "poll_id", call)
+        return cast(PollResponse, answer.body)
 
     async def cancel(self, *, timeout: float | None = None) -> SessionStatus:
         """Stops asking models. The votes received by then are charged. Has no effect on an ended poll."""
@@ -2066,7 +2074,8 @@ def verify_webhook(
     if not (webhook_id and sent_at and signatures):
         raise _unverified(f"The headers {', '.join(names)} are needed.")
     clock = time.time() if now is None else now
-    if not re.fullmatch(r"[0-9]{1,12}", sent_at) or abs(clock - int(sent_at)) > tolerance:
+    # A tolerance that is no number accepts nothing, so that old deliveries cannot be replayed.
+    if not re.fullmatch(r"[0-9]{1,12}", sent_at) or not abs(clock - int(sent_at)) <= tolerance:
         raise _unverified(f"The delivery is not of the last {tolerance:g} seconds; check this machine's clock.")
     content = body.encode() if isinstance(body, str) else body
     signed = f"{webhook_id}.{sent_at}.".encode() + content
@@ -2131,7 +2140,7 @@ def _upload_of(rows: BatchRows, named: Literal["jsonl", "csv"] | None) -> _Uploa
     kept = tempfile.SpooledTemporaryFile(UPLOAD_MEMORY_BYTES)
     try:
         for row in rows:
-            kept.write(json.dumps(row, allow_nan=False, ensure_ascii=False).encode() + b"\n")
+            kept.write(_json_of(row, ensure_ascii=False) + b"\n")
         return _Upload(cast("IO[bytes]", kept), "application/jsonl")
     except BaseException:
         kept.close()
@@ -2153,6 +2162,8 @@ class _Call:
     """Not idempotent: retried only if the service refused it."""
     gone: Mapping[str, object] | None = None
     """For deletions: the body to return if a retry finds nothing, because an earlier attempt may have deleted it."""
+    check: Callable[[_Answer], object] | None = None
+    """Raises the error that a successful answer contains."""
     timeout: float | None = None
     """Includes waits and retries. Default: `usual`, counted from when the rate limits allow the call."""
     usual: float = TIMEOUT_S
@@ -2179,6 +2190,13 @@ def _secret_text(name: str, value: str) -> str:
     return text
 
 
+def _json_of(value: object, *, ensure_ascii: bool = True) -> bytes:
+    try:
+        return json.dumps(value, allow_nan=False, ensure_ascii=ensure_ascii).encode()
+    except (TypeError, ValueError) as cause:
+        raise EloquentPollError(f"The body cannot be written as JSON: {cause}", code="bad_request") from cause
+
+
 def _texts(name: str, values: Sequence[str]) -> list[str]:
     # A text is a sequence of texts too: each of its characters would be one.
     if isinstance(values, str):
@@ -2202,10 +2220,15 @@ def _filter_query(filters: Mapping[str, Any], **fields: str | float | None) -> s
     return _query(**{name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}, **pairs)
 
 
+def _key_or_new(idempotency_key: str | None) -> str:
+    # An empty key is sent, and the service refuses it: with a new one, the same call would make another poll.
+    return secrets.token_hex(16) if idempotency_key is None else idempotency_key
+
+
 def _paid(
     path: str, body: object, idempotency_key: str | None, timeout: float | None, *, budget: str = "polls"
 ) -> _Call:
-    headers = {"Idempotency-Key": idempotency_key or secrets.token_hex(16)}
+    headers = {"Idempotency-Key": _key_or_new(idempotency_key)}
     return _Call("POST", path, body=body, headers=headers, timeout=timeout, usual=POLL_TIMEOUT_S, budget=budget)
 
 
@@ -2253,9 +2276,12 @@ class _Service:
             try:
                 response = await self.send(call, attempt, deadline)
                 try:
-                    return _Answer(response.status, response.headers, await _body_of(response, deadline))
+                    answer = _Answer(response.status, response.headers, await _body_of(response, deadline))
                 finally:
                     response.close()
+                if call.check:
+                    call.check(answer)
+                return answer
             except OSError as cause:
                 if isinstance(cause, TimeoutError) and _is_past(deadline):
                     raise _late(call) from cause
@@ -2329,10 +2355,7 @@ class _Service:
             pass
 
     def _request(self, call: _Call) -> bytes:
-        try:
-            body = b"" if call.body is None else json.dumps(call.body, allow_nan=False).encode()
-        except (TypeError, ValueError) as cause:
-            raise EloquentPollError(f"The body cannot be written as JSON: {cause}", code="bad_request") from cause
+        body = b"" if call.body is None else _json_of(call.body)
         length = call.upload.length if call.upload else len(body)
         headers = {
             "Host": self._named,
@@ -2447,7 +2470,12 @@ async def _call_tool(service: _Service, name: str, timeout: float | None) -> obj
     arguments: dict[str, object] = {}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     accept = "application/json, text/event-stream"
-    answer = await service.call(_Call("POST", "/api/mcp", body=body, accept=accept, timeout=timeout))
+    # The error of a tool is an answer with status 200. A temporary one is retried like any other.
+    call = _Call("POST", "/api/mcp", body=body, accept=accept, check=_tool_content, timeout=timeout)
+    return _tool_content(await service.call(call))
+
+
+def _tool_content(answer: _Answer) -> object:
     message = _object(answer.body)
     result, refusal = _object(message.get("result")), _object(message.get("error"))
     if "structuredContent" in result:

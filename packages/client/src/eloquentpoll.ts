@@ -976,9 +976,16 @@ export interface Recovery {
 
 /**
  * Codes of this client. All others come from the service and are listed at /api/errors/catalog. `bad_request`, which the
- * service has too: the call cannot be written as a request, so nothing was sent.
+ * service has too: the call cannot be written as a request, so nothing was sent. `http_502`, for example: another program,
+ * such as a proxy, has answered with this status.
  */
-export type ClientErrorCode = 'network_error' | 'timeout' | 'bad_response' | 'bad_request' | 'bad_webhook';
+export type ClientErrorCode =
+  | 'network_error'
+  | 'timeout'
+  | 'bad_response'
+  | 'bad_request'
+  | 'bad_webhook'
+  | `http_${number}`;
 
 interface ErrorFacts {
   code: string;
@@ -1020,8 +1027,8 @@ export class EloquentPollError extends Error {
   /** With `insufficient_balance` of a batch: the balance that would be enough. */
   readonly requiredUsd: number | null;
   /**
-   * The id of a poll that was created but whose end is unknown, or of a stream. Find it with `session(sessionId)`: it
-   * may cost.
+   * The id of a poll that was or may have been created and whose end is unknown, or of a stream. Find it with
+   * `session(sessionId)`: it may cost. If its status is a 404, it was not created.
    */
   readonly sessionId: string | null;
   /**
@@ -1147,7 +1154,10 @@ export class EloquentPoll {
    * `idempotencyKey` joins it.
    */
   async ask(request: PollRequest, options: PollOptions = {}): Promise<PollResponse> {
-    return this.#service.body<PollResponse>(paid('/api/poll', request, options));
+    const call = paid('/api/poll', request, options);
+    const answer = await this.#service.body<PollResponse>(call);
+    idIn(answer, 'poll_id', call);
+    return answer;
   }
 
   /** Starts a poll that runs in the background. */
@@ -1487,8 +1497,11 @@ export class Session {
 
   /** The result. Null while the poll runs. */
   async result(options: CallOptions = {}): Promise<PollResponse | null> {
-    const answer = await this.#service.call({ ...this.#to('result'), ...options });
-    return answer.status === 202 ? null : (answer.body as PollResponse);
+    const call: Call = { ...this.#to('result'), ...options };
+    const { status, body } = await this.#service.call(call);
+    if (status === 202) return null;
+    idIn(body, 'poll_id', call);
+    return body as PollResponse;
   }
 
   /** Stops asking models. The votes received by then are charged. Has no effect on an ended poll. */
@@ -1682,7 +1695,8 @@ export async function verifyWebhook(
   const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) => headerOf(headers, `webhook-${name}`));
   if (!id || !time || !signatures)
     throw unverified('The headers webhook-id, webhook-timestamp, webhook-signature are needed.');
-  if (!/^\d{1,12}$/.test(time) || Math.abs(now / 1_000 - Number(time)) > toleranceSeconds) {
+  // A tolerance that is no number accepts nothing, so that old deliveries cannot be replayed.
+  if (!/^\d{1,12}$/.test(time) || !(Math.abs(now / 1_000 - Number(time)) <= toleranceSeconds)) {
     throw unverified(`The delivery is not of the last ${toleranceSeconds} seconds; check this machine's clock.`);
   }
   const content = typeof body === 'string' ? new TextEncoder().encode(body) : body;
@@ -1748,6 +1762,8 @@ interface Call extends CallOptions {
   once?: boolean;
   /** For deletions: the body to return if a retry finds nothing, because an earlier attempt may have deleted it. */
   gone?: object;
+  /** Throws the error that a successful answer contains. */
+  check?: (answer: Answer) => void;
   /** The timeout without `timeoutMs`, counted from when the rate limits allow the call. */
   usualMs?: number;
   /** The rate limit that it counts against. Default: that of its method and path. */
@@ -1869,7 +1885,10 @@ function createService(options: ClientOptions): Service {
     for (let attempt = 0; ; attempt++) {
       try {
         const response = await send(call, attempt, deadline, accept);
-        return { status: response.status, headers: response.headers, body: await bodyOf(response, deadline.signal) };
+        const { status, headers } = response;
+        const answer = { status, headers, body: await bodyOf(response, deadline.signal) };
+        call.check?.(answer);
+        return answer;
       } catch (error) {
         if (call.gone && mayBeDone && isNotThere(error))
           return { status: 200, headers: new Headers(), body: call.gone };
@@ -1921,29 +1940,38 @@ const badRequest = (message: string, cause?: unknown): EloquentPollError =>
 
 function jsonOf(body: unknown): string {
   try {
-    return JSON.stringify(body);
+    return JSON.stringify(body, finite);
   } catch (cause) {
     throw badRequest(`The body cannot be written as JSON: ${reasonOf(cause)}`, cause);
   }
+}
+
+/** JSON has no NaN. It would be written as null, and null removes the limit of a key. */
+function finite(name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${name} is ${value}`);
+  return value;
 }
 
 /** Calls a read-only tool of the MCP server in one request. */
 async function callTool(service: Service, name: string, options: CallOptions): Promise<unknown> {
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } };
   const accept = 'application/json, text/event-stream';
-  const answer = await service.call({ method: 'POST', path: '/api/mcp', body, accept, ...options });
-  const { result, error } = Object(answer.body) as {
-    result?: ToolAnswer;
-    error?: { message?: unknown; data?: unknown };
+  let content: object | undefined;
+  // The error of a tool is an answer with status 200. A temporary one is retried like any other.
+  const check = ({ status, headers, body }: Answer): void => {
+    const { result, error } = Object(body) as ToolAnswer;
+    content = result?.structuredContent;
+    if (content) return;
+    const problem = objectIn(result?.content?.[0]?.text ?? '') ?? error?.data ?? { error: error?.message };
+    throw errorFrom(problem, { code: 'bad_response', status, headers });
   };
-  if (result?.structuredContent) return result.structuredContent;
-  const problem = objectIn(result?.content?.[0]?.text ?? '') ?? error?.data ?? { error: error?.message };
-  throw errorFrom(problem, { code: 'bad_response', status: answer.status, headers: answer.headers });
+  await service.call({ method: 'POST', path: '/api/mcp', body, accept, check, ...options });
+  return content;
 }
 
 interface ToolAnswer {
-  structuredContent?: object;
-  content?: { text?: string }[];
+  result?: { structuredContent?: object; content?: { text?: string }[] };
+  error?: { message?: unknown; data?: unknown };
 }
 
 /** Retryable statuses, if the body does not say whether a retry helps. */
@@ -2010,7 +2038,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Of what was made. Another program, such as a proxy, may have answered instead. */
-function idIn(body: unknown, name: 'session_id' | 'batch_id', call: Call): string {
+function idIn(body: unknown, name: 'session_id' | 'batch_id' | 'poll_id', call: Call): string {
   const { [name]: id } = Object(body) as Partial<Record<typeof name, unknown>>;
   if (typeof id === 'string') return id;
   throw withPoll(new EloquentPollError(`The answer has no ${name}.`, { code: 'bad_response' }), call);

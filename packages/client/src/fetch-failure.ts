@@ -1,9 +1,10 @@
 // Reads why `fetch` failed: each runtime wraps the reason in its own way.
 
-/** The root cause of a failed `fetch`. */
+/** The root cause of a failed `fetch`. If it tried several addresses, the failure of the first. */
 export function causeOf(error: unknown): Error | null {
   if (!(error instanceof Error)) return null;
-  return causeOf(error.cause) ?? error;
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  return causeOf(error.cause ?? first) ?? error;
 }
 
 const REFUSED = new Set(['ECONNREFUSED', 'ConnectionRefused']);

@@ -48,6 +48,7 @@ t.test('other commands, service address and key are parsed', async (t) => {
   t.match(read(['watch', 'ps_1', 'EP-1', 'ps_1']), { name: 'watch', ids: ['ps_1', 'EP-1'] });
   for (const name of ['balance', 'logout']) t.match(read([name]), { name });
   t.match(read(['history', '--limit', '5']), { name: 'history', limit: 5, offset: 0 });
+  t.match(read(['history', '--offset', '1000000']), { offset: 1_000_000 });
   t.match(read(['keys']), { name: 'keys', action: 'list' });
   t.match(read(['keys', 'create', 'build server']), { action: 'create', terms: { label: 'build server' } });
   t.match(read(['keys', 'revoke', 'ep_k_AbCdE']), { action: 'revoke', id: 'ep_k_AbCdE' });
@@ -111,9 +112,13 @@ t.test('an invalid command line is a UsageError that says what would be right', 
     [['balance', '--by', 'day'], /^balance has no option --by/],
     [['logout', '--no-browser'], /^logout has no option --no-browser/],
     [['login', '--limit', '1'], /^login has no option --limit; it takes --no-browser\.$/],
+    [['keys', 'change', 'k', '--until', '2027-02-31'], /^--until must be a day such as 2027-01-31/],
+    [['usage', '--to', '2026-11-31'], /^--to must be a day such as/],
     [['history', 'all'], /no further words/],
     [['history', '--url', 'ftp://x'], /address/],
     [['history', '--key', 'ep k'], /characters/],
+    [['history', '--key', ''], /^--key is empty\.$/],
+    [['history', '--session', ' '], /^--session is empty\.$/],
   ] as const) {
     t.throws(() => read([...argv]), { constructor: UsageError, message: sentence }, argv.join(' '));
   }

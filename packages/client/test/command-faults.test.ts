@@ -4,38 +4,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
-import { run } from '../src/cli/run.ts';
-import type { Terminal } from '../src/cli/terminal.ts';
 import { rowsIn } from './commands.ts';
-import { pipes, terminal } from './screen.ts';
+import { answered as json, refusedWith as refused, usedOffline as used } from './offline.ts';
 import { batch, batchResult, isBackoff, jsonLines, RESULT, withoutWaiting } from './service.ts';
 
 // Commands at a service that fails or says strange things, without a connection.
-
-const URL_HERE = 'https://polls.example';
-const json = (body: object, status = 200, headers: Record<string, string> = {}) =>
-  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
-const refused = (status: number, code: string, more: object = {}, headers: Record<string, string> = {}) =>
-  json({ error: `It says ${code}`, code, retryable: false, ...more }, status, headers);
-
-async function used(
-  t: Test,
-  argv: string[],
-  answer: (path: string, nth: number) => Response,
-  given: Partial<Terminal> = {},
-) {
-  const real = globalThis.fetch;
-  t.teardown(() => {
-    globalThis.fetch = real;
-  });
-  let nth = 0;
-  globalThis.fetch = async (input) => answer(String(input).slice(URL_HERE.length), ++nth);
-  const { texts, ...outputs } = pipes();
-  const exit = await run(argv, terminal({ ...outputs, env: { EP_URL: URL_HERE, EP_KEY: 'ep_k_x' }, ...given }));
-  return { exit, ...texts };
-}
 
 t.test('an answer of another program is no wrong input, and a redirect names the address to use', async (t) => {
   const html = await used(t, ['keys'], () => new Response('<h1>Log in to the network</h1>'));
@@ -107,6 +82,16 @@ t.test('a script that asked for JSON learns which batch goes on', async (t) => {
   t.match(JSON.parse(err), known, 'its rows were accepted');
 });
 
+t.test('a report that is not complete within a minute is no whole answer', async (t) => {
+  withoutWaiting(t, (ms) => ms === 1_000);
+  const counting = (complete: boolean) => (path: string) =>
+    json(path.endsWith('/report') ? { complete } : batch(3, 3, { has_gold: true }));
+  const argv = ['eval', 'pb_1', '--out', '-', '--json'];
+  const partial = await used(t, argv, counting(false));
+  t.match(partial, { exit: EXIT.partial, out: '{"complete":false}\n' });
+  t.equal((await used(t, argv, counting(true))).exit, EXIT.winner);
+});
+
 t.test('an address with a password is refused and not shown', async (t) => {
   const url = 'https://me:secret@polls.example';
   const { exit, err } = await used(t, ['keys', '--url', url], () => json([]));
@@ -147,6 +132,35 @@ t.test('rows and keys whose answer is lost may have been accepted, and what find
   t.equal((await batches('--out', '-', '--json')).split('\n').length, 2, 'programs get one line');
   const keys = await used(t, ['keys', 'create', 'laptop'], lost);
   t.match(keys.err, /^A key may have been created .*\n {2}eloquentpoll keys\neloquentpoll: The connection to/);
+  for (const [argv, says] of [
+    [['batch', rowsIn(t, 'others.jsonl')], /^The rows may have been accepted/],
+    [['keys', 'create', 'laptop'], /^A key may have been created/],
+  ] as const) {
+    const enough = new AbortController();
+    const interrupted = () => {
+      enough.abort();
+      throw enough.signal.reason;
+    };
+    const { exit, err } = await used(t, [...argv], interrupted, { signal: enough.signal });
+    t.equal(exit, EXIT.interrupted);
+    t.match(err, says, 'an interruption says so, too');
+  }
+});
+
+t.test('the balance that cannot be read for a moment is no wrong input, and is asked for again', async (t) => {
+  withoutWaiting(t);
+  const tool = (result: object) => json({ jsonrpc: '2.0', id: 1, result });
+  const problem = { error: 'Away', code: 'service_unavailable', retryable: true };
+  const away = () => tool({ isError: true, content: [{ type: 'text', text: JSON.stringify(problem) }] });
+  const failed = await used(t, ['balance', '--json'], away);
+  t.equal(failed.exit, EXIT.unavailable);
+  t.match(JSON.parse(failed.err), { code: 'service_unavailable', retryable: true });
+  t.equal(failed.sent.length, 3);
+  const balance = { balance_cents: 5, balance: '$0.05', usage_cents: 0 };
+  const found = await used(t, ['balance', '--json'], (_path, nth) =>
+    nth === 1 ? away() : tool({ structuredContent: balance }),
+  );
+  t.same(JSON.parse(found.out), balance);
 });
 
 t.test('a list cuts its texts between characters', async (t) => {

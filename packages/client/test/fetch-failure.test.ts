@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { run } from '../src/cli/run.ts';
 import { isUnconnected, proxyHint } from '../src/fetch-failure.ts';
+import { usedOffline } from './offline.ts';
 import { pipes, terminal } from './screen.ts';
 import { withoutWaiting } from './service.ts';
 
@@ -41,6 +42,23 @@ t.test('a handshake that fails, a certificate and a proxy that do not fit are no
   t.ok(isUnconnected(failure({ code: 'UND_ERR_ABORTED' }, 'Proxy response (407) !== 200 when HTTP Tunneling')));
   for (const code of ['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_ABORTED', 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'])
     t.notOk(isUnconnected(failure({ code }, 'read ECONNRESET')), code);
+});
+
+t.test('a service of which no address can be connected to has made no poll', async (t) => {
+  withoutWaiting(t);
+  const attempt = (code: string, address: string) =>
+    Object.assign(new Error(`connect ${code} ${address}`), { code, syscall: 'connect' });
+  const attempts = [attempt('ETIMEDOUT', '2001:db8::1:443'), attempt('ECONNREFUSED', '192.0.2.1:443')];
+  // As Node does: without a message and a syscall, with the code of the first.
+  const cause = Object.assign(new AggregateError(attempts), { code: 'ETIMEDOUT' });
+  const { exit, err } = await usedOffline(t, ['ask', 'Which is larger? [A, B]'], () =>
+    Promise.reject(new TypeError('fetch failed', { cause })),
+  );
+  t.equal(exit, EXIT.unavailable);
+  t.equal(
+    err,
+    'eloquentpoll: https://polls.example cannot be reached: connect ETIMEDOUT 2001:db8::1:443. Check --url or EP_URL.\n',
+  );
 });
 
 t.test('who has a proxy that Node does not use learns how it is used', async (t) => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { run } from '../src/cli/run.ts';
@@ -88,6 +88,17 @@ t.test('where no key could be kept, no page is opened', async (t) => {
   t.equal(await exit(), EXIT.usage);
   t.match(texts.err, 'set HOME or XDG_CONFIG_HOME');
   t.same(opened, []);
+});
+
+t.test('a key of the login before that stays valid is not passed over', async (t) => {
+  const { exit, file, texts } = await login(t, refusing);
+  mkdirSync(dirname(file));
+  writeFileSync(file, JSON.stringify({ [SITE]: { id: 'old', key: 'ep_k_old' } }));
+  const answering = globalThis.fetch;
+  globalThis.fetch = async (input, init) => (init?.method === 'DELETE' ? refusing() : answering(input, init));
+  t.equal(await exit(), EXIT.winner);
+  t.match(texts.err, `The key of the login before could not be revoked and stays valid: see ${SITE}/dashboard/keys\n`);
+  t.same(JSON.parse(readFileSync(file, 'utf8')), { [SITE]: { id: KEY.id, key: KEY.key } });
 });
 
 t.test('login says that EP_KEY comes first', async (t) => {

@@ -123,6 +123,23 @@ t.test('settings that cannot be right are an answer in words, without their secr
   t.match(batch, { id: null, error: { message: 'The line is not one message.' } });
 });
 
+t.test('a host that reads no notes still gets its answers', { timeout: 10_000 }, async (t) => {
+  const child = spawn(process.execPath, [PROXY], { env: { PATH: process.env.PATH } });
+  child.stderr.destroy();
+  const ended = once(child, 'close');
+  const lines = splitLines(child.stdout);
+  const ping = (id?: number) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n`);
+  // What has no id is answered with a note, which nobody reads.
+  ping();
+  ping(1);
+  t.match((await lines.next()).value?.text, /"id":1,.*EP_KEY is not set/);
+  await new Promise((done) => setTimeout(done, 100));
+  ping(2);
+  t.match((await lines.next()).value?.text, /"id":2,/);
+  child.stdin.end();
+  t.same(await ended, [0, null]);
+});
+
 t.test('a host that no longer reads, and a poll that no service could be asked for, end without a fault', async (t) => {
   const { url } = await serve(t, ({ body }) => ({ jsonrpc: '2.0', id: (body as { id: number }).id, result: {} }));
   const child = spawn(process.execPath, [PROXY], { env: { PATH: process.env.PATH, EP_KEY: 'ep_k_x', EP_URL: url } });

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { EloquentPoll, EloquentPollError } from '../src/eloquentpoll.ts';
+import { type ClientErrorCode, EloquentPoll, EloquentPollError } from '../src/eloquentpoll.ts';
 import { complete, QUESTION, RESULT, sse, started, withoutWaiting } from './service.ts';
 
 // The client on a network that each test makes up.
@@ -50,13 +50,18 @@ t.test('an address without its protocol is refused, and a query is no part of it
 });
 
 t.test('what cannot be written as a request is no failure of the network', async (t) => {
-  const { fetch, sent } = network([() => json({})]);
+  const { fetch, sent } = network([() => json(RESULT)]);
   const polls = new EloquentPoll({ baseUrl: 'https://polls.example', fetch });
   const metadata: Record<string, string> = {};
   Object.assign(metadata, { metadata });
   t.match(await errorOf(polls.ask({ ...QUESTION, metadata })), { code: 'bad_request', retryable: false });
   const named = await errorOf(polls.ask(QUESTION, { idempotencyKey: 'order …' }));
   t.match(named, { code: 'bad_request', message: 'Idempotency-Key has characters that HTTP does not allow.' });
+  // JSON would have null for it, which removes the limit of the key.
+  const unlimited = await errorOf(polls.changeKey('k', { limit_usd: Number('5 dollars') }));
+  t.match(unlimited, { code: 'bad_request', message: 'The body cannot be written as JSON: limit_usd is NaN' });
+  const endless = await errorOf(polls.batch([{ ...QUESTION, max_cost_usd: Number.POSITIVE_INFINITY }]));
+  t.match(endless, { code: 'bad_request', message: /: max_cost_usd is Infinity$/ });
   t.equal(sent.length, 0);
   for (let i = 0; i < 20; i++) await errorOf(polls.ask(QUESTION, { idempotencyKey: '…' }));
   await polls.ask(QUESTION, { timeoutMs: 1_000 });
@@ -68,9 +73,10 @@ t.test('a redirect is not followed, because the key would be lost and a quick po
     () => new Response(null, { status: 308, headers: { location: 'https://polls.example/api/poll' } }),
   ]);
   const polls = new EloquentPoll({ baseUrl: 'http://polls.example', apiKey: 'ep_k_x', fetch });
+  const code: ClientErrorCode = 'http_308';
   t.match(await errorOf(polls.ask(QUESTION)), {
     message: /redirects to https:\/\/polls\.example\/api\/poll\. .* change baseUrl/,
-    code: 'http_308',
+    code,
     status: 308,
     retryable: false,
   });
@@ -170,6 +176,8 @@ t.test('errors of other shapes keep what they say', async (t) => {
     const polls = new EloquentPoll({ baseUrl: 'https://polls.example', fetch });
     const found = { code: 'bad_response', idempotencyKey: 'k' };
     t.match(await errorOf(polls.begin(QUESTION, { idempotencyKey: 'k' })), found);
+    t.match(await errorOf(polls.ask(QUESTION, { idempotencyKey: 'k' })), found, 'no result without an outcome');
+    t.match(await errorOf(polls.session('ps_1').result()), { code: 'bad_response' });
     t.match(await errorOf(polls.batch([QUESTION], {}, { idempotencyKey: 'k' })), found);
   }
   const odd = { error: 'Wrong', code: 'validation_error', errors: [null, 'x', { pointer: '#/a', detail: 'b' }] };

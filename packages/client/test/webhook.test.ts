@@ -59,6 +59,8 @@ t.test('anything else is refused', async (t) => {
     await refused(BODY, headers({ signature: signatures }), SECRET);
   await refused(BODY, {}, SECRET);
   for (const secret of ['', 'whsec_', 'whsec_%%%']) await refused(BODY, headers(), secret);
+  const old = { now: now + 10 ** 9, toleranceSeconds: Number('5 minutes') };
+  await t.rejects(verifyWebhook(BODY, headers(), SECRET, old), { code: 'bad_webhook' }, 'no tolerance accepts nothing');
   // Mistakes of programs without types.
   await refused(BODY, headers(), JSON.parse('null'));
   await t.rejects(verifyWebhook(JSON.parse(BODY), headers(), SECRET, { now }), { message: /before it is parsed/ });

@@ -131,7 +131,7 @@ t.test('the package has programs, types and a licence, depends on nothing, and c
   ]);
   t.comment(`${size} bytes packed, ${unpackedSize} unpacked`);
   // What it does itself; a dependency that came in by mistake is more.
-  t.ok(size < 68_000, `${size} bytes`);
+  t.ok(size < 70_000, `${size} bytes`);
   const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
   t.match(manifest, {
     name: 'eloquentpoll',

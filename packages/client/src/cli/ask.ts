@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { PollOptions, PollRequest } from '../eloquentpoll.ts';
 import type { Exit } from './exit-codes.ts';
 import { followEvents } from './follow-events.ts';
@@ -13,21 +14,22 @@ const DEFAULT_THRESHOLD = 0.95;
 export async function askCommand(
   invocation: Invocation,
   request: PollRequest,
-  options: Pick<PollOptions, 'idempotencyKey'>,
+  { idempotencyKey = randomBytes(16).toString('hex') }: Pick<PollOptions, 'idempotencyKey'>,
 ): Promise<Exit> {
   const { question, options: choices, confidence_threshold: threshold = DEFAULT_THRESHOLD } = request;
   const { polls, terminal, json, heard } = invocation;
-  const events = polls.stream(request, { ...options, signal: terminal.signal });
+  heard.idempotencyKey = idempotencyKey;
+  const events = polls.stream(request, { idempotencyKey, signal: terminal.signal });
   try {
     return await followEvents(events, invocation, progressView({ question, options: choices, threshold }, invocation));
   } catch (error) {
     if (isLostPoll(error) && !terminal.signal.aborted) return showLostPoll(error, invocation);
-    if (!json && mayBeMade(error, heard)) {
+    if (!json && mayBeMade(error, heard, terminal.signal)) {
       print(
         terminal.err,
         'The poll may have been created and charged. Before you ask again, look for it:',
         `  ${programOf(terminal)} polls`,
-        `To join it, repeat the command with --idempotency-key ${error.idempotencyKey}`,
+        `To join it, repeat the command with --idempotency-key ${idempotencyKey}`,
       );
     }
     throw error;

@@ -6,7 +6,7 @@ import { type BatchResult, type BatchRun, EloquentPollError } from '../eloquentp
 import { splitLines } from '../split-lines.ts';
 import { jsonText } from './json-text.ts';
 import { cutToWholeLines } from './lines-file.ts';
-import { type Output, print } from './terminal.ts';
+import { type Output, printLongList } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 // The results of a batch on disk. A file of JSON lines is completed if an earlier command was interrupted. A CSV file
@@ -73,7 +73,7 @@ export async function printResults(
 ): Promise<number> {
   let lines = 0;
   for await (const row of run.results({ signal })) {
-    print(out, jsonText(row));
+    await printLongList(out, jsonText(row), signal);
     lines++;
   }
   return checked(lines, total);

@@ -34,7 +34,8 @@ export async function evalCommand(invocation: Invocation, command: MakingCommand
     const [summary = '', ...rest] = summaryOf(invocation, { ...batch, has_gold: false }, out, lines);
     print(terminal.out, summary, ...rest, '', ...reportLines(report, columnsOf(terminal), styleOf(terminal)));
   }
-  return exitOfBatch(batch);
+  const exit = exitOfBatch(batch);
+  return exit === EXIT.winner && !report.complete ? EXIT.partial : exit;
 }
 
 /**

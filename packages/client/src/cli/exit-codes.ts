@@ -29,12 +29,14 @@ export function exitOfOutcome(outcome: Pick<PollResponse, 'status' | 'winning_op
 }
 
 export function exitOfError(error: EloquentPollError): Exit {
-  const { status, code } = error;
+  const { status, code, retryable } = error;
   if (code === 'budget_too_small' || code === 'bad_request') return EXIT.usage;
   // Another program, such as a proxy, has answered; or the first try of the same request is not finished.
   if (code === 'bad_response' || code === 'idempotency_conflict') return EXIT.unavailable;
   if (code === 'poll_failed' || code === 'poll_canceled') return EXIT.undecided;
   if (status === 401 || status === 402 || status === 403) return EXIT.refused;
   if (status === null || status === 408 || status === 429 || status >= 500) return EXIT.unavailable;
+  // The balance is read with a tool, whose errors come with status 200.
+  if (status === 200 && retryable) return EXIT.unavailable;
   return EXIT.usage;
 }

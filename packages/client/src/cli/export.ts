@@ -7,30 +7,41 @@ import { writeAlone } from './file-lock.ts';
 import type { Invocation } from './invocation.ts';
 import { jsonText } from './json-text.ts';
 import { cutToWholeLines } from './lines-file.ts';
-import { print } from './terminal.ts';
-import { fileErrorOf } from './usage-error.ts';
+import { print, printLongList } from './terminal.ts';
+import { fileErrorOf, UsageError } from './usage-error.ts';
 
 /** Writes all data of the account as JSON lines. Completes the file of an interrupted export. */
 export async function exportCommand(invocation: Invocation, out: string): Promise<Exit> {
   const { polls, terminal } = invocation;
   const { signal } = terminal;
   if (out === '-') {
-    for await (const line of polls.exportAccount({}, { signal })) print(terminal.out, jsonText(line));
+    for await (const line of polls.exportAccount({}, { signal })) {
+      await printLongList(terminal.out, jsonText(line), signal);
+    }
     return EXIT.winner;
   }
   return writeAlone(invocation, out, () => complete(invocation, out));
 }
 
-async function complete({ polls, terminal }: Invocation, out: string): Promise<Exit> {
+async function complete(invocation: Invocation, out: string): Promise<Exit> {
+  const { polls, terminal, json } = invocation;
   const { signal } = terminal;
   let cursor: string | undefined;
   let isComplete = false;
+  let account: unknown;
   const isKept = ({ type, cursor: found }: Record<string, unknown>): boolean => {
     if (type === 'end') isComplete = true;
     if (typeof found === 'string') cursor = found;
     return type === 'cursor' || type === 'end';
   };
-  await cutToWholeLines(out, isKept, ({ type }) => type === 'account');
+  const isExport = ({ type, user_id }: Record<string, unknown>): boolean => {
+    account = user_id;
+    return type === 'account';
+  };
+  await cutToWholeLines(out, isKept, isExport);
+  // A cursor is a place in the export of any account.
+  if (cursor !== undefined && account !== undefined && (await accountHere(invocation)) !== account)
+    throw new UsageError(`${out} has the export of another account. Name another file with --out, or remove it.`);
   let lines = 0;
   async function* texts() {
     for await (const line of polls.exportAccount({ cursor }, { signal })) {
@@ -44,9 +55,14 @@ async function complete({ polls, terminal }: Invocation, out: string): Promise<E
       throw fileErrorOf(error, out) ?? error;
     });
   }
-  print(
-    terminal.err,
-    isComplete ? `${out} was already complete.` : `${out} is complete: ${plural(lines, 'line')} added.`,
-  );
+  const said = isComplete ? `${out} was already complete.` : `${out} is complete: ${plural(lines, 'line')} added.`;
+  if (json) print(terminal.out, jsonText({ out, added: lines }));
+  else print(terminal.err, said);
   return EXIT.winner;
+}
+
+/** The id of the account whose key is used: in the first line of its export. */
+async function accountHere({ polls, terminal }: Invocation): Promise<unknown> {
+  for await (const { user_id } of polls.exportAccount({}, { signal: terminal.signal })) return user_id;
+  return undefined;
 }

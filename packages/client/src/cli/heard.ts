@@ -10,6 +10,8 @@ export interface Heard {
   batchId?: string;
   /** The poll that the command follows. */
   sessionId?: string;
+  /** The key of the poll that the command has asked for. Until the poll's id is known, only the key finds it. */
+  idempotencyKey?: string;
 }
 
 export function notingFetch(heard: Heard): typeof fetch {
@@ -25,9 +27,13 @@ export function notingFetch(heard: Heard): typeof fetch {
   };
 }
 
-/** Whether what was sent may have been done, but no answer of the service says so: none came, or one of a proxy. */
-export const mayBeMade = (error: unknown, { isAny }: Heard): error is EloquentPollError =>
-  isAny &&
-  error instanceof EloquentPollError &&
-  error.sessionId === null &&
-  /^(network_error|timeout|bad_response|http_5\d\d)$/.test(error.code);
+/**
+ * Whether what was sent may have been done, but no answer of the service says so: the command was interrupted before one
+ * came, none came, or one of a proxy.
+ */
+export function mayBeMade(error: unknown, { isAny, sessionId }: Heard, { aborted }: AbortSignal): boolean {
+  if (!isAny) return false;
+  if (aborted) return sessionId === undefined;
+  if (!(error instanceof EloquentPollError) || error.sessionId !== null) return false;
+  return /^(network_error|timeout|bad_response|http_5\d\d)$/.test(error.code);
+}

@@ -58,7 +58,8 @@ A key
 Anywhere
   --json               print the answer as JSON on standard output, errors as JSON on standard error
   --status NAME, --close, --after ID  for polls: running, completed or failed; close calls; older than a poll
-  --limit N, --offset N  which part of the history (default: the newest 20)
+                       batches are running, canceling, completed, canceled or expired, and --after takes a batch
+  --limit N, --offset N  how many polls, batches or results are listed (default: 20); results of history to pass over
   --keys FILE, --days FILE  for verify: saved copies of the service's /.well-known/jwks.json and /api/receipts/days
   --no-browser         login prints the address instead of opening it
   --url URL            the address of the service; or EP_URL
@@ -75,4 +76,5 @@ Exit codes
   2  wrong input                5  the service cannot be reached, is too busy, or failed
                                 6  a receipt is not valid           70  an error of this program
                                                                    130  it was interrupted
+For a batch: 0 if all rows have an answer, 3 if some have or the report is not complete, 1 if none has
 `;

@@ -21,7 +21,7 @@ export async function keysCommand(invocation: Invocation, command: KeysCommand):
     }
     case 'create': {
       const made = await polls.createKey(command.terms, { signal }).catch((error: unknown) => {
-        if (!json && mayBeMade(error, invocation.heard)) {
+        if (!json && mayBeMade(error, invocation.heard, signal)) {
           print(err, 'A key may have been created that cannot be shown again. To find and revoke it:');
           print(err, `  ${programOf(terminal)} keys`);
         }

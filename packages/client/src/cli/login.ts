@@ -33,10 +33,12 @@ export async function loginCommand(invocation: Invocation, { browser }: { browse
     throw error;
   }
   const account = await readAccount(siteUrl, key, signal);
-  if (earlier) await revoke(siteUrl, earlier, signal);
+  const isLeft = earlier !== null && !(await revoke(siteUrl, earlier, signal));
   const name = account === null ? '' : ` as ${plain(account.email ?? `account ${account.user_id}`)}`;
   const said = `Logged in at ${siteUrl}${name}. The key ${plain(key_prefix)}… is in ${file}`;
   print(out, json ? jsonText({ id, key_prefix, file, account }) : said);
+  if (isLeft && !json)
+    print(err, `The key of the login before could not be revoked and stays valid: see ${siteUrl}/dashboard/keys`);
   if (env.EP_KEY?.trim() && !json) print(err, 'EP_KEY is set: commands use that key instead of this one.');
   return EXIT.winner;
 }

@@ -24,13 +24,30 @@ export const isLostPoll = (error: unknown): error is LostPoll =>
 export async function showLostPoll(lost: LostPoll, invocation: Invocation): Promise<Exit> {
   const { polls, terminal, json, heard } = invocation;
   const { signal } = terminal;
+  const isKnown = heard.sessionId !== undefined;
   heard.sessionId = lost.sessionId;
-  if (!json) print(terminal.err, 'The connection was lost; the poll goes on. Waiting for its result.');
+  const what = isKnown ? 'The connection was lost; the poll goes on.' : 'The poll may have been created.';
+  if (!json) print(terminal.err, `${what} Waiting for its result.`);
   try {
     const result = await polls.session(lost.sessionId).wait({ signal, timeoutMs: FOUND_WITHIN_MS });
     return showOutcome(result, invocation);
   } catch (error) {
     if (signal.aborted && !json) printGoesOn(terminal, lost.sessionId);
-    throw error instanceof EloquentPollError && error.retryable ? lost : error;
+    if (!(error instanceof EloquentPollError)) throw error;
+    if (error.code === 'session_not_found' && !isKnown) throw neverMade(lost);
+    if (error.retryable) throw lost;
+    throw HOW_IT_ENDED.has(error.code) ? error : naming(lost, error);
   }
+}
+
+const HOW_IT_ENDED = new Set(['poll_failed', 'poll_canceled', 'budget_too_small']);
+
+/** Whatever keeps the result from being read, such as a key that was revoked: the poll goes on. */
+const naming = ({ sessionId, idempotencyKey }: LostPoll, error: EloquentPollError): EloquentPollError =>
+  Object.assign(error, { sessionId, idempotencyKey });
+
+/** Without an event of it, the id is that of a poll that the service may have made. */
+function neverMade({ code, status, idempotencyKey }: LostPoll): EloquentPollError {
+  const message = 'No poll was made, and nothing was charged.';
+  return new EloquentPollError(message, { code, status, idempotencyKey, retryable: true });
 }

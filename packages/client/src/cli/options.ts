@@ -30,6 +30,9 @@ export function parseOptions(argv: readonly string[]) {
 }
 
 export function readSettings(values: Values, env: NodeJS.ProcessEnv): CliSettings {
+  // A variable without a value must not select the key of another account.
+  const empty = (['key', 'session'] as const).find((name) => values[name]?.trim() === '');
+  if (empty) throw new UsageError(`--${empty} is empty.`);
   const settings = {
     url: values.url ?? (env.EP_URL || undefined),
     key: (values.key ?? env.EP_KEY)?.trim() || undefined,

@@ -1,7 +1,7 @@
 import type { KeyChange, KeyTerms } from '../eloquentpoll.ts';
 import { KEY_ACTIONS, RESETS } from './command-line.ts';
 import { allowOnly, type Values } from './options.ts';
-import { amount } from './read-numbers.ts';
+import { amount, isDay } from './read-numbers.ts';
 import { UsageError } from './usage-error.ts';
 import { none, oneOf, only } from './words.ts';
 
@@ -55,7 +55,7 @@ const readLimit = (text: string): number | null => (text === 'none' ? null : amo
 function readEnd(text: string): string | null {
   if (text === 'never') return null;
   const at = /^\d{4}-\d\d-\d\d([T ].*)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at))
+  if (Number.isNaN(at) || !isDay(text.slice(0, 10)))
     throw new UsageError(`--until must be a day such as 2027-01-31, a time, or never, not ${text}.`);
   return new Date(at).toISOString();
 }

@@ -1,6 +1,6 @@
 import { UsageError } from './usage-error.ts';
 
-// Reads numbers from the command line. Errors name the value that was probably meant.
+// Reads numbers and days from the command line. Errors name the value that was probably meant.
 
 export function threshold(text: string): number {
   const value = decimal('--threshold', text);
@@ -25,6 +25,12 @@ function decimal(name: string, text: string): number {
   return value;
 }
 
+/** Whether the calendar has the day. `Date` takes February 31 for March 3. */
+export function isDay(text: string): boolean {
+  const at = new Date(`${text}T00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
 interface Range {
   least: number;
   most: number;
@@ -33,7 +39,7 @@ interface Range {
 
 export function whole(name: string, text: string | undefined, { least, most, otherwise }: Range): number {
   if (text === undefined) return otherwise;
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= least && value <= most))
     throw new UsageError(`${name} must be a whole number from ${least} to ${most}.`);
   return value;

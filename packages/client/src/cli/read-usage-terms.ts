@@ -2,6 +2,7 @@ import type { UsageQuery } from '../eloquentpoll.ts';
 import { PRESETS } from './command-line.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { allowOnly, type Values } from './options.ts';
+import { isDay } from './read-numbers.ts';
 import { UsageError } from './usage-error.ts';
 import { none, oneOf } from './words.ts';
 
@@ -30,6 +31,6 @@ export function readUsage(words: readonly string[], values: Values): UsageComman
 }
 
 function day(name: string, text: string): string {
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && isDay(text)) return text;
   throw new UsageError(`${name} must be a day such as 2026-11-20, not ${text}.`);
 }

@@ -26,7 +26,9 @@ export function report(
   }
   if (!(error instanceof EloquentPollError)) {
     const stack = (error instanceof Error && error.stack) || String(error);
-    print(err, json ? jsonText({ error: stack, code: 'defect' }) : stack);
+    print(err, json ? jsonText({ error: stack, code: 'defect', ...goingOn(heard) }) : stack);
+    if (!json && heard.sessionId !== undefined)
+      print(err, `The poll was created: ${programOf(terminal)} watch ${plain(heard.sessionId)}`);
     return EXIT.defect;
   }
   const { code, status, retryable, retryAfterSeconds, recovery, issues, rows, rowCount, requestId } = error;
@@ -68,16 +70,20 @@ export function report(
 }
 
 /** For programs; for people, the command has printed what goes on. */
-export function reportInterruption(
-  { err }: Terminal,
-  { json, heard: { sessionId, batchId } }: { json: boolean; heard: Heard },
-): Exit {
-  const goesOn = {
+export function reportInterruption({ err }: Terminal, { json, heard }: { json: boolean; heard: Heard }): Exit {
+  const body = { error: 'The command was interrupted.', code: 'interrupted', ...goingOn(heard) };
+  if (json) print(err, jsonText(body));
+  return EXIT.interrupted;
+}
+
+/** What goes on at the service without the command. */
+function goingOn({ isAny, sessionId, idempotencyKey, batchId }: Heard): object {
+  const key = isAny && sessionId === undefined ? idempotencyKey : undefined;
+  return {
     ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(key !== undefined && { idempotency_key: key }),
     ...(batchId !== undefined && { batch_id: batchId }),
   };
-  if (json) print(err, jsonText({ error: 'The command was interrupted.', code: 'interrupted', ...goesOn }));
-  return EXIT.interrupted;
 }
 
 function withoutAnswer(

@@ -20,7 +20,7 @@ export async function submitRows(
   try {
     return await polls.batch(rows, terms, { idempotencyKey, format, signal: terminal.signal });
   } catch (error) {
-    if (!json && mayBeMade(error, heard)) {
+    if (!json && mayBeMade(error, heard, terminal.signal)) {
       const way = isSameAgain ? 'The same command joins that batch. To list yours:' : 'Before you submit them again:';
       print(terminal.err, `The rows may have been accepted, and their answers are charged. ${way}`);
       print(terminal.err, `  ${programOf(terminal)} batches`);

@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events';
+
 // A command's input and output. Tests replace all of it.
 
 export interface Output {
@@ -61,6 +63,15 @@ export const linkOf = (terminal: Terminal, url: string): string =>
 
 export const print = (output: Output, ...lines: readonly string[]): void =>
   void output.write(lines.map((line) => `${line}\n`).join(''));
+
+/**
+ * Prints a line of a list of any length. Waits while the reader of a pipe is slower than the service, because lines that
+ * are not written yet are kept in memory.
+ */
+export async function printLongList(output: Output, line: string, signal: AbortSignal): Promise<void> {
+  const isKept = output.write(`${line}\n`) === false;
+  if (isKept && output instanceof EventEmitter) await once(output, 'drain', { signal });
+}
 
 /** Draws a frame over the previous one; an empty frame removes it. */
 export function canvas(output: Output): { draw(lines: readonly string[]): void } {

@@ -113,7 +113,9 @@ async function untilAnswered(
     wasLeft ||= leavesPoll;
     const pauseMs = retryAfterMs + ((1 + Math.random()) / 2) * FIRST_PAUSE_MS * 2 ** nth;
     const hasTime = retryAfterMs <= MAX_PAUSE_MS && performance.now() + pauseMs < endsAt;
-    const last = { ...heard, leavesPoll: leavesPoll || (isPassing && wasLeft) };
+    // Only a result is about the poll. A refusal, such as of a key that was revoked, says nothing of an earlier one.
+    const saysNothing = isPassing || heard.answer?.result === undefined;
+    const last = { ...heard, leavesPoll: leavesPoll || (saysNothing && wasLeft) };
     // Where no poll can have been made, an error at once is better than a wait.
     if (nth >= repeats || !isPassing || !wasLeft || !hasTime) return last;
     try {

@@ -15,6 +15,8 @@ function leave(): void {
   process.stdin.destroy();
 }
 process.stdout.on('error', leave);
+// A host that reads no notes still reads answers.
+process.stderr.on('error', () => {});
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, leave);
 
 // The end of the input cancels nothing: a script that sends its requests and closes the input reads the answers.
