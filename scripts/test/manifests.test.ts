@@ -106,6 +106,17 @@ t.test('every container runs unprivileged, read-only, without capabilities, with
   }
 });
 
+t.test('why a migration failed can be read after its last attempt, as the page says', async (t) => {
+  const { spec } = named(manifests, 'Job', 'migrate');
+  t.equal(spec.template.spec.restartPolicy, 'Never', 'Kubernetes deletes a pod that it restarts, and its log');
+  t.equal(spec.backoffLimit, 6, 'seven attempts');
+  t.ok(spec.ttlSecondsAfterFinished >= 3_600);
+  const page = readFileSync(join(root, 'infra/upgrades.md'), 'utf8');
+  const [, key = '', value = ''] = /logs -l (\S+)=(\w+) --prefix/.exec(page) ?? [];
+  t.equal(spec.template.metadata.labels[key], value);
+  t.match(page, 'at most seven');
+});
+
 t.test('a pod is given every file of its secret, as a URL may name one beside it', async (t) => {
   for (const { metadata, spec } of workloads) {
     const [{ secret }] = spec.template.spec.volumes;
