@@ -253,6 +253,13 @@ t.test('what KEDA is given as a secret is made without a newline, and it can be 
   t.ok(readme.includes(`get hpa keda-hpa-${named(base, 'ScaledObject', 'worker').metadata.name}`));
 });
 
+t.test('what the pages do with secrets, no other user can read in a file or in the arguments of a program', async (t) => {
+  const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
+  t.match(readme, /run `umask 077`[^#]*```sh\nfor name in key_pepper /);
+  const runbooks = readFileSync(join(root, 'infra/runbooks/README.md'), 'utf8');
+  t.match(runbooks, /^printf .*base64 < FILE.* \|\n +kubectl patch secret \S+ --patch-file \/dev\/stdin$/m);
+});
+
 t.test('the page makes the secret of each process with the URL of its own role', async (t) => {
   const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
   for (const app of ['gateway', 'worker']) {
