@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
 import { loadPanels } from '@eloquentpoll/models/panels';
@@ -97,4 +97,27 @@ for argument; do case $argument in --use-list=*) cat "\${argument#*=}" >"$SEEN/u
 t.test('a file that is no dump is not restored', async (t) => {
   const { restore } = standIns(t, '#!/bin/sh\n[ "$1" != --list ] || { echo "no archive" >&2; exit 1; }\n');
   t.match(await restore(), { ok: false, output: /no archive/ });
+});
+
+t.test('a dump removes the oldest of those that are kept, and what a dump that was killed has left', async (t) => {
+  const names = (...days: number[]) => days.map((day) => `eloquentpoll-2020-01-0${day}T0300Z.dump`);
+  const [killed, growing] = ['eloquentpoll-2020-01-01T0300Z.dump.part', 'eloquentpoll-2020-01-09T0300Z.dump.part'];
+  const others = ['a.dump.part', ...names(2, 3), killed, growing];
+  const base = t.testdir({
+    dumps: Object.fromEntries(others.map((name) => [name, ''])),
+    programs: {
+      pg_dump: '#!/bin/sh\nfor argument; do case $argument in --file=*) echo data >"${argument#*=}" ;; esac; done\n',
+      pg_restore: '#!/bin/sh\necho "TABLE DATA public transfers"\n',
+    },
+  });
+  const [folder, programs] = [join(base, 'dumps'), join(base, 'programs')];
+  const twoDaysAgo = Date.now() / 1_000 - 2 * 86_400;
+  for (const name of ['a.dump.part', killed]) utimesSync(join(folder, name), twoDaysAgo, twoDaysAgo);
+  for (const name of ['pg_dump', 'pg_restore']) chmodSync(join(programs, name), 0o755);
+  const env = { ...process.env, PATH: `${programs}:${process.env.PATH}`, DATABASE_URL: 'postgres://x/y' };
+  const { ok, output } = await runProgram('sh', [join(root, 'infra/backup/dump.sh'), folder, '2'], { env }, 30_000);
+  t.ok(ok, output);
+  const [made = ''] = output.trim().split('/').slice(-1);
+  t.match(made, /^eloquentpoll-.*\.dump$/);
+  t.same(readdirSync(folder).toSorted(), ['a.dump.part', ...names(3), growing, made].toSorted());
 });
