@@ -13,7 +13,10 @@ const files = join(root, 'infra/image');
 async function ended(signal: NodeJS.Signals, program: string, loaded: string[]): Promise<number | NodeJS.Signals> {
   const imports = loaded.map((name) => `--import=${join(files, name)}`);
   const text = `${program}; setTimeout(() => {}, 60_000); console.log('runs')`;
-  const child = spawn(process.execPath, [...imports, '--eval', text], { env: {}, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...imports, '--eval', text], {
+    env: {},
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   t.teardown(() => child.kill('SIGKILL'));
   const end = once(child, 'exit');
   await once(child.stdout, 'data');

@@ -253,7 +253,7 @@ t.test('what KEDA is given as a secret is made without a newline, and it can be 
   t.ok(readme.includes(`get hpa keda-hpa-${named(base, 'ScaledObject', 'worker').metadata.name}`));
 });
 
-t.test('what the pages do with secrets, no other user can read in a file or in the arguments of a program', async (t) => {
+t.test('no page leaves a secret in a file or an argument that other users can read', async (t) => {
   const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
   t.match(readme, /run `umask 077`[^#]*```sh\nfor name in key_pepper /);
   const runbooks = readFileSync(join(root, 'infra/runbooks/README.md'), 'utf8');

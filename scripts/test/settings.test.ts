@@ -106,7 +106,7 @@ t.test("the user's own servers are tried before anything relies on them", async 
   });
 });
 
-t.test('the local identity provider, which asks for no password, is for a product that only this machine reaches', (t) => {
+t.test('the local login asks for no password: it is for a product that only this machine reaches', (t) => {
   const isLocal = (env: Record<string, string>) => planLogin(readStartSettings(env), env).local;
   for (const env of [{}, { HOST: 'localhost' }, { HOST: '::1' }, { HOST: '127.0.0.2', BASE_URL: 'http://[::1]:8080' }])
     t.ok(isLocal(env), JSON.stringify(env));

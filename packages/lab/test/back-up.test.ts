@@ -106,7 +106,7 @@ t.test('a dump removes the oldest of those that are kept, and what a dump that w
   const base = t.testdir({
     dumps: Object.fromEntries(others.map((name) => [name, ''])),
     programs: {
-      pg_dump: '#!/bin/sh\nfor argument; do case $argument in --file=*) echo data >"${argument#*=}" ;; esac; done\n',
+      pg_dump: `#!/bin/sh\nfor argument; do case $argument in --file=*) echo data >"\${argument#*=}" ;; esac; done\n`,
       pg_restore: '#!/bin/sh\necho "TABLE DATA public transfers"\n',
     },
   });
