@@ -8,6 +8,7 @@ import { runProgram } from '@eloquentpoll/services/run-program';
 import { APP_ROLES } from '@eloquentpoll/storage';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
+import { parse } from 'yaml';
 import { keysUnder } from '../../packages/bus/src/keys.ts';
 import { settingProblems } from './infra/known-settings.ts';
 import { kustomize, type Manifest, named, schemaOf } from './infra/manifests.ts';
@@ -349,6 +350,12 @@ t.test('databases by operators: what they are called and hold is what the proces
     postgres.bootstrap.initdb.postInitApplicationSQL.includes('grant pg_monitor, pg_signal_backend to eloquentpoll'),
     'the URL of the owner is enough for the runbooks',
   );
+  const { spec: nightly } = named(all, 'ScheduledBackup');
+  t.equal(nightly.immediate, true, 'there is a base backup before the first night');
+  const [, backup = ''] = /<<'END'\n(.*?)\nEND\n/s.exec(readme) ?? [];
+  const { Backup } = await import('@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1/Backup');
+  t.doesNotThrow(() => new Backup(parse(backup)).validate(), 'and one after a restore');
+  for (const field of ['cluster', 'method', 'pluginConfiguration']) t.same(parse(backup).spec[field], nightly[field]);
   t.match(postgres.postgresql, {
     synchronous: { method: 'any', number: 1, dataDurability: 'required' },
     parameters: { synchronous_commit: 'on' },
