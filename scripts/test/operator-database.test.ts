@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { root } from '@eloquentpoll/launch/folders';
 import t from 'tap';
 
-// Nothing listens on this port.
+// Nothing listens on these ports.
 const DATABASE_URL = 'postgres://owner:hush@127.0.0.1:1/eloquentpoll';
 const CELL_URLS = `0=${DATABASE_URL} 1=${DATABASE_URL}`;
 
@@ -22,3 +22,11 @@ for (const [name, ...args] of COMMANDS)
       t.notMatch(stderr, /hush/);
     },
   );
+
+t.test('npm run db takes an address with several servers, and says which one does not answer', async (t) => {
+  const env = { DATABASE_URL: 'postgres://owner:hush@127.0.0.1:1,127.0.0.1:2/eloquentpoll', DB_SHELL: 'own' };
+  const program = join(root, 'scripts/db.ts');
+  const { code, stderr } = await promisify(execFile)(process.execPath, [program, 'select 1'], { env }).catch((e) => e);
+  t.equal(code, 1);
+  t.match(stderr, /^\nThe database at 127\.0\.0\.1:1 does not answer \(.*\): is `npm run dev` running\?\n$/);
+});
