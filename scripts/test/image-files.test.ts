@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,4 +50,29 @@ t.test('a program that listens ends in its own order', async (t) => {
   t.equal(await ended('SIGTERM', drains, ['end-on-signal.mjs']), 7);
   const drainsOnce = drains.replace('.on(', '.once(');
   t.equal(await ended('SIGTERM', drainsOnce, ['end-on-signal.mjs']), 7);
+});
+
+const withSecrets = (env: NodeJS.ProcessEnv) =>
+  spawnSync(
+    process.execPath,
+    [`--import=${join(files, 'secret-files.mjs')}`, '--print', 'JSON.stringify(process.env)'],
+    { env, encoding: 'utf8' },
+  );
+
+t.test('a secret in a file becomes a setting; what cannot be read ends the start and says what to do', async (t) => {
+  const file = join(t.testdir({ secret: 'hush\n' }), 'secret');
+  const others = { MODELS_FILE: 'openrouter', AWS_WEB_IDENTITY_TOKEN_FILE: '/var/run/token', SSL_CERT_FILE: '/etc/x' };
+  const { status, stdout } = withSecrets({ KEY_PEPPER_FILE: file, COOKIE_SECRETS_FILE: '', ...others });
+  t.equal(status, 0);
+  t.same(
+    JSON.parse(stdout),
+    { KEY_PEPPER: 'hush', COOKIE_SECRETS_FILE: '', ...others },
+    'those of others are left alone',
+  );
+  t.match(withSecrets({ KEY_PEPPER_FILE: `${file}s` }), {
+    status: 2,
+    stderr:
+      /^KEY_PEPPER_FILE: .*secrets cannot be read \(ENOENT\): mount it below \/run, or leave KEY_PEPPER_FILE out\n$/,
+  });
+  t.match(withSecrets({ KEY_PEPPER_FILE: file, KEY_PEPPER: 'x' }), { status: 2, stderr: /are both set: keep one/ });
 });
