@@ -10,7 +10,7 @@ const PROGRAM = join(root, 'scripts/operator/console.ts');
 const ID = '11111111-1111-4111-8111-111111111111';
 
 /** Runs the command against a port for operators whose console, if any, is `handler`. */
-async function port(t: Test, handler?: OpsHandler) {
+async function port(t: Test, handler: OpsHandler | null = null) {
   const metrics = openMetrics('gateway');
   const readiness = openReadiness(metrics, {});
   const opened = await openOpsPort({ host: '127.0.0.1', port: 0, metrics, readiness, handler, onFailure: () => {} });
@@ -24,7 +24,11 @@ t.test('where a process has no console, every command says so, and what is neede
   const run = await port(t);
   const commands = [['help'], ['log'], ['account', ID], ['freeze', ID, '--reason', 'three disputed cards']];
   for (const args of commands)
-    t.match(await run(...args), { code: 2, stderr: /has no console: .* a gateway that has ADMIN_TOKEN/ }, args[0]);
+    t.match(
+      await run(...args),
+      { code: 2, stderr: /has no console: .* a gateway that has ADMIN_TOKEN/ },
+      args.join(' '),
+    );
   t.match(await run('account', 'ada'), { code: 2, stderr: /the id of an account is missing or wrong/ });
 });
 
