@@ -57,10 +57,10 @@ esac
 `;
 
 /** Programs of Postgres that only note what they were asked for. */
-function standIns(t: Test, pgRestore: string) {
+function standIns(t: Test, pgRestore: string, psql = PSQL) {
   const folder = t.testdir({
     entries: ENTRIES,
-    psql: PSQL,
+    psql,
     pg_restore: pgRestore,
   });
   for (const name of ['psql', 'pg_restore']) chmodSync(join(folder, name), 0o755);
@@ -93,6 +93,12 @@ for argument; do case $argument in --use-list=*) cat "\${argument#*=}" >"$SEEN/u
     t.ok(options.length >= 5 && options.every((line) => /-c statement_timeout=0\b/.test(line)), options.join('; '));
   },
 );
+
+t.test('a database that is not empty is left as it is, and what to do is said', async (t) => {
+  const { restore, seen } = standIns(t, '#!/bin/sh\necho "$*" >>"$SEEN/used"\n', '#!/bin/sh\necho 5\n');
+  t.match(await restore(), { ok: false, output: /it has 5 tables\. Create a new one\./ });
+  t.throws(() => seen('used'), { code: 'ENOENT' });
+});
 
 t.test('a file that is no dump is not restored', async (t) => {
   const { restore } = standIns(t, '#!/bin/sh\n[ "$1" != --list ] || { echo "no archive" >&2; exit 1; }\n');
