@@ -27,7 +27,7 @@ RUN set -eu; \
     echo 'nonroot:x:65532:' > /runtime/etc/group; \
     echo 'hosts: files dns' > /runtime/etc/nsswitch.conf; \
     echo '{"type":"module"}' > /runtime/app/package.json; \
-    install -m 0444 infra/image/secret-files.mjs infra/image/healthcheck.mjs /runtime/app/
+    install -m 0444 infra/image/*.mjs /runtime/app/
 
 FROM scratch AS runtime
 LABEL org.opencontainers.image.version=2.0.0
@@ -43,7 +43,7 @@ WORKDIR /app
 USER 65532:65532
 STOPSIGNAL SIGTERM
 # Node itself refuses what a process of ours never does: starting programs, writing files, reading others than these.
-ENTRYPOINT ["/usr/bin/node", "--disable-warning=ExperimentalWarning", "--permission", "--allow-fs-read=/app", "--allow-fs-read=/run", "--allow-fs-read=/proc", "--allow-fs-read=/etc/eloquentpoll", "--import=/app/secret-files.mjs"]
+ENTRYPOINT ["/usr/bin/node", "--disable-warning=ExperimentalWarning", "--permission", "--allow-fs-read=/app", "--allow-fs-read=/run", "--allow-fs-read=/proc", "--allow-fs-read=/etc/eloquentpoll", "--import=/app/end-on-signal.mjs", "--import=/app/secret-files.mjs"]
 
 FROM runtime AS gateway
 ARG GIT_COMMIT=
@@ -76,5 +76,5 @@ COPY --from=build /src/dist/operator /app
 COPY --from=build --chown=65532:65532 /runtime/secrets /secrets
 # Where `cells.js map --into /maps` writes: a volume.
 COPY --from=build --chown=65532:65532 /runtime/maps /maps
-ENTRYPOINT ["/usr/bin/node", "--permission", "--allow-fs-read=/app", "--allow-fs-read=/run", "--allow-fs-read=/secrets", "--allow-fs-write=/secrets", "--allow-fs-read=/maps", "--allow-fs-write=/maps", "--import=/app/secret-files.mjs"]
+ENTRYPOINT ["/usr/bin/node", "--permission", "--allow-fs-read=/app", "--allow-fs-read=/run", "--allow-fs-read=/secrets", "--allow-fs-write=/secrets", "--allow-fs-read=/maps", "--allow-fs-write=/maps", "--import=/app/end-on-signal.mjs", "--import=/app/secret-files.mjs"]
 CMD ["migrate.js"]

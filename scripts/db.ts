@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Failure, report } from '@eloquentpoll/launch/failure';
 import { dataFolder } from '@eloquentpoll/launch/folders';
 import { readJson } from '@eloquentpoll/services/json';
+import { primaryUrl } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import { runShell } from './db/shell.ts';
 import { Secrets } from './start/secrets.ts';
@@ -12,7 +13,8 @@ import { Secrets } from './start/secrets.ts';
 // psql if installed, otherwise a small shell of our own.
 
 async function main(statements: readonly string[]): Promise<number> {
-  const url = databaseUrl();
+  // Of several servers the primary.
+  const url = await primaryUrl(databaseUrl());
   if (process.env.DB_SHELL !== 'own' && spawnSync('psql', ['--version']).status === 0) return psql(url, statements);
   return runShell({ url, statements, input: process.stdin, output: process.stdout });
 }

@@ -15,5 +15,7 @@ pg_dump --format=custom --compress=6 --no-owner --no-privileges --serializable-d
 pg_restore --list "$name.part" | grep -q 'TABLE DATA public transfers' || { echo 'the dump holds no ledger' >&2; exit 1; }
 mv "$name.part" "$name"
 echo "$name"
+# A dump that was killed leaves a part, which is never finished; one that still grows was changed today.
+find "$folder" -maxdepth 1 -name 'eloquentpoll-*.dump.part' -mtime +0 -exec rm -f {} +
 # Older ones go only after a new one is there.
 ls -1 "$folder"/eloquentpoll-*.dump | sort -r | tail -n +"$((keep + 1))" | while read -r old; do rm -f "$old"; done

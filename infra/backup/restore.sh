@@ -9,7 +9,8 @@ file=${1:?restore.sh FILE}
 export PGOPTIONS="${PGOPTIONS:-} -c statement_timeout=0"
 ask() { psql --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1 --command="$1" "$DATABASE_URL"; }
 tables=$(ask "select count(*) from pg_tables where schemaname = 'public'")
-[ "$tables" = 0 ] || { echo "the database is not empty: it has $tables tables" >&2; exit 1; }
+[ "$tables" = 0 ] ||
+  { echo "the database is not empty, as after a restore that failed: it has $tables tables. Create a new one." >&2; exit 1; }
 # An extension is the superuser's, such as pg_stat_statements of our server: nothing of the product needs one.
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT

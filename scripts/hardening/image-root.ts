@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
 import { runProgram } from '@eloquentpoll/services/run-program';
@@ -19,8 +19,9 @@ export async function makeImageRoot(folder: string, bundles: string): Promise<vo
     copyFileSync(library, join(folder, library));
   }
   cpSync(bundles, join(folder, 'app'), { recursive: true });
-  for (const name of ['secret-files.mjs', 'healthcheck.mjs'])
-    copyFileSync(join(root, 'infra/image', name), join(folder, 'app', name));
+  const files = join(root, 'infra/image');
+  for (const name of readdirSync(files).filter((name) => name.endsWith('.mjs')))
+    copyFileSync(join(files, name), join(folder, 'app', name));
   copyFileSync(join(root, 'scripts/hardening/probe.mjs'), join(folder, 'app/probe.mjs'));
   writeFileSync(join(folder, 'app/package.json'), '{"type":"module"}');
   writeFileSync(join(folder, 'etc/nsswitch.conf'), 'hosts: files dns\n');

@@ -20,6 +20,7 @@ import {
   settleMoves,
   whileMoving,
 } from '@eloquentpoll/storage';
+import { databaseFailure } from './database-failure.ts';
 
 // Moves accounts, and the data that belongs to them, between cells. Each URL connects to a cell's database as its
 // owner.
@@ -69,34 +70,44 @@ await using opened = new AsyncDisposableStack();
 const cells = new Map(urls.map(openCell).map((cell) => [cell.name, cell]));
 if (cells.size < 2) refuse('name two cells or more: --cell 0=postgres://... --cell 1=postgres://...');
 
-switch (command) {
-  case 'move':
-    await move();
-    break;
-  case 'abandon':
-    await abandon();
-    break;
-  case 'settle': {
-    const settled = [];
-    for (const from of cells.values())
-      for (const to of cells.values())
-        if (from !== to)
-          for (const one of await settleMoves(from, to)) settled.push({ from: from.name, to: to.name, ...one });
-    say(
-      { settled },
-      settled.map((one) => `${one.accountId}: ${one.amountU} uUSD from ${one.from} to ${one.to}`).join('\n'),
-    );
-    await leadHome([...cells.values()]);
-    break;
+try {
+  await run();
+} catch (error) {
+  const failure = databaseFailure(error);
+  if (failure === null) throw error;
+  refuse(`a database has failed (${failure}): run the same command again`);
+}
+
+async function run(): Promise<void> {
+  switch (command) {
+    case 'move':
+      await move();
+      break;
+    case 'abandon':
+      await abandon();
+      break;
+    case 'settle': {
+      const settled = [];
+      for (const from of cells.values())
+        for (const to of cells.values())
+          if (from !== to)
+            for (const one of await settleMoves(from, to)) settled.push({ from: from.name, to: to.name, ...one });
+      say(
+        { settled },
+        settled.map((one) => `${one.accountId}: ${one.amountU} uUSD from ${one.from} to ${one.to}`).join('\n'),
+      );
+      await leadHome([...cells.values()]);
+      break;
+    }
+    case 'check':
+      await check();
+      break;
+    case 'map':
+      await map();
+      break;
+    default:
+      refuse(`${command} is not known`);
   }
-  case 'check':
-    await check();
-    break;
-  case 'map':
-    await map();
-    break;
-  default:
-    refuse(`${command} is not known`);
 }
 
 async function move(): Promise<void> {

@@ -1,7 +1,9 @@
-import { checkLedger, checkWholeLedger, type LedgerViolation, openStorage, type Queries } from '@eloquentpoll/storage';
+import { checkLedger, checkWholeLedger, type LedgerViolation, type Queries } from '@eloquentpoll/storage';
+import { withDatabase } from './database-failure.ts';
 
 // Checks the ledger: open entries and totals, or with --full also every closed page, poll and payment. It only reads,
-// in chunks, so DATABASE_URL may name a replica. Prints one violation per line; the exit code is then 1.
+// in chunks, so DATABASE_URL may name a replica. Prints one violation per line; the exit code is then 1. It is 2 if the
+// ledger could not be checked.
 
 const MAX_STATEMENT_MS = 120_000;
 const [, , mode] = process.argv;
@@ -9,11 +11,13 @@ const { DATABASE_URL: databaseUrl } = process.env;
 if (mode !== undefined && mode !== '--full') refuse(`${mode} is not known: use --full or nothing`);
 if (!databaseUrl) refuse('DATABASE_URL is not set: give it a value such as postgres://user:password@host:5432/name');
 
-await using storage = openStorage({ databaseUrl, maxConnections: 1, statementTimeoutMs: MAX_STATEMENT_MS });
-const violations = mode === '--full' ? await wholeLedger(storage) : await checkLedger(storage);
-for (const violation of violations) console.log(JSON.stringify(violation));
-console.error(violations.length === 0 ? 'the books balance' : `${violations.length} rules are violated`);
-process.exitCode = violations.length === 0 ? 0 : 1;
+const options = { databaseUrl, maxConnections: 1, statementTimeoutMs: MAX_STATEMENT_MS };
+await withDatabase('check-ledger', options, async (storage) => {
+  const violations = mode === '--full' ? await wholeLedger(storage) : await checkLedger(storage);
+  for (const violation of violations) console.log(JSON.stringify(violation));
+  console.error(violations.length === 0 ? 'the books balance' : `${violations.length} rules are violated`);
+  process.exitCode = violations.length === 0 ? 0 : 1;
+});
 
 async function wholeLedger(queries: Queries): Promise<LedgerViolation[]> {
   const steps = checkWholeLedger(queries);

@@ -21,11 +21,21 @@ interface Logged {
   outcome: string;
 }
 
+interface Result {
+  outcome: string;
+  detail: string;
+  facts: Record<string, string>;
+}
+
 /** Successful outcomes; any other sets exit code 1. */
 const DONE = new Set([
   ...['released', 'retried', 'seen', 'frozen', 'unfrozen', 'closed', 'revoked'],
   ...['refunded', 'corrected', 'matched', 'ignored', 'stopped', 'resumed'],
 ]);
+
+/** What a port for operators answers at each path of the console if its process has none. */
+const NO_PAGE = 'There is no such page.';
+const ACCOUNT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const { OPS_URL: opsUrl, ADMIN_TOKEN: token, OPERATOR: operator = '' } = process.env;
 if (!opsUrl || !token) refuse('OPS_URL must be the port for operators of a gateway, and ADMIN_TOKEN its token');
@@ -56,7 +66,9 @@ if (verb === 'help') {
     log.map((one) => [one.at, one.operator, one.verb, one.subject, one.outcome, one.reason].join('\t')).join('\n'),
   );
 } else if (verb === 'account') {
-  const record = await read(`/admin/accounts/${encodeURIComponent(subject ?? '')}`);
+  if (subject === undefined || !ACCOUNT_ID.test(subject))
+    refuse('account ID: the id of an account is missing or wrong');
+  const record = await read(`/admin/accounts/${subject}`);
   print(record, () => JSON.stringify(record, null, 2));
 } else {
   await act();
@@ -68,18 +80,27 @@ async function act(): Promise<void> {
   const again = `whether it was done is not known; the same with --id ${id} does it once`;
   const answer = await ask(`/admin/${encodeURIComponent(verb)}`, { method: 'POST', body }, again);
   const text = await answer.text().catch(() => refuse(`the answer was lost: ${again}`));
-  if (answer.status === 404) refuse(`there is no action ${verb}; help lists them`);
-  if (answer.status !== 200 && answer.status !== 500) refuse(text.trim());
-  const result = JSON.parse(text) as { outcome: string; detail: string; facts: Record<string, string> };
+  if (answer.status === 404 && text.trim() !== NO_PAGE) refuse(`there is no action ${verb}; help lists them`);
+  if (answer.status !== 200 && answer.status !== 500) refuseWith(text);
+  // Without an outcome the gateway has failed, perhaps after it did what was asked.
+  const result = resultIn(text) ?? refuse(`the gateway failed: ${again}`);
   const facts = Object.entries(result.facts).map(([name, value]) => `${name} ${value}`);
   const repeat = result.outcome === 'failed' ? [`The same with --id ${id} repeats it, and does it once.`] : [];
   print({ ...result, id }, () => [result.detail, ...facts, ...repeat].join('\n'));
   process.exitCode = DONE.has(result.outcome) ? 0 : 1;
 }
 
+function resultIn(text: string): Result | null {
+  try {
+    return JSON.parse(text) as Result;
+  } catch {
+    return null;
+  }
+}
+
 async function read(path: string): Promise<unknown> {
   const answer = await ask(path);
-  if (answer.status !== 200) refuse((await answer.text()).trim());
+  if (answer.status !== 200) refuseWith(await answer.text());
   return answer.json();
 }
 
@@ -106,6 +127,11 @@ function usageOf({ verb, label, fields }: Described): string {
 
 function print(value: unknown, text: () => string): void {
   process.stdout.write(`${json === true ? JSON.stringify(value) : text()}\n`);
+}
+
+function refuseWith(text: string): never {
+  const hasNone = `${opsUrl} has no console: it must be the port of a gateway that has ADMIN_TOKEN`;
+  refuse(text.trim() === NO_PAGE ? hasNone : text.trim());
 }
 
 function refuse(why: string): never {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 // Generates the secrets of a compose stack. Each service gets only its own, as files in a volume that no other service
@@ -44,6 +44,8 @@ function keep(name: string, make: () => string): string {
 /** Writes the file atomically. Any user may read it, since only the service mounts its volume. */
 function put(name: string, text: string): void {
   const file = join(folder!, name);
+  // A run that was killed may have left one, which cannot be written again.
+  rmSync(`${file}.new`, { force: true });
   writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o444 });
   renameSync(`${file}.new`, file);
 }

@@ -16,8 +16,8 @@ export function planLogin(settings: StartSettings, env: NodeJS.ProcessEnv): Logi
   return { local: !isSet && isHere(settings) && env.NODE_ENV !== 'production', clientSecret: newSecret() };
 }
 
-/** Whether the product's address can be reached only from this machine. */
-export const isHere = ({ baseUrl }: StartSettings): boolean =>
-  baseUrl === null || LOOPBACK.test(new URL(baseUrl).hostname);
+/** Whether the product can be reached only from this machine: it listens only here, and no proxy publishes it. */
+export const isHere = ({ host, baseUrl }: StartSettings): boolean =>
+  LOOPBACK.test(host) && (baseUrl === null || LOOPBACK.test(new URL(baseUrl).hostname));
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/;

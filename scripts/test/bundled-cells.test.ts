@@ -22,10 +22,10 @@ t.test('the operator image writes the maps of the router to the folder that infr
   const image = t.testdir();
   mkdirSync(join(image, folder));
   const app = await bundleOperator(image);
-  const secretFiles = join(root, 'infra/image/secret-files.mjs');
+  const files = join(root, 'infra/image');
   const here = flags.map((flag) =>
     flag
-      .replace('=/app/secret-files.mjs', `=${secretFiles}`)
+      .replace(/=\/app(?=\/[\w-]+\.mjs$)/, `=${files}`)
       .replace(/=\/app$/, `=${app}`)
       .replace(/=\/(?=\w+$)/, `=${image}/`),
   );
@@ -33,7 +33,7 @@ t.test('the operator image writes the maps of the router to the folder that infr
   const run = (into: string) =>
     promisify(execFile)(
       process.execPath,
-      [...here, `--allow-fs-read=${secretFiles}`, join(app, 'cells.js'), 'map', '--into', into],
+      [...here, `--allow-fs-read=${files}`, join(app, 'cells.js'), 'map', '--into', into],
       { env: { CELL_URLS: cells.join(' ') } },
     );
   t.match((await run(join(image, folder))).stdout, /^0 accounts and 0 results/);

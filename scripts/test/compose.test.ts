@@ -120,6 +120,21 @@ t.test('dump and restore run in the stack as the owner of the database, of the o
   }
 });
 
+t.test('`up` ends when a migration keeps failing, and makes no folder where a key is missing', async (t) => {
+  t.match(compose.services.migrate?.restart, /^on-failure:[1-9]$/);
+  const { volumes, environment } = read('infra/compose/real-models.yml').services.worker;
+  t.match(volumes, [{ type: 'bind', read_only: true, bind: { create_host_path: false } }]);
+  t.equal(volumes[0].target, environment.OPENROUTER_API_KEY_FILE);
+});
+
+t.test('the secrets are kept in a folder that only its owner can enter, and put back from there', async (t) => {
+  const page = readFileSync(join(root, 'infra/backup/README.md'), 'utf8');
+  const [, folder = ''] = /^install -d -m 700 (\S+) .*\ndocker compose cp gateway:\/run\/secrets \1$/m.exec(page) ?? [];
+  t.ok(folder, 'it is made first: the files in it can be read by any user');
+  t.match(page, `"$PWD/${folder}/secrets:/from:ro"`);
+  t.ok(readFileSync(join(root, '.gitignore'), 'utf8').split('\n').includes(`/${folder}/`));
+});
+
 t.test('each service mounts only its own secrets, read-only', async (t) => {
   for (const [name, { volumes = [] }] of services) {
     const secrets = volumes.filter((volume) => volume.startsWith('secrets-'));

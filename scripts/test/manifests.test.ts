@@ -8,6 +8,7 @@ import { runProgram } from '@eloquentpoll/services/run-program';
 import { APP_ROLES } from '@eloquentpoll/storage';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
+import { parse } from 'yaml';
 import { keysUnder } from '../../packages/bus/src/keys.ts';
 import { settingProblems } from './infra/known-settings.ts';
 import { kustomize, type Manifest, named, schemaOf } from './infra/manifests.ts';
@@ -104,6 +105,17 @@ t.test('every container runs unprivileged, read-only, without capabilities, with
       t.ok(container.resources.limits.memory && container.resources.requests.cpu);
     }
   }
+});
+
+t.test('why a migration failed can be read after its last attempt, as the page says', async (t) => {
+  const { spec } = named(manifests, 'Job', 'migrate');
+  t.equal(spec.template.spec.restartPolicy, 'Never', 'Kubernetes deletes a pod that it restarts, and its log');
+  t.equal(spec.backoffLimit, 6, 'seven attempts');
+  t.ok(spec.ttlSecondsAfterFinished >= 3_600);
+  const page = readFileSync(join(root, 'infra/upgrades.md'), 'utf8');
+  const [, key = '', value = ''] = /logs -l (\S+)=(\w+) --prefix/.exec(page) ?? [];
+  t.equal(spec.template.metadata.labels[key], value);
+  t.match(page, 'at most seven');
 });
 
 t.test('a pod is given every file of its secret, as a URL may name one beside it', async (t) => {
@@ -242,6 +254,13 @@ t.test('what KEDA is given as a secret is made without a newline, and it can be 
   t.ok(readme.includes(`get hpa keda-hpa-${named(base, 'ScaledObject', 'worker').metadata.name}`));
 });
 
+t.test('no page leaves a secret in a file or an argument that other users can read', async (t) => {
+  const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
+  t.match(readme, /run `umask 077`[^#]*```sh\nfor name in key_pepper /);
+  const runbooks = readFileSync(join(root, 'infra/runbooks/README.md'), 'utf8');
+  t.match(runbooks, /^printf .*base64 < FILE.* \|\n +kubectl patch secret \S+ --patch-file \/dev\/stdin$/m);
+});
+
 t.test('the page makes the secret of each process with the URL of its own role', async (t) => {
   const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
   for (const app of ['gateway', 'worker']) {
@@ -331,6 +350,12 @@ t.test('databases by operators: what they are called and hold is what the proces
     postgres.bootstrap.initdb.postInitApplicationSQL.includes('grant pg_monitor, pg_signal_backend to eloquentpoll'),
     'the URL of the owner is enough for the runbooks',
   );
+  const { spec: nightly } = named(all, 'ScheduledBackup');
+  t.equal(nightly.immediate, true, 'there is a base backup before the first night');
+  const [, backup = ''] = /<<'END'\n(.*?)\nEND\n/s.exec(readme) ?? [];
+  const { Backup } = await import('@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1/Backup');
+  t.doesNotThrow(() => new Backup(parse(backup)).validate(), 'and one after a restore');
+  for (const field of ['cluster', 'method', 'pluginConfiguration']) t.same(parse(backup).spec[field], nightly[field]);
   t.match(postgres.postgresql, {
     synchronous: { method: 'any', number: 1, dataDurability: 'required' },
     parameters: { synchronous_commit: 'on' },

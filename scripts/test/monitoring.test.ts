@@ -195,6 +195,15 @@ t.test('metrics that runbooks name exist', async (t) => {
       t.ok(labelsOf(metric) ?? metric === 'eloquentpoll_', `${name}: ${metric}`);
 });
 
+t.test('the runbook says what to do for each way in which a card payment can differ from its checkout', async (t) => {
+  const source = readFileSync(join(root, 'apps/gateway/src/payments/card/sync-payment.ts'), 'utf8');
+  const [, rest = ''] = source.split('function mismatchOf');
+  const reasons = [...rest.matchAll(/return .*?'(\w+)';/g)].map(([, reason]) => reason!);
+  t.ok(reasons.length >= 6, reasons.join(' '));
+  const [, steps = ''] = readFileSync(join(root, 'infra/runbooks/money-misfit.md'), 'utf8').split('## What to do');
+  for (const reason of reasons) t.match(steps, `\`${reason}\``);
+});
+
 t.test('the help of eloquentpoll_ready_check names every check of a gateway and of a worker', async (t) => {
   for (const file of ['apps/gateway/src/operators/open-ops.ts', 'apps/worker/src/ops/open-ops.ts']) {
     const [, rest = ''] = readFileSync(join(root, file), 'utf8').split('openReadiness(metrics, {');

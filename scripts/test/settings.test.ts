@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@eloquentpoll/services/free-port';
 import t from 'tap';
+import { planLogin } from '../start/login.ts';
 import { planModels } from '../start/models.ts';
 import { moneyEnv } from '../start/money.ts';
 import { checkPostgres, checkRedis } from '../start/outside-services.ts';
@@ -105,6 +106,15 @@ t.test("the user's own servers are tried before anything relies on them", async 
   });
 });
 
+t.test('the local login asks for no password: it is for a product that only this machine reaches', (t) => {
+  const isLocal = (env: Record<string, string>) => planLogin(readStartSettings(env), env).local;
+  for (const env of [{}, { HOST: 'localhost' }, { HOST: '::1' }, { HOST: '127.0.0.2', BASE_URL: 'http://[::1]:8080' }])
+    t.ok(isLocal(env), JSON.stringify(env));
+  for (const env of [{ HOST: '0.0.0.0' }, { HOST: '::' }, { BASE_URL: 'https://polls.example' }, { OIDC_ISSUER: 'x' }])
+    t.notOk(isLocal(env), JSON.stringify(env));
+  t.end();
+});
+
 t.test('play money is for simulated models on this machine, and gives way to any setting of its kind', async (t) => {
   const url = 'http://127.0.0.1:4000';
   const ready = { url, play_money: { chain_id: 84_532, token: '0xaa', pay_to: '0xbb' } };
@@ -115,6 +125,7 @@ t.test('play money is for simulated models on this machine, and gives way to any
   t.match(money({}), { ...coins, ...cards });
   t.match(money({ BASE_URL: 'http://localhost:8080', X402_PAY_TO: ' ' }), { ...coins, ...cards });
   t.same(money({ BASE_URL: 'https://polls.example' }), {});
+  t.same(money({ HOST: '0.0.0.0' }), {}, 'other machines could make it, too');
   t.same(money({ NODE_ENV: 'production' }), {});
   t.same(money({ DATABASE_URL: 'postgres://u:p@127.0.0.1:5432/db' }), {}, 'it would stay there for real models');
   t.same(money({}, { url }), {}, 'a simulator that has none');

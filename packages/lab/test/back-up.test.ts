@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
 import { loadPanels } from '@eloquentpoll/models/panels';
@@ -57,10 +57,10 @@ esac
 `;
 
 /** Programs of Postgres that only note what they were asked for. */
-function standIns(t: Test, pgRestore: string) {
+function standIns(t: Test, pgRestore: string, psql = PSQL) {
   const folder = t.testdir({
     entries: ENTRIES,
-    psql: PSQL,
+    psql,
     pg_restore: pgRestore,
   });
   for (const name of ['psql', 'pg_restore']) chmodSync(join(folder, name), 0o755);
@@ -94,7 +94,36 @@ for argument; do case $argument in --use-list=*) cat "\${argument#*=}" >"$SEEN/u
   },
 );
 
+t.test('a database that is not empty is left as it is, and what to do is said', async (t) => {
+  const { restore, seen } = standIns(t, '#!/bin/sh\necho "$*" >>"$SEEN/used"\n', '#!/bin/sh\necho 5\n');
+  t.match(await restore(), { ok: false, output: /it has 5 tables\. Create a new one\./ });
+  t.throws(() => seen('used'), { code: 'ENOENT' });
+});
+
 t.test('a file that is no dump is not restored', async (t) => {
   const { restore } = standIns(t, '#!/bin/sh\n[ "$1" != --list ] || { echo "no archive" >&2; exit 1; }\n');
   t.match(await restore(), { ok: false, output: /no archive/ });
+});
+
+t.test('a dump removes the oldest of those that are kept, and what a dump that was killed has left', async (t) => {
+  const names = (...days: number[]) => days.map((day) => `eloquentpoll-2020-01-0${day}T0300Z.dump`);
+  const [killed, growing] = ['eloquentpoll-2020-01-01T0300Z.dump.part', 'eloquentpoll-2020-01-09T0300Z.dump.part'];
+  const others = ['a.dump.part', ...names(2, 3), killed, growing];
+  const base = t.testdir({
+    dumps: Object.fromEntries(others.map((name) => [name, ''])),
+    programs: {
+      pg_dump: `#!/bin/sh\nfor argument; do case $argument in --file=*) echo data >"\${argument#*=}" ;; esac; done\n`,
+      pg_restore: '#!/bin/sh\necho "TABLE DATA public transfers"\n',
+    },
+  });
+  const [folder, programs] = [join(base, 'dumps'), join(base, 'programs')];
+  const twoDaysAgo = Date.now() / 1_000 - 2 * 86_400;
+  for (const name of ['a.dump.part', killed]) utimesSync(join(folder, name), twoDaysAgo, twoDaysAgo);
+  for (const name of ['pg_dump', 'pg_restore']) chmodSync(join(programs, name), 0o755);
+  const env = { ...process.env, PATH: `${programs}:${process.env.PATH}`, DATABASE_URL: 'postgres://x/y' };
+  const { ok, output } = await runProgram('sh', [join(root, 'infra/backup/dump.sh'), folder, '2'], { env }, 30_000);
+  t.ok(ok, output);
+  const [made = ''] = output.trim().split('/').slice(-1);
+  t.match(made, /^eloquentpoll-.*\.dump$/);
+  t.same(readdirSync(folder).toSorted(), ['a.dump.part', ...names(3), growing, made].toSorted());
 });

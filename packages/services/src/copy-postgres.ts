@@ -66,8 +66,14 @@ function copyFile(from: string, to: string): void {
   }
 }
 
-/** In the format of `primary_conninfo`. */
-export function connectionTo(url: string): string {
+/**
+ * How a standby finds its primary: the value of `primary_conninfo`, and the environment that has the password, because
+ * other users can read a command line.
+ */
+export function connectionTo(url: string): { primary_conninfo: string; env: { PGPASSWORD: string } } {
   const { hostname, port, username, password } = new URL(url);
-  return `host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)} application_name=standby`;
+  return {
+    primary_conninfo: `host=${hostname} port=${port} user=${username} application_name=standby`,
+    env: { PGPASSWORD: decodeURIComponent(password) },
+  };
 }

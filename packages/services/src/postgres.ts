@@ -147,6 +147,7 @@ function requireSameMajor(folder: string, user: ServerUser): void {
 }
 
 function run(folder: string, port: number, user: ServerUser, options: PostgresOptions): RunningProcess {
+  const primary = options.standbyOf && connectionTo(options.standbyOf.url);
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
@@ -155,10 +156,7 @@ function run(folder: string, port: number, user: ServerUser, options: PostgresOp
     timezone: 'UTC',
     log_timezone: 'UTC',
     ...(options.durable ? {} : THROW_AWAY),
-    ...(options.standbyOf && {
-      primary_conninfo: connectionTo(options.standbyOf.url),
-      wal_retrieve_retry_interval: '200ms',
-    }),
+    ...(primary && { primary_conninfo: primary.primary_conninfo, wal_retrieve_retry_interval: '200ms' }),
     ...options.settings,
   };
   const list = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -166,7 +164,7 @@ function run(folder: string, port: number, user: ServerUser, options: PostgresOp
     name: options.name ?? 'postgres',
     ...user.command('postgres', ['-D', user.dataArgument(folder), ...list]),
     cwd: folder,
-    env: serverEnvironment(),
+    env: { ...serverEnvironment(), ...primary?.env },
     stage: options.stage,
     signal: 'SIGINT',
     lastSignal: 'SIGQUIT',

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { FOLLOWED } from '@eloquentpoll/services/copy-postgres';
 import { databaseOn, queryOnce } from '@eloquentpoll/services/databases';
 import { type PostgresOptions, startPostgres } from '@eloquentpoll/services/postgres';
@@ -21,6 +22,8 @@ t.test(
     const server = await startPostgres(common);
     await queryOnce(server.url, 'create database ep');
     const follower = await startPostgres({ ...common, name: 'replica', standbyOf: server });
+    if (process.platform === 'linux')
+      t.notMatch(readFileSync(`/proc/${follower.process.pid}/cmdline`, 'utf8'), /secret/, 'no process list shows it');
     await using storage = openStorage({ databaseUrl: databaseOn(server.url, 'ep') });
     let lost = 0n;
     const shorterLog: KyselyPlugin = {
