@@ -10,6 +10,8 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_poll polls;
 begin
+  -- As end_poll does.
+  perform 1 from accounts where id = p_account for key share;
   -- Claims and ends wait for this lock, or this call waits for theirs.
   select * into v_poll from polls where id = p_id and account_id = p_account for update;
   if not found then return; end if;

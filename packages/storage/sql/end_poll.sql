@@ -46,6 +46,11 @@ begin
       termination_reason text, models_skipped smallint, timing json, verdict json) on true
     left join transfers h on h.idem = 'hold:' || v_id and h.kind = 'hold';
   v_free := coalesce(v_read.payer = v_pool, false);
+  if not v_free then
+    -- Before the poll and the balance, as accept_poll and set_key_limit do: a webhook's event refers to the account, and
+    -- so does a balance that is updated twice. Checking this would wait for the account while both are held.
+    perform 1 from accounts where id = v_read.payer for key share;
+  end if;
   if p -> 'aborted' <> '[]' then
     select coalesce(sum(calls), 0), coalesce(sum(estimated_u), 0), coalesce(sum(max_u), 0)
       into v_aborted_calls, v_aborted_u, v_aborted_max_u

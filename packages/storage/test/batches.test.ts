@@ -44,6 +44,7 @@ import {
   waitingRows,
 } from '../src/index.ts';
 import { acceptance, type Fixture, finished, funded, newPoll, open, spec, together, USD, unique } from './fixtures.ts';
+import { isWaitedFor, session } from './sessions.ts';
 import { wholeCheck } from './whole-check.ts';
 
 // slow: 4 s
@@ -606,4 +607,19 @@ t.test('the event of a batch goes with it, sent or not, and of a closed account 
   await query("insert into webhook_events (account_id, type, data) values ($1, 'batch.completed', '{}')", [accountId]);
   await emptyClosedAccounts(storage);
   t.same(await events(), [], 'nor what was noted at the moment of the closure');
+});
+
+t.test('the end of a batch waits for its account before it holds the balance', async (t) => {
+  const fixture = await open(t);
+  const { storage } = fixture;
+  const accountId = await funded(storage, USD);
+  const batch = await running(storage, accountId, 1, { webhookUrl: 'https://hooks.example/' });
+  const other = await session(t, fixture);
+  await other.query('begin');
+  await other.query('select from accounts where id = $1 for update', [accountId]);
+  const ended = endBatch(storage, batch, 'expired');
+  await isWaitedFor(t, fixture, other);
+  await other.query('select from balances where account_id = $1 for update nowait', [accountId]);
+  await other.query('commit');
+  t.equal(await ended, 'ended_now');
 });

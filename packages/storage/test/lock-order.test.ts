@@ -3,6 +3,7 @@ import t from 'tap';
 import {
   acceptPoll,
   admitPayer,
+  cancelPoll,
   claimPoll,
   closeAccount,
   createAccount,
@@ -13,6 +14,7 @@ import {
   freezeAccount,
   inTransaction,
   openCheckout,
+  pollFinisher,
   readUsageGroups,
   releaseHeldBack,
 } from '../src/index.ts';
@@ -272,6 +274,40 @@ t.test('deleting a poll waits for its key and its account before it holds the ba
     await other.query('commit');
     t.match(await deleting, { outcome: 'deleted' }, table);
   }
+});
+
+t.test('what ends polls waits for their account before it holds a poll or the balance', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const accountId = await funded(storage, 10n * USD);
+  const accepted = async () => {
+    // Its event refers to the account.
+    const poll = newPoll(accountId, { tenant: accountId, webhookUrl: 'https://hooks.example/' });
+    await acceptPoll(storage, acceptance(accountId, { poll, holdU: 10_000n }));
+    return poll.id;
+  };
+  const ending = async () => ({ ...finished((await claimPoll(storage, await accepted(), 'w'))!), payer: accountId });
+  const [alone, ...several] = [await ending(), await ending(), await ending()] as const;
+  const [canceled, finish] = [await accepted(), pollFinisher(storage)];
+  for (const [how, end] of [
+    ['an end', () => finishPoll(storage, alone)],
+    ['ends together', () => Promise.all(several.map((poll) => finish(poll)))],
+    ['a cancellation', () => cancelPoll(storage, accountId, canceled)],
+  ] as const) {
+    const limiting = await session(t, fixture);
+    await limiting.query('begin');
+    // As whoever sets a limit, freezes, closes or moves an account does, which then asks for its polls.
+    await limiting.query('select from accounts where id = $1 for update', [accountId]);
+    const ended = end();
+    await isWaitedFor(t, fixture, limiting);
+    await limiting.query('select from polls where account_id = $1 for update nowait', [accountId]);
+    await limiting.query('select from balances where account_id = $1 for update nowait', [accountId]);
+    await limiting.query('commit');
+    await ended;
+    t.pass(how);
+  }
+  t.same(await query("select count(*)::int as running from polls where status = 'running'"), [{ running: 0 }]);
+  t.same(await wholeCheck(storage), []);
 });
 
 t.test('closing an account sees a credit that was under way, and refuses where its money is asked about', async (t) => {
