@@ -10,7 +10,7 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_poll polls;
 begin
-  -- As end_poll does.
+  -- As end_poll does: the end of a batch's poll updates the balance twice.
   perform 1 from accounts where id = p_account for key share;
   -- Claims and ends wait for this lock, or this call waits for theirs.
   select * into v_poll from polls where id = p_id and account_id = p_account for update;

@@ -10,7 +10,7 @@ declare
   v_left integer;
   v_event text;
 begin
-  -- As accept_batch_polls does. A webhook's event refers to the account.
+  -- As accept_batch_polls does: a batch that gets an event is updated twice, which checks that its account exists.
   perform 1 from accounts where id = (select account_id from batches where id = p_id) for key share;
   perform 1 from balances where account_id = (select account_id from batches where id = p_id) for update;
   select * into v_batch from batches where id = p_id for update;

@@ -47,8 +47,8 @@ begin
     left join transfers h on h.idem = 'hold:' || v_id and h.kind = 'hold';
   v_free := coalesce(v_read.payer = v_pool, false);
   if not v_free then
-    -- Before the poll and the balance, as accept_poll and set_key_limit do: a webhook's event refers to the account, and
-    -- so does a balance that is updated twice. Checking this would wait for the account while both are held.
+    -- Before the poll and the balance, as accept_poll and set_key_limit do: a transaction that updates a balance twice
+    -- checks that its account exists, and would wait for it while it holds both.
     perform 1 from accounts where id = v_read.payer for key share;
   end if;
   if p -> 'aborted' <> '[]' then
