@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '@eloquentpoll/launch/failure';
 import { Redis } from 'ioredis';
-import { freePort } from './free-port.ts';
+import { freePort, samePort } from './free-port.ts';
 import { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 import { findRedis } from './redis-program.ts';
 
@@ -104,7 +104,7 @@ async function startServer(
       const log = join(options.group.folder, name, 'appendonlydir');
       if (empty) rmSync(log, { recursive: true, force: true });
       server.process = (
-        await startRedis({ ...options, name, settings: settings(), ports: async () => first.port })
+        await startRedis({ ...options, name, settings: settings(), ports: () => samePort(first.port) })
       ).process;
     },
   };

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { samePort } from './free-port.ts';
 import { startPgbouncer } from './pgbouncer.ts';
 import { startPostgres } from './postgres.ts';
 import type { ProcessGroup, RunningProcess } from './process-group.ts';
@@ -124,7 +125,7 @@ export async function restartable(
     },
     async start({ empty } = { empty: false }) {
       if (empty) rmSync(join(folder, name, 'appendonlydir'), { recursive: true, force: true });
-      running = (await begin({ ports: async () => port })).process;
+      running = (await begin({ ports: () => samePort(port) })).process;
     },
   };
 }

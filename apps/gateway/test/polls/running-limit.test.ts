@@ -50,3 +50,14 @@ t.test('requests with one idempotency key at once are one poll, also the last th
   for (const answer of answers) t.equal(answer.statusCode, 202);
   t.equal(new Set(answers.map((answer) => answer.json().session_id)).size, 1);
 });
+
+t.test('the form of the playground, too, says when to come back', async (t) => {
+  const { app } = await build(t, { maxRunningPolls: { account: 1, key: 1, network: 0 } });
+  const payload = 'question=Which+of+these+is+best%3F&option=one&option=two';
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const refused = await app.inject({ method: 'POST', url: '/playground', headers, payload });
+  t.equal(refused.statusCode, 429);
+  t.match(refused.headers['content-type'], 'text/html');
+  t.ok(Number(refused.headers['retry-after']) > 0);
+  t.match(refused.body, 'Which of these is best?</textarea>', 'it keeps what was typed');
+});

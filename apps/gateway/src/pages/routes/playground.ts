@@ -7,7 +7,7 @@ import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
-import { toApiError } from '../../http/hooks/to-api-error.ts';
+import { beginErrorAnswer } from '../../http/hooks/errors.ts';
 import { freeOrder, isRefused, readFree } from '../../polls/order/free-reading.ts';
 import { readShortOrder } from '../../polls/order/short-order.ts';
 import { runAndWait } from '../../polls/run/run-and-wait.ts';
@@ -109,11 +109,14 @@ export async function playgroundRoutes(
         return reply.redirect(`${context.config.baseUrl}/result/${result.poll_id}`, 303);
       } catch (error) {
         // Shows the form again with its content and the error.
-        const { code, message } = toApiError(error);
+        const { known, occurrence } = beginErrorAnswer(context.config, error, request, reply);
+        const { code } = occurrence;
         const mistake = code === 'validation_error' ? freePollProblem(poll, FREE_POLL_LIMITS) : null;
-        const says = mistake?.says ?? message;
-        const page = playgroundPage(facts, poll, says === code ? ERRORS[code].description : says);
-        return reply.code(ERRORS[code].status).type(HTML_TYPE).headers(HEADERS).send(page);
+        const says = mistake?.says ?? known.circumstances.detail ?? ERRORS[code].description;
+        return reply
+          .type(HTML_TYPE)
+          .headers(HEADERS)
+          .send(playgroundPage(facts, poll, says));
       }
     },
   );
