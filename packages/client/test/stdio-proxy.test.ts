@@ -129,7 +129,7 @@ t.test('a host that reads no notes still gets its answers', { timeout: 10_000 },
   const ended = once(child, 'close');
   const lines = splitLines(child.stdout);
   const ping = (id?: number) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n`);
-  // What has no id is answered with a note, which nobody reads.
+  // What has no id is answered with a note, which is not read.
   ping();
   ping(1);
   t.match((await lines.next()).value?.text, /"id":1,.*EP_KEY is not set/);

@@ -296,7 +296,7 @@ t.test('what ends polls waits for their account before it holds a poll or the ba
   ] as const) {
     const limiting = await session(t, fixture);
     await limiting.query('begin');
-    // As whoever sets a limit, freezes, closes or moves an account does, which then asks for its polls.
+    // As setting a limit, freezing, closing and moving an account do, which then ask for its polls.
     await limiting.query('select from accounts where id = $1 for update', [accountId]);
     const ended = end();
     await isWaitedFor(t, fixture, limiting);

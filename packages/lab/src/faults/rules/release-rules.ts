@@ -14,7 +14,8 @@ export const releaseRules: readonly CampaignRule[] = [
   },
   {
     name: 'every answer is of the shape that its release declares, and of that which the older one declares',
-    broken: ({ upgrade }) => upgrade?.answersJudged === 0 ? ['no answer was judged'] : [...(upgrade?.wrongAnswers ?? [])],
+    broken: ({ upgrade }) =>
+      upgrade?.answersJudged === 0 ? ['no answer was judged'] : [...(upgrade?.wrongAnswers ?? [])],
   },
   {
     name: 'every call of the clients of both releases succeeds, and both get the same answer',
