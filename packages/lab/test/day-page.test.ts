@@ -32,6 +32,7 @@ const day = {
       running: 0,
       openHolds: 0,
       violations: ['drift'],
+      deadlocks: 0,
       audits: 3,
       batches: 4,
       polls: 1_234,

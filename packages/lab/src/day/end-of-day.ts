@@ -20,6 +20,8 @@ export interface EndOfDay {
   /** Balances that still have money on hold. */
   readonly openHolds: number;
   readonly violations: readonly string[];
+  /** Transactions that Postgres ended because they waited for each other; the service repeats them. */
+  readonly deadlocks: number;
   readonly webhooks: ReturnType<Receiver['figures']>;
   readonly audits: number;
   readonly batches: number;
@@ -50,7 +52,8 @@ export interface EndOfDayOptions {
 const QUIET_WITHIN_MS = 120_000;
 const LEFT = `select (select count(*)::int from polls where status = 'running') as running,
   (select count(*)::int from balances where held_u <> 0 or reserved_u <> 0) as holds, (select count(*)::int from polls) as polls,
-  (select count(*)::int from batches) as batches, (select count(*)::int from audits) as audits`;
+  (select count(*)::int from batches) as batches, (select count(*)::int from audits) as audits,
+  (select deadlocks::int from pg_stat_database where datname = current_database()) as deadlocks`;
 
 const STOPPED = `select spec ->> 'panel_name' as panel, lane, count(*)::int as polls,
     sum(provider_cost_u)::float as "costU", sum(aborted_cost_u)::float as "stoppedU"
@@ -71,6 +74,7 @@ export async function closeDay({ service, query, people, receiver, diary, call }
     running: left!.running,
     openHolds: left!.holds,
     violations: await ledgerViolations(service.databaseUrl),
+    deadlocks: left!.deadlocks,
     webhooks: receiver.figures(),
     audits: left!.audits,
     batches: left!.batches,
@@ -85,6 +89,7 @@ interface Left {
   polls: number;
   batches: number;
   audits: number;
+  deadlocks: number;
 }
 
 const UsageBalance = Type.Object({

@@ -55,7 +55,7 @@ export function boundsOfDay(day: LivedDay, alarms: AlarmsOfDay | null): BoundOfD
 
 function answers({ diary, end }: LivedDay): BoundOfDay[] {
   const judged = [...diary.ways.values()].reduce((sum, way) => sum + way.judged, 0);
-  const { webhooks, violations, running, openHolds } = end;
+  const { webhooks, violations, deadlocks, running, openHolds } = end;
   const { votes, unheardCount, unheard } = diary;
   return [
     {
@@ -78,6 +78,7 @@ function answers({ diary, end }: LivedDay): BoundOfDay[] {
       found: `${violations.length} violations, ${running} running, ${openHolds} balances with money set aside${violations.length > 0 ? `: ${violations.slice(0, 5).join('; ')}` : ''}`,
       holds: violations.length === 0 && running === 0 && openHolds === 0,
     },
+    { says: 'no transactions wait for each other in a circle', found: `${deadlocks} deadlocks`, holds: deadlocks === 0 },
     {
       says: 'every webhook arrives, signed',
       found: `${withCommas(webhooks.received)} received, ${webhooks.repeated} of them again, ${webhooks.missing.length} of ${withCommas(webhooks.expected)} missing`,
