@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { primaryUrl } from './find-primary.ts';
 import { APP_ROLES, grantStatements, grantsName } from './grants.ts';
-import { type MigratingSession, takeTurn } from './migration-turn.ts';
+import { type MigratingSession, waitForTurn } from './migration-turn.ts';
 import { functionsStep } from './migrations/functions.ts';
 import { migrations } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
@@ -49,7 +49,7 @@ export async function migrate(
     if ((await missing(client)).length === 0) return [];
     // Online steps may take hours; the server's limits are meant for the service's statements.
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
-    await takeTurn(client, (holder) => say({ kind: 'waiting', holder }));
+    await waitForTurn(client, (holder) => say({ kind: 'waiting', holder }));
     await client.query(`create table if not exists schema_migrations (
       name text primary key, tables_sha256 text, applied_at timestamptz not null default now())`);
     // A function loaded by an early step has its newest text, which may name columns that a later step adds.

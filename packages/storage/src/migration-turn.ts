@@ -21,7 +21,7 @@ export interface MigratingSession {
 }
 
 /** Retries in a loop: waiting for the lock would keep a transaction open, which a step may have to wait for. */
-export async function takeTurn(client: pg.Client, sayHolder: (holder: MigratingSession) => void): Promise<void> {
+export async function waitForTurn(client: pg.Client, sayHolder: (holder: MigratingSession) => void): Promise<void> {
   for (let sayAt = performance.now() + FIRST_WORD_MS; ; ) {
     const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [MIGRATION_LOCK]);
     if (rows[0]!.mine) return;
