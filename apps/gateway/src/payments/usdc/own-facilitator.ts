@@ -28,7 +28,7 @@ export function ownFacilitator(
   const serialized = serialize(storage);
   const submitted: Serialized = (work) =>
     serialized(work).catch((error: unknown) => {
-      log.error({ errors: errorNames(error) }, 'deposit.submission_failed');
+      log.warn({ errors: errorNames(error) }, 'deposit.submission_failed');
       throw error;
     });
   const open = madeOnce(() => openFacilitator(settings, key, submitted));
