@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 
 // The console's actions from a shell: `console.js freeze ACCOUNT --reason "three disputed cards"`. It calls the ops
 // port of one gateway; the actions take effect everywhere. `help` lists the actions, `log` shows the action log,
-// `account ID` shows an account. If an answer is lost, it prints the id with which to repeat the action; a repeated
-// action runs only once.
+// `account ID` shows an account. If an action failed, or its answer is lost, it prints the id with which to repeat it:
+// under that id it is done only once.
 
 interface Described {
   verb: string;
@@ -13,6 +13,7 @@ interface Described {
 }
 
 interface Logged {
+  actionId: string;
   at: string;
   operator: string;
   verb: string;
@@ -25,6 +26,8 @@ interface Result {
   outcome: string;
   detail: string;
   facts: Record<string, string>;
+  /** Said if the gateway could not record the action. */
+  note?: string;
 }
 
 /** Successful outcomes; any other sets exit code 1. */
@@ -63,7 +66,9 @@ if (verb === 'help') {
 } else if (verb === 'log') {
   const { log } = (await read('/admin')) as { log: Logged[] };
   print(log, () =>
-    log.map((one) => [one.at, one.operator, one.verb, one.subject, one.outcome, one.reason].join('\t')).join('\n'),
+    log
+      .map((one) => [one.at, one.operator, one.verb, one.subject, one.outcome, one.reason, one.actionId].join('\t'))
+      .join('\n'),
   );
 } else if (verb === 'account') {
   if (subject === undefined || !ACCOUNT_ID.test(subject))
@@ -85,8 +90,10 @@ async function act(): Promise<void> {
   // Without an outcome the gateway has failed, perhaps after it did what was asked.
   const result = resultIn(text) ?? refuse(`the gateway failed: ${again}`);
   const facts = Object.entries(result.facts).map(([name, value]) => `${name} ${value}`);
-  const repeat = result.outcome === 'failed' ? [`The same with --id ${id} repeats it, and does it once.`] : [];
-  print({ ...result, id }, () => [result.detail, ...facts, ...repeat].join('\n'));
+  const note = result.note === undefined ? [] : [result.note];
+  const isToRepeat = result.outcome === 'failed' || result.note !== undefined;
+  const repeat = isToRepeat ? [`The same with --id ${id} repeats it, and does it once.`] : [];
+  print({ ...result, id }, () => [result.detail, ...facts, ...note, ...repeat].join('\n'));
   process.exitCode = DONE.has(result.outcome) ? 0 : 1;
 }
 

@@ -22,7 +22,9 @@ t.test('the bundled migrate brings an empty database to the schema from its own 
   url.pathname = `/${name}`;
   const program = [join(folder, 'migrate.js')];
   const run = () => promisify(execFile)(process.execPath, program, { env: { DATABASE_URL: url.href } });
-  t.match(JSON.parse((await run()).stdout), { msg: 'migrated', applied: ['0001-accounts'] });
+  const { stdout, stderr } = await run();
+  t.match(JSON.parse(stdout), { msg: 'migrated', applied: ['0001-accounts'] });
+  t.match(stderr, /^{"msg":"applying","step":"0001-accounts"}$/m);
   t.match(JSON.parse((await run()).stdout), { msg: 'migrated', applied: { length: 0 } }, 'and again: nothing to do');
   const client = new pg.Client({ connectionString: url.href });
   await client.connect();

@@ -42,3 +42,20 @@ t.test('a gateway that fails after it may have refunded: the command prints the 
       /^console: the gateway failed: whether it was done is not known; the same with --id [0-9a-f-]{36} does it once\n$/,
   });
 });
+
+t.test('an action that was done and could not be recorded is no failure; the command prints note and id', async (t) => {
+  const body = JSON.stringify({
+    outcome: 'refunded',
+    detail: 'The money goes back.',
+    facts: {},
+    note: 'Not in the log.',
+  });
+  const run = await port(t, async (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    return true;
+  });
+  t.match(await run('refund', ID, '--amount', '5', '--reason', 'paid twice'), {
+    stdout:
+      /^The money goes back\.\nNot in the log\.\nThe same with --id [0-9a-f-]{36} repeats it, and does it once\.\n$/,
+  });
+});

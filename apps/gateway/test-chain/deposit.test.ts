@@ -275,7 +275,7 @@ t.test('the scan of a real chain proves every transfer to us, and finds the one 
   const plain = await chain.write('mint', [treasury, 3_000_000n]);
   // Final is what 64 blocks are on top of.
   await chain.bank.mine({ blocks: 70 });
-  const deposits = openDepositService({ ...settings, logRange: 20 }, storage);
+  const deposits = openDepositService({ ...settings, logRange: 20 }, gateway.context);
   await scanTransfers(gateway.context, deposits, new AbortController().signal);
   const { proved_balance_u: proved } = await storage.db
     .selectFrom('money_scans')
@@ -292,6 +292,6 @@ t.test('the scan of a real chain proves every transfer to us, and finds the one 
 
 t.test('the books are right after all of it, and agree with the chain', async (t) => {
   await lapse(storage);
-  await reconcileDeposits(gateway.context, openDepositService(settings, storage), new AbortController().signal);
+  await reconcileDeposits(gateway.context, openDepositService(settings, gateway.context), new AbortController().signal);
   t.same(await checkLedger(storage), []);
 });

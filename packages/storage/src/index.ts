@@ -274,7 +274,7 @@ export { closeLogin, closeLogins, findLogin, insertLogin, isRecentLogin, type St
 export { isLostDeposit, noteLostDeposit, noteMetDeposit, unmetDeposits } from './lost-deposits.ts';
 export { setLowBalance } from './low-balance.ts';
 export { meanRunMs } from './mean-run.ts';
-export { migrate, OtherSchema } from './migrate.ts';
+export { type MigrationProgress, migrate, OtherSchema } from './migrate.ts';
 export { stepHashes } from './migrations/tables-hash.ts';
 export { closeMisfit, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
 export {

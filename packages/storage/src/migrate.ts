@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { primaryUrl } from './find-primary.ts';
 import { APP_ROLES, grantStatements, grantsName } from './grants.ts';
+import { type MigratingSession, waitForTurn } from './migration-turn.ts';
 import { functionsStep } from './migrations/functions.ts';
 import { migrations } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
@@ -9,8 +10,6 @@ import { tablesHash } from './migrations/tables-hash.ts';
 
 // Brings a database to the newest schema. Any number of processes may do so at once: one works under an advisory lock,
 // the others wait and find nothing to do. A newer schema is left alone, so older processes can start during a deploy.
-
-const MIGRATION_LOCK = 7_205_759_403;
 
 /** A step was applied with different tables than it has in this code: by a version from before the first release. */
 export class OtherSchema extends Error {
@@ -25,7 +24,11 @@ interface MigrateOptions {
   waitMs?: number;
   /** Must exist, because the migration grants them what they need. */
   roles?: readonly string[];
+  say?: (progress: MigrationProgress) => void;
 }
+
+/** Either may take hours: another process migrates, or this one begins a step. */
+export type MigrationProgress = { kind: 'waiting'; holder: MigratingSession } | { kind: 'applying'; step: string };
 
 /**
  * Applies missing steps and returns their names, oldest first; an empty list if the schema was up to date. The user of
@@ -33,7 +36,7 @@ interface MigrateOptions {
  */
 export async function migrate(
   databaseUrl: string,
-  { without = [], waitMs = MAX_WAIT_MS, roles = [] }: MigrateOptions = {},
+  { without = [], waitMs = MAX_WAIT_MS, roles = [], say = () => {} }: MigrateOptions = {},
 ): Promise<string[]> {
   const client = new pg.Client({
     connectionString: await primaryUrl(databaseUrl),
@@ -46,7 +49,7 @@ export async function migrate(
     if ((await missing(client)).length === 0) return [];
     // Online steps may take hours; the server's limits are meant for the service's statements.
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
-    await takeTurn(client);
+    await waitForTurn(client, (holder) => say({ kind: 'waiting', holder }));
     await client.query(`create table if not exists schema_migrations (
       name text primary key, tables_sha256 text, applied_at timestamptz not null default now())`);
     // A function loaded by an early step has its newest text, which may name columns that a later step adds.
@@ -54,7 +57,10 @@ export async function migrate(
     const steps = (await missing(client)).filter(
       ({ name }) => !without.includes(name) && (without.length === 0 || /^\d/.test(name)),
     );
-    for (const step of steps) await apply(client, step, waitMs);
+    for (const step of steps) {
+      say({ kind: 'applying', step: step.name });
+      await apply(client, step, waitMs);
+    }
     return steps.map((step) => step.name);
   } finally {
     // Ending the connection rolls back a failed step and releases the lock.
@@ -69,15 +75,6 @@ async function requireRoles(client: pg.Client, roles: readonly string[]): Promis
     [roles],
   );
   if (rows.length > 0) throw new Error(`these roles do not exist yet: ${rows.map(({ name }) => name).join(', ')}`);
-}
-
-/** Retries in a loop: waiting for the lock would keep a transaction open, which a step may have to wait for. */
-async function takeTurn(client: pg.Client): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [MIGRATION_LOCK]);
-    if (rows[0]!.mine) return;
-    await wait(50 + 100 * Math.random());
-  }
 }
 
 async function apply(client: pg.Client, step: Migration, waitMs: number): Promise<void> {

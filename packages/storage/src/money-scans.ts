@@ -20,20 +20,35 @@ const LEASE_S = 90;
 
 const columns = ['name', 'position', 'net_u', 'proved_position', 'proved_balance_u'] as const;
 
-/** Gives the scan to one process for a while, if a round is due. `start` says where a new scan begins. */
+/** Position of a scan whose `start` has not succeeded yet. */
+const NOT_BEGUN = -1n;
+
+/**
+ * Gives the scan to one process for a while, if a round is due. `start` says where a new scan begins. Its row is made
+ * before that, so that a scan that never begins ages from its first attempt and not from the last start of a process.
+ */
 export async function claimScan(
   queries: Queries,
   name: string,
   start: () => Promise<bigint>,
 ): Promise<MoneyScan | null> {
   const { db } = queries;
-  const known = await db.selectFrom('money_scans').select('name').where('name', '=', name).executeTakeFirst();
+  const known = await db.selectFrom('money_scans').select('position').where('name', '=', name).executeTakeFirst();
   if (!known) {
-    const position = await start();
+    // Never due: no process takes it up before it has begun.
     await db
       .insertInto('money_scans')
-      .values({ name, position, proved_position: position, due_at: sql<Date>`now()` })
+      .values({ name, position: NOT_BEGUN, proved_position: NOT_BEGUN, due_at: sql<Date>`'infinity'` })
       .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  if (!known || known.position === NOT_BEGUN) {
+    const position = await start();
+    await db
+      .updateTable('money_scans')
+      .set({ position, proved_position: position, due_at: sql<Date>`now()` })
+      .where('name', '=', name)
+      .where('position', '=', NOT_BEGUN)
       .execute();
   }
   const row = await db
@@ -92,7 +107,7 @@ export async function rewindScan({ db }: Queries, scan: MoneyScan): Promise<void
     .execute();
 }
 
-/** Up to when everything was compared and adds up; for a scan that never added up, when it was created. */
+/** Up to when everything was compared and adds up; for a scan that never added up, when it was first attempted. */
 export async function scanReachedAt({ db }: Queries, name: string): Promise<Date | null> {
   const row = await db
     .selectFrom('money_scans')

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { acceptPoll, finishPoll, migrate, OtherSchema, openStorage } from '../src/index.ts';
+import { acceptPoll, finishPoll, type MigrationProgress, migrate, OtherSchema, openStorage } from '../src/index.ts';
 import { migrations } from '../src/migrations/index.ts';
 import { acceptance, finished, funded, newPoll, USD } from './fixtures.ts';
 
-// slow: 3 s
+// slow: 7 s
 
 async function emptyDatabase(t: Test) {
   const admin = new pg.Client({ connectionString: requireEnv('TEST_DATABASE_URL') });
@@ -42,6 +42,28 @@ t.test('many processes migrate an empty database at once; one does it, the other
     names,
   );
   t.same((await client.query('select * from check_ledger()')).rows, []);
+});
+
+t.test('who waits for another migration says which session it is, and each step before it begins', async (t) => {
+  const { url, client } = await emptyDatabase(t);
+  await client.query("set application_name = 'left behind'");
+  const { rows } = await client.query('select pg_backend_pid() as pid, pg_advisory_lock(7205759403)');
+  const said: MigrationProgress[] = [];
+  const steps = await migrate(url, {
+    say(progress) {
+      said.push(progress);
+      if (progress.kind === 'waiting') void client.query('select pg_advisory_unlock(7205759403)');
+    },
+  });
+  const [first, ...others] = said;
+  t.match(first, {
+    kind: 'waiting',
+    holder: { pid: rows[0].pid, application: 'left behind', since: Date, state: 'idle', stateSince: Date },
+  });
+  t.same(
+    others,
+    steps.map((step) => ({ kind: 'applying', step })),
+  );
 });
 
 t.test('a step that fails leaves nothing of itself, and the next run goes on from there', async (t) => {

@@ -14,11 +14,11 @@ export interface PaymentsContext extends AccountsContext {
 }
 
 export function openPaymentsContext(base: AccountsContext, overrides: Partial<PaymentsContext>): PaymentsContext {
-  const { config, metrics, storage } = base;
+  const { config, metrics } = base;
   const context: PaymentsContext = {
     ...base,
     processor: overrides.processor ?? (config.checkout && stripeProcessor(config.checkout, config.baseUrl)),
-    deposits: overrides.deposits ?? (config.deposits && openDepositService(config.deposits, storage)),
+    deposits: overrides.deposits ?? (config.deposits && openDepositService(config.deposits, base)),
     money: overrides.money ?? moneyMetrics(metrics),
   };
   base.endsOfPayments.push((accountId) => endUnpaidCheckouts(context, accountId));

@@ -3,7 +3,7 @@ import { movementsScan } from './card/compare-movements.ts';
 import type { PaymentsContext } from './context.ts';
 import { transfersScan } from './usdc/scan-transfers.ts';
 
-/** Used for comparisons that have not begun, for example because the chain's node does not answer. */
+/** Used for the seconds until the first attempt of a comparison, which leaves its time in Postgres. */
 const STARTED_AT = new Date();
 
 /** Times of the comparisons under the current settings; those of earlier settings are ignored. */

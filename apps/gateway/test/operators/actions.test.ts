@@ -228,6 +228,79 @@ t.test('an action that ended without an outcome half a day ago is not done again
   t.same(session.refunds, []);
 });
 
+/** A browser of an operator, with the forms of the page. */
+function browser(url: string) {
+  const headers = { authorization: `Basic ${Buffer.from(`ada:${ADMIN_TOKEN}`).toString('base64')}` };
+  const read = async (path = '/admin') => (await fetch(`${url}${path}`, { headers })).text();
+  async function submit(form: string, typed: Record<string, string> = {}) {
+    const [, action = ''] = /action="([^"]+)"/.exec(form) ?? [];
+    const hidden = [...form.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [
+      name,
+      value?.replaceAll('&quot;', '"'),
+    ]);
+    const body = new URLSearchParams({ ...Object.fromEntries(hidden), ...typed });
+    const answer = await fetch(`${url}${action}`, { method: 'POST', headers, body, redirect: 'manual' });
+    return answer.headers.get('location') ?? '';
+  }
+  const formsOf = (html: string, label: string) =>
+    [...html.matchAll(/<form .*?<\/form>/g)].map(([form]) => form).filter((form) => form.includes(`>${label}<`));
+  return { read, submit, formsOf };
+}
+
+t.test('a refund that is done and cannot be recorded is answered as done, and repeated under its id', async (t) => {
+  const { shop, session, accountId, checkout } = await paidByCard(t);
+  const { asOwner, log } = shop;
+  await asOwner(`create function fail() returns trigger language plpgsql as $$ begin raise 'broken'; end $$`);
+  await asOwner(
+    `create trigger fails before insert on operator_log for each row when (new.outcome <> 'begun') execute function fail()`,
+  );
+  const refund = { id: randomUUID(), subject: checkout, amount: '4.00' };
+  const { status, text } = await shop.send('refund', refund);
+  t.equal(status, 200);
+  t.match(JSON.parse(text), { id: refund.id, outcome: 'refunded', note: /could not be written/ });
+  t.ok(log.some((line) => line.includes('console.action_not_recorded') && line.includes(refund.id)));
+
+  const { read, submit, formsOf } = browser(shop.url);
+  const [form = ''] = formsOf(await read(), 'Refund a card payment');
+  const location = await submit(form, { subject: checkout, amount: '1.00', reason: 'by the page' });
+  t.match(location, /^\/admin\?done=refunded&again=[0-9a-f-]{36}$/);
+  const shown = await read(location);
+  t.match(shown, /<p role="status">The money goes back.* could not be written.* Its id is/);
+  await asOwner('drop trigger fails on operator_log');
+  await asOwner('alter table operator_log disable trigger all');
+  await asOwner(`update operator_log set at = at - interval '2 minutes'`);
+  await asOwner('alter table operator_log enable trigger all');
+  const [again = ''] = formsOf(shown, 'Repeat under its id');
+  t.equal(await submit(again), '/admin?done=refunded');
+  t.match(await shop.act('refund', refund), { outcome: 'refunded' });
+  t.equal(session.refunds.length, 2);
+  t.equal(await dollars(shop, accountId), 5);
+  t.match((await shop.look()).log, [{ outcome: 'refunded' }, { outcome: 'refunded' }]);
+});
+
+t.test('the page offers an action that failed again under its id, from its answer and from the log', async (t) => {
+  const { shop, session, accountId, checkout } = await paidByCard(t);
+  const { read, submit, formsOf } = browser(shop.url);
+  const { processor } = shop.context;
+  const real = processor!.refund;
+  processor!.refund = async (given) => {
+    await real(given);
+    throw new Error('the answer was lost');
+  };
+  const [form = ''] = formsOf(await read(), 'Refund a card payment');
+  const typed = { subject: checkout, amount: '4.00', reason: 'asked "twice"' };
+  const location = await submit(form, typed);
+  const [, id] = /^\/admin\?done=failed&again=([0-9a-f-]{36})$/.exec(location) ?? [];
+  t.ok(id && form.includes(id));
+  const offered = formsOf(await read(location), 'Repeat under its id');
+  t.equal(offered.length, 2);
+  t.equal(offered[0], offered[1]);
+  processor!.refund = real;
+  t.equal(await submit(offered[0]!), '/admin?done=refunded');
+  t.same([session.refunds.length, await dollars(shop, accountId)], [1, 6]);
+  t.same(formsOf(await read(location), 'Repeat under its id'), [], 'it has an outcome now');
+});
+
 t.test('forms of the console have an id each', async (t) => {
   const { url, look } = await operated(t);
   const headers = { authorization: `Basic ${Buffer.from(`ada:${ADMIN_TOKEN}`).toString('base64')}` };

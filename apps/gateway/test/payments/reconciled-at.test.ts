@@ -3,7 +3,7 @@ import { fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import t from 'tap';
 import { movementsScan } from '../../src/payments/card/compare-movements.ts';
 import { reconciledAt } from '../../src/payments/reconciled-at.ts';
-import { transfersScan } from '../../src/payments/usdc/scan-transfers.ts';
+import { scanTransfers, transfersScan } from '../../src/payments/usdc/scan-transfers.ts';
 import { build } from '../fixtures/build.ts';
 import { openTestDeposits } from '../fixtures/deposits.ts';
 
@@ -41,6 +41,24 @@ t.test(
     t.same(await reconciledAt({ ...context, processor: null }), [{ source: 'chain', at: LATELY }], 'cards are off');
   },
 );
+
+t.test('a scan that never begins counts from its first attempt, whenever the process was started', async (t) => {
+  const { deposits, chain } = await openTestDeposits(t);
+  const { context } = await build(t, {}, { deposits });
+  const { db } = context.storage;
+  const attempt = () => scanTransfers(context, deposits, new AbortController().signal);
+  chain.state.down = true;
+  await t.rejects(attempt());
+  await db.updateTable('money_scans').set({ created_at: LONG_AGO }).execute();
+  await t.rejects(attempt());
+  t.same(await reconciledAt(context), [{ source: 'chain', at: LONG_AGO }]);
+  chain.state.down = false;
+  await attempt();
+  const [{ at } = { at: LONG_AGO }] = await reconciledAt(context);
+  t.ok(at > LATELY, 'it has begun, and was proved');
+  const { proved_position: proved } = await db.selectFrom('money_scans').selectAll().executeTakeFirstOrThrow();
+  t.equal(proved, BigInt(chain.state.block) + 1n, 'from the newest block on');
+});
 
 t.test('a scan that was never proved counts from when it was made', async (t) => {
   const { deposits } = await openTestDeposits(t);

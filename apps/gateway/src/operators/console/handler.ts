@@ -5,9 +5,10 @@ import { readAccountRecord } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 import { describedActions, isVerb } from './actions.ts';
 import { guard } from './guard.ts';
-import { type ActionOutcome, isOutcome, OUTCOMES } from './operator-action.ts';
+import { isOutcome, NOT_RECORDED, OUTCOMES, UUID } from './operator-action.ts';
 import { overview, toExactJson } from './overview.ts';
 import { page } from './page.ts';
+import type { DoneAction } from './page-done.ts';
 import { STYLE } from './page-style.ts';
 import { performAction } from './perform-action.ts';
 
@@ -40,7 +41,7 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
       baseUrl: context.config.baseUrl,
       content: current,
       formToken,
-      outcome: outcomeOf(query.get('done')),
+      done: doneIn(query),
     };
     send(response, 200, page(shown), 'text/html; charset=utf-8');
   }
@@ -58,12 +59,14 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
     if (!form || !isOurForm(request, form)) return send(response, 403, 'An action comes from the page itself.\n');
     const result = await performAction(context, verb, { form, operator: nameOf(request) });
     if ('problem' in result) return send(response, result.isConflict ? 409 : 400, `${result.problem}\n`);
-    const { outcome, facts = {} } = result;
+    const { actionId, isRecorded, outcome, facts = {} } = result;
     if (/\bapplication\/json\b/.test(request.headers.accept ?? '')) {
-      const body = JSON.stringify({ outcome, detail: OUTCOMES[outcome], facts });
+      const note = isRecorded ? {} : { note: NOT_RECORDED };
+      const body = JSON.stringify({ id: actionId, outcome, detail: OUTCOMES[outcome], facts, ...note });
       return send(response, outcome === 'failed' ? 500 : 200, body, 'application/json');
     }
-    response.writeHead(303, { ...HEADERS, location: `/admin?done=${outcome}`, 'content-length': 0 }).end();
+    const again = outcome === 'failed' || !isRecorded ? `&again=${actionId}` : '';
+    response.writeHead(303, { ...HEADERS, location: `/admin?done=${outcome}${again}`, 'content-length': 0 }).end();
   }
 
   return async (request, response) => {
@@ -90,7 +93,11 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
   };
 }
 
-const outcomeOf = (text: string | null): ActionOutcome | null => (text !== null && isOutcome(text) ? text : null);
+function doneIn(query: URLSearchParams): DoneAction | null {
+  const [outcome, again] = [query.get('done'), query.get('again')];
+  if (outcome === null || !isOutcome(outcome)) return null;
+  return { outcome, again: again !== null && UUID.test(again) ? again : null };
+}
 
 /** Null if the body is larger than any of our forms. */
 async function formOf(request: IncomingMessage): Promise<URLSearchParams | null> {

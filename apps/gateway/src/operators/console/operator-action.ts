@@ -22,8 +22,11 @@ export const OUTCOMES = {
   stopped: 'Stopped, for all gateways.',
   resumed: 'Goes on, for all gateways.',
   not_configured: 'There is no payment processor here.',
-  failed: 'It did not work; the log says why.',
+  failed: 'It did not work, or the answer was lost; the log says why. Repeat it only under its id, which does it once.',
 } as const;
+/** Said beside the outcome of an action that could not be recorded. */
+export const NOT_RECORDED =
+  'The log of operators could not be written, and shows it as begun. Repeat it under its id after a minute: it is done once, and recorded.';
 export type ActionOutcome = keyof typeof OUTCOMES;
 
 export const isOutcome = (text: string): text is ActionOutcome => Object.hasOwn(OUTCOMES, text);

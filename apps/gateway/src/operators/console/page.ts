@@ -1,7 +1,7 @@
 import { isLostDeposit } from '@eloquentpoll/storage';
-import { type Form, formsWith } from './action-form.ts';
-import { type ActionOutcome, OUTCOMES } from './operator-action.ts';
+import { type Form, formsWith, type RepeatForm, repeatsWith } from './action-form.ts';
 import type { Overview } from './overview.ts';
+import { type DoneAction, doneText } from './page-done.ts';
 import { STYLE } from './page-style.ts';
 import { consoleTable, escaped, instant, raw } from './page-table.ts';
 
@@ -11,12 +11,13 @@ export interface ShownConsole {
   baseUrl: string;
   content: Overview;
   formToken: string;
-  outcome: ActionOutcome | null;
+  done: DoneAction | null;
 }
 
-export function page({ baseUrl, content, formToken, outcome }: ShownConsole): string {
+export function page({ baseUrl, content, formToken, done }: ShownConsole): string {
   const { queue, flexQueue, fleet, running, buried, failed, controls } = content;
   const form = formsWith(formToken);
+  const repeat = repeatsWith(formToken);
   const figures: [name: string, value: unknown, bad?: boolean][] = [
     ['waiting jobs', queue?.waiting],
     ['active jobs', queue?.active],
@@ -45,7 +46,7 @@ export function page({ baseUrl, content, formToken, outcome }: ShownConsole): st
 <header>EloquentPoll <span>operators · <a href="${escaped(baseUrl)}">${escaped(baseUrl)}</a></span></header>
 <main>
 <h1>Operators</h1>
-${outcome ? `<p role="status">${escaped(OUTCOMES[outcome])}</p>` : ''}
+${done ? doneText(done, content.log, repeat) : ''}
 <dl>${figures.map(([name, value, bad]) => `<div><dt>${name}</dt><dd${bad ? ' class="bad"' : ''}>${escaped(String(value ?? 'no answer'))}</dd></div>`).join('')}</dl>
 ${consoleTable(
   'Dead letters: given up after too many attempts',
@@ -88,14 +89,14 @@ ${consoleTable(
     one.errors || one.failedVotes,
   ],
 )}
-${moneyAndAccounts(content, form)}
+${moneyAndAccounts(content, form, repeat)}
 <p class="none">What to do on an alarm: the runbook that it names, in infra/runbooks. The same actions from a shell: <code>console.js help</code>.</p>
 </main>
 </body></html>
 `;
 }
 
-function moneyAndAccounts({ misfits, callers, log }: Overview, form: Form): string {
+function moneyAndAccounts({ misfits, callers, log }: Overview, form: Form, repeat: RepeatForm): string {
   return `${consoleTable(
     'Money that no row explains, the oldest first',
     ['no.', 'from', 'reference', 'reason', 'USD', 'since', 'details', ''],
@@ -132,9 +133,18 @@ ${consoleTable(
 </div>
 ${consoleTable(
   'What operators did, the newest first',
-  ['when', 'who', 'what', 'about', 'why', 'outcome', 'facts'],
+  ['when', 'who', 'what', 'about', 'why', 'outcome', 'facts', ''],
   log,
-  (one) => [instant(one.at), one.operator, one.verb, one.subject, one.reason, one.outcome, namedTexts(one.facts)],
+  (one) => [
+    instant(one.at),
+    one.operator,
+    one.verb,
+    one.subject,
+    one.reason,
+    one.outcome,
+    namedTexts(one.facts),
+    raw(repeat(one)),
+  ],
 )}`;
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { beginAct, type EarlierAct, noteAct } from '@eloquentpoll/storage';
+import { beginAct, type EarlierAct, noteAct, type OperatorAct } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 import { ACTIONS, type Verb } from './actions.ts';
 import { type ActionField, type ActionResult, isOutcome, type OperatorAction, UUID } from './operator-action.ts';
@@ -8,7 +8,13 @@ import { type ActionField, type ActionResult, isOutcome, type OperatorAction, UU
 // Checks an operator's request, logs who does what and why, performs the action, and logs its outcome. A request that
 // is sent again under the id of a completed action gets that action's outcome.
 
-export type Performed = { problem: string; isConflict?: boolean } | ActionResult;
+export type Performed = { problem: string; isConflict?: boolean } | PerformedAction;
+
+interface PerformedAction extends ActionResult {
+  actionId: string;
+  /** False if the log of operators could not be written: there the action is still begun. */
+  isRecorded: boolean;
+}
 
 const MIN_REASON = 3;
 const MAX_REASON = 500;
@@ -37,25 +43,46 @@ export async function performAction(
   const act = { actionId: id ?? randomUUID(), operator, verb, subject, reason };
   const earlier = await beginAct(context.storage, act, given);
   const known = earlier && answerOf(earlier, { verb, subject, given });
-  if (known) return known;
+  if (known) return 'problem' in known ? known : { ...known, actionId: act.actionId, isRecorded: true };
   const input = { actionId: act.actionId, isRepeat: earlier !== null, subject, values };
   const result = await attempt(context, action, input);
-  await noteAct(context.storage, act, result.outcome, { ...given, ...result.facts });
-  context.log.warn({ action: verb, id: subject, operator, outcome: result.outcome }, 'console.action_performed');
-  return result;
+  const isRecorded = await record(context, act, { outcome: result.outcome, facts: { ...given, ...result.facts } });
+  const { actionId } = act;
+  const line = { action: verb, action_id: actionId, id: subject, operator, outcome: result.outcome };
+  context.log.warn(line, 'console.action_performed');
+  return { ...result, actionId, isRecorded };
 }
+
+/** An action that was done is answered as done even if this fails: an operator who reads that it failed does it again. */
+async function record(
+  { storage, log }: OperatorsContext,
+  act: OperatorAct,
+  { outcome, facts }: Required<ActionResult>,
+): Promise<boolean> {
+  try {
+    await noteAct(storage, act, outcome, facts);
+    return true;
+  } catch (error) {
+    log.error({ err: error, action: act.verb, action_id: act.actionId, outcome }, 'console.action_not_recorded');
+    return false;
+  }
+}
+
+/** Whether an action that is sent again under its id is performed again. */
+export const isRepeatable = (outcome: string, ageS: number): boolean =>
+  (outcome === 'begun' || outcome === 'failed') && ageS < REPEATABLE_S;
 
 /** The answer to a repeated action; null if it may not have been completed. */
 function answerOf(
   { outcome, ageS, ...earlier }: EarlierAct,
   sent: Pick<EarlierAct, 'verb' | 'subject' | 'given'>,
-): Performed | null {
+): Exclude<Performed, PerformedAction> | ActionResult | null {
   if (!isDeepStrictEqual({ ...sent }, { verb: earlier.verb, subject: earlier.subject, given: earlier.given }))
     return { problem: 'This id is that of another action: load the page again, or leave it out.', isConflict: true };
   if (outcome === 'begun' && ageS < MAX_ACTION_S)
     return { problem: `It is under way: look again after ${MAX_ACTION_S} s.`, isConflict: true };
-  if (outcome === 'begun' || outcome === 'failed')
-    return ageS < REPEATABLE_S ? null : { problem: TOO_OLD, isConflict: true };
+  if (isRepeatable(outcome, ageS)) return null;
+  if (outcome === 'begun' || outcome === 'failed') return { problem: TOO_OLD, isConflict: true };
   const facts = Object.entries(earlier.facts).filter(([name]) => !Object.hasOwn(earlier.given, name));
   return { outcome: isOutcome(outcome) ? outcome : 'failed', facts: Object.fromEntries(facts) };
 }

@@ -1,3 +1,4 @@
+import type { Logger } from '@eloquentpoll/ops';
 import type { Storage } from '@eloquentpoll/storage';
 import type { DepositSettings } from '../../config/payment-settings.ts';
 import { type Chain, openChain } from './chain.ts';
@@ -16,14 +17,17 @@ export interface DepositService {
   confirmation: { everyMs: number; timeoutMs: number };
 }
 
-export function openDepositService(settings: DepositSettings, storage: Storage): DepositService {
+export function openDepositService(
+  settings: DepositSettings,
+  parts: { storage: Storage; log: Logger },
+): DepositService {
   const { facilitator } = settings;
   return {
     settings,
     chain: openChain(settings),
     transfers: openTransfers(settings),
     facilitator:
-      'key' in facilitator ? ownFacilitator(settings, facilitator.key, storage) : remoteFacilitator(facilitator),
+      'key' in facilitator ? ownFacilitator(settings, facilitator.key, parts) : remoteFacilitator(facilitator),
     confirmation: { everyMs: 500, timeoutMs: 10_000 },
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from '@eloquentpoll/ops';
 import { type Storage, withLock } from '@eloquentpoll/storage';
 import type { x402Facilitator } from '@x402/core/facilitator';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
@@ -6,9 +7,11 @@ import type { Abi, VerifyTypedDataParameters } from 'viem';
 import type { DepositSettings } from '../../config/payment-settings.ts';
 import { madeOnce } from '../../http/made-once.ts';
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest, hashOf } from './facilitator.ts';
+import { errorNames } from './refusal-reasons.ts';
 
 // A facilitator in this process: the operator's wallet submits payments and pays their gas. Its transactions have
-// consecutive nonces, so all gateways together send one at a time; confirmations are awaited in parallel.
+// consecutive nonces, so all gateways together send one at a time; confirmations are awaited in parallel. The library
+// turns every error into a refusal of the payment, so the errors of the wallet are logged here.
 
 const RPC_TIMEOUT_MS = 5_000;
 const CONFIRMATION_TIMEOUT_MS = 8_000;
@@ -17,8 +20,18 @@ const LOCK_WAIT_TIMEOUT_MS = 10_000;
 const LOCK_TERM_MS = 30_000;
 const MAX_WAITING = 50;
 
-export function ownFacilitator(settings: DepositSettings, key: `0x${string}`, storage: Storage): Facilitator {
-  const open = madeOnce(() => openFacilitator(settings, key, serialize(storage)));
+export function ownFacilitator(
+  settings: DepositSettings,
+  key: `0x${string}`,
+  { storage, log }: { storage: Storage; log: Logger },
+): Facilitator {
+  const serialized = serialize(storage);
+  const submitted: Serialized = (work) =>
+    serialized(work).catch((error: unknown) => {
+      log.warn({ errors: errorNames(error) }, 'deposit.submission_failed');
+      throw error;
+    });
+  const open = madeOnce(() => openFacilitator(settings, key, submitted));
 
   return {
     async verify(payment, terms) {
@@ -43,7 +56,7 @@ const parts = ({ paymentPayload, paymentRequirements }: FacilitatorRequest) =>
 async function openFacilitator(
   { rpcUrl, chainId }: DepositSettings,
   key: `0x${string}`,
-  serialized: Serialized,
+  submitted: Serialized,
 ): Promise<x402Facilitator> {
   const { x402Facilitator } = await import('@x402/core/facilitator');
   const { toFacilitatorEvmSigner } = await import('@x402/evm');
@@ -62,9 +75,9 @@ async function openFacilitator(
       address: account.address,
       readContract: ({ abi, ...call }) => client.readContract({ ...call, abi: abi as Abi }),
       // Each gets the nonce after those that are still pending, and returns once the node has the transaction.
-      writeContract: ({ abi, ...call }) => serialized(() => client.writeContract({ ...call, abi: abi as Abi })),
+      writeContract: ({ abi, ...call }) => submitted(() => client.writeContract({ ...call, abi: abi as Abi })),
       verifyTypedData: (signed) => client.verifyTypedData(signed as VerifyTypedDataParameters),
-      sendTransaction: (transaction) => serialized(() => client.sendTransaction(transaction)),
+      sendTransaction: (transaction) => submitted(() => client.sendTransaction(transaction)),
       waitForTransactionReceipt: (transaction) => client.waitForTransactionReceipt(transaction),
       getCode: (contract) => client.getCode(contract),
     },

@@ -14,6 +14,7 @@ import type { ChainTransfer } from './chain.ts';
 import type { DepositService } from './deposit-service.ts';
 import type { FacilitatorVerdict } from './facilitator.ts';
 import type { Payment } from './read-payment.ts';
+import { codeOfReason, loggedReason } from './refusal-reasons.ts';
 import type { Terms } from './terms.ts';
 
 // Settles a reserved deposit. The chain decides, not the facilitator: a confirmed transfer is credited. Without one the
@@ -62,7 +63,8 @@ export async function settleDeposit(
     throw new ApiError('payment_processor_error', { retryAfterSeconds: 5, cause });
   }
   if (!verdict.ok) {
-    const code = codeOf(verdict.reason, 'payment_verification_failed');
+    log.info({ deposit_id: reserved.id, reason: loggedReason(verdict.reason) }, 'deposit.verification_refused');
+    const code = codeOfReason(verdict.reason, 'payment_verification_failed');
     return resolveUnconfirmed(context, deposits, reserved, key, { code, isHanded: false });
   }
 
@@ -73,7 +75,8 @@ export async function settleDeposit(
   });
   if (!settled) return resolveUnconfirmed(context, deposits, reserved, key, null);
   if (settled.ok) return awaitTransfer(context, deposits, reserved, key, settled.txHash);
-  const code = codeOf(settled.reason, 'payment_settlement_failed');
+  log.warn({ deposit_id: reserved.id, reason: loggedReason(settled.reason) }, 'deposit.settlement_refused');
+  const code = codeOfReason(settled.reason, 'payment_settlement_failed');
   const refusal = /pending/.test(settled.reason) ? null : { code, isHanded: true };
   return resolveUnconfirmed(context, deposits, reserved, key, refusal);
 }
@@ -120,7 +123,7 @@ async function resolveUnconfirmed(
     return { kind: 'pending' };
   }
   if (transfer === undefined || transfer || refusal === null || reserved.mayHaveMoved) return leaveOpen();
-  const code = await refineErrorCode(refusal.code, deposits, reserved);
+  const code = await refineErrorCode(refusal, deposits, reserved);
   // The facilitator may have used it itself, in a transaction that the node does not show yet.
   if (refusal.isHanded && code === 'payment_already_used') return leaveOpen();
   await failDeposit(storage, reserved.id, code);
@@ -129,16 +132,21 @@ async function resolveUnconfirmed(
 
 const GENERIC_CODES: ReadonlySet<ErrorCode> = new Set(['payment_verification_failed', 'payment_settlement_failed']);
 
-/** Asks the chain for the reason if the facilitator gave no known one. */
+/**
+ * Asks the chain for the reason if the facilitator gave no known one, or if it submitted the payment and reports too
+ * little money: that may be the wallet that pays the gas.
+ */
 async function refineErrorCode(
-  code: ErrorCode,
+  { code, isHanded }: Refusal,
   { chain }: DepositService,
   { authorization }: Reserved,
 ): Promise<ErrorCode> {
-  if (!GENERIC_CODES.has(code)) return code;
+  const isDoubtful = isHanded && code === 'payment_insufficient_funds';
+  if (!isDoubtful && !GENERIC_CODES.has(code)) return code;
   const obstacle = await chain.obstacle(authorization).catch(() => null);
   if (obstacle === 'used') return 'payment_already_used';
-  return obstacle === 'insufficient_funds' ? 'payment_insufficient_funds' : code;
+  if (obstacle === 'insufficient_funds') return 'payment_insufficient_funds';
+  return isDoubtful ? 'payment_settlement_failed' : code;
 }
 
 /** null: not on the chain. undefined: the chain did not answer. */
@@ -173,18 +181,3 @@ async function credit(
   const account = await creditDeposit(context.storage, id, { txHash, ...(key && { key }) });
   return account ? { kind: 'credited', credited: { ...account, txHash } } : { kind: 'already_credited' };
 }
-
-/** Maps a facilitator's reason to an error code by pattern. */
-const REASONS: readonly [RegExp, ErrorCode][] = [
-  [/insufficient_(funds|balance)/, 'payment_insufficient_funds'],
-  [/valid_after/, 'payment_not_yet_valid'],
-  [/valid_before|expired/, 'payment_expired'],
-  [/nonce_already_used|already_(used|settled)/, 'payment_already_used'],
-  [/signature/, 'payment_invalid_signature'],
-  [/recipient/, 'payment_payee_mismatch'],
-  [/network|asset|token/, 'payment_network_mismatch'],
-  [/value|amount/, 'payment_amount_mismatch'],
-];
-
-const codeOf = (reason: string, otherwise: ErrorCode): ErrorCode =>
-  REASONS.find(([pattern]) => pattern.test(reason.slice(0, 200)))?.[1] ?? otherwise;
