@@ -332,6 +332,8 @@ t.test('a poll that searched the web, and asked for reasons, is asked again with
   const free = await ask({ ...POLL, question, theme: 'free_search' });
   const asker = await site.open(`/result/${free.poll_id}`);
   await asker.getByRole('link', { name: 'Edit and ask again' }).click();
+  // Until its script has loaded, the form would be sent without it.
+  await asker.waitForURL(/\/playground\?again=/, { waitUntil: 'load' });
   t.ok(await asker.getByLabel(boxes[0]!).isChecked());
   t.equal(await asker.getByLabel(boxes[1]!).count(), 0, 'what it did not have is not offered');
   await asker.getByRole('button', { name: 'Ask the models' }).click();
