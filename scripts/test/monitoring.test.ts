@@ -101,7 +101,7 @@ t.test('ModelsFail counts every model with traffic, also those that never failed
     value,
   });
   const well = (count: number) => Array.from({ length: count }, (_, i) => votes(`well-${i}`, 'vote', 1));
-  const failing = (count: number) => Array.from({ length: count }, (_, i) => votes(`bad-${i}`, 'timeout', 1));
+  const failing = (count: number) => Array.from({ length: count }, (_, i) => votes(`bad-${i}`, 'timeout', 4));
   const idle = ['a', 'b', 'c', 'd'].flatMap((model) => [
     votes(model, 'vote', 0),
     votes(model, 'timeout', 0),
