@@ -204,6 +204,19 @@ t.test('the runbook says what to do for each way in which a card payment can dif
   for (const reason of reasons) t.match(steps, `\`${reason}\``);
 });
 
+t.test('the page about errors of workers has a line for every event that a worker logs as an error', async (t) => {
+  const folder = join(root, 'apps/worker/src');
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const events = sources.flatMap((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(/log\.(?:error|fatal)\([^']*'([\w.]+)'/g)].map(
+      ([, event]) => event!,
+    ),
+  );
+  t.ok(events.length >= 9, events.join(' '));
+  const page = readFileSync(join(root, 'infra/runbooks/worker-errors.md'), 'utf8');
+  for (const event of events) t.match(page, new RegExp(`^\\| .*\`${event}\`.* \\|$`, 'm'), event);
+});
+
 t.test('the help of eloquentpoll_ready_check names every check of a gateway and of a worker', async (t) => {
   for (const file of ['apps/gateway/src/operators/open-ops.ts', 'apps/worker/src/ops/open-ops.ts']) {
     const [, rest = ''] = readFileSync(join(root, file), 'utf8').split('openReadiness(metrics, {');
