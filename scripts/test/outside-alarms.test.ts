@@ -1,7 +1,7 @@
 import t from 'tap';
 import { fires, over, quiet, target } from './infra/alarm-timeline.ts';
 
-// slow: 6 s
+// slow: 8 s
 
 // Alarms about what leaves or enters the service (webhooks, deposits, money to reconcile, provider spend, callers who are
 // refused), as Prometheus evaluates them while time passes.

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { fires, over, quiet, target } from './infra/alarm-timeline.ts';
 
-// slow: 5 s
+// slow: 3 s
 
 // Alarms about single processes and about what they log, as Prometheus evaluates them while time passes.
 
