@@ -101,7 +101,7 @@ t.test('ModelsFail counts every model with traffic, also those that never failed
     value,
   });
   const well = (count: number) => Array.from({ length: count }, (_, i) => votes(`well-${i}`, 'vote', 1));
-  const failing = (count: number) => Array.from({ length: count }, (_, i) => votes(`bad-${i}`, 'timeout', 1));
+  const failing = (count: number) => Array.from({ length: count }, (_, i) => votes(`bad-${i}`, 'timeout', 4));
   const idle = ['a', 'b', 'c', 'd'].flatMap((model) => [
     votes(model, 'vote', 0),
     votes(model, 'timeout', 0),
@@ -202,6 +202,19 @@ t.test('the runbook says what to do for each way in which a card payment can dif
   t.ok(reasons.length >= 6, reasons.join(' '));
   const [, steps = ''] = readFileSync(join(root, 'infra/runbooks/money-misfit.md'), 'utf8').split('## What to do');
   for (const reason of reasons) t.match(steps, `\`${reason}\``);
+});
+
+t.test('the page about errors of workers has a line for every event that a worker logs as an error', async (t) => {
+  const folder = join(root, 'apps/worker/src');
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const events = sources.flatMap((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(/log\.(?:error|fatal)\([^']*'([\w.]+)'/g)].map(
+      ([, event]) => event!,
+    ),
+  );
+  t.ok(events.length >= 9, events.join(' '));
+  const page = readFileSync(join(root, 'infra/runbooks/worker-errors.md'), 'utf8');
+  for (const event of events) t.match(page, new RegExp(`^\\| .*\`${event}\`.* \\|$`, 'm'), event);
 });
 
 t.test('the help of eloquentpoll_ready_check names every check of a gateway and of a worker', async (t) => {

@@ -112,6 +112,12 @@ export const METRICS = {
     labels: ['round'],
     help: 'Failed rounds of reconciliation: checkouts, deposits, transfers, movements.',
   },
+  eloquentpoll_reconciliation_interval_seconds: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['round'],
+    help: 'Time between two rounds of reconciliation, for those that a setting times: checkouts, deposits. Only for what this gateway is configured to compare.',
+  },
 
   eloquentpoll_part_configured: {
     type: 'gauge',

@@ -59,6 +59,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   metrics.reading('eloquentpoll_money_reconciled_timestamp_seconds', async () =>
     (await reconciledAt(context)).map(({ source, at }) => [[source], at.getTime() / 1_000] as const),
   );
+  metrics.reading('eloquentpoll_reconciliation_interval_seconds', () => reconciliationIntervals(context));
   const { replica } = lists;
   metrics.reading('eloquentpoll_replica_lag_seconds', () => secondsBehind(replica));
   for (const answered of READ_FROM) metrics.counter('eloquentpoll_lagging_reads_total', answered);
@@ -106,6 +107,13 @@ const partsOf = ({ processor, deposits, identityProvider, receipts, webhooks }: 
   Object.entries({ cards: processor, usdc: deposits, logins: identityProvider, receipts, webhooks }).map(
     ([part, its]) => [[part], its ? 1 : 0] as const,
   );
+
+function reconciliationIntervals({ processor, deposits, config: { reconcile } }: OperatorsContext) {
+  return [
+    ...(processor ? [[['checkouts'], reconcile.checkoutsS] as const] : []),
+    ...(deposits ? [[['deposits'], reconcile.depositsS] as const] : []),
+  ];
+}
 
 const fleetOf = ({ bus, storage }: OperatorsContext): FleetSource => ({
   queue: async () => {

@@ -84,6 +84,8 @@ t.test('/metrics contains every gateway metric of the table', async (t) => {
   t.match(body, /^eloquentpoll_ledger_violations 0$/m);
   t.match(body, /^eloquentpoll_part_configured\{part="cards"\} 1$/m);
   t.match(body, /^eloquentpoll_part_configured\{part="usdc"\} 0$/m);
+  t.match(body, /^eloquentpoll_reconciliation_interval_seconds\{round="checkouts"\} 900$/m);
+  t.notMatch(body, /^eloquentpoll_reconciliation_interval_seconds\{round="deposits"\}/m, 'nothing to compare');
   t.notMatch(body, /^eloquentpoll_free_pool_remaining_usd /m, 'nothing of today is spent, so no alarm that it is');
 });
 
