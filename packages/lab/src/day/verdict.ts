@@ -78,7 +78,11 @@ function answers({ diary, end }: LivedDay): BoundOfDay[] {
       found: `${violations.length} violations, ${running} running, ${openHolds} balances with money set aside${violations.length > 0 ? `: ${violations.slice(0, 5).join('; ')}` : ''}`,
       holds: violations.length === 0 && running === 0 && openHolds === 0,
     },
-    { says: 'no transactions wait for each other in a circle', found: `${deadlocks} deadlocks`, holds: deadlocks === 0 },
+    {
+      says: 'no transactions wait for each other in a circle',
+      found: `${deadlocks} deadlocks`,
+      holds: deadlocks === 0,
+    },
     {
       says: 'every webhook arrives, signed',
       found: `${withCommas(webhooks.received)} received, ${webhooks.repeated} of them again, ${webhooks.missing.length} of ${withCommas(webhooks.expected)} missing`,
