@@ -9,6 +9,7 @@ import {
   createAccount,
   creditDeposit,
   deletePoll,
+  findKeyLimit,
   finishPoll,
   forgetClosedAccounts,
   freezeAccount,
@@ -18,7 +19,19 @@ import {
   readUsageGroups,
   releaseHeldBack,
 } from '../src/index.ts';
-import { acceptance, type Fixture, finished, funded, newPoll, open, USD, within } from './fixtures.ts';
+import {
+  acceptance,
+  deadlocks,
+  type Fixture,
+  finished,
+  funded,
+  limitedKey,
+  newPoll,
+  open,
+  together,
+  USD,
+  within,
+} from './fixtures.ts';
 import { isWaitedFor, session, waitsFor } from './sessions.ts';
 import { wholeCheck } from './whole-check.ts';
 
@@ -309,6 +322,29 @@ t.test('what ends polls waits for their account before it holds a poll or the ba
   t.same(await query("select count(*)::int as running from polls where status = 'running'"), [{ running: 0 }]);
   t.same(await wholeCheck(storage), []);
 });
+
+t.test(
+  'polls of a key are accepted, ended and canceled while its limit is set, and none waits in a circle',
+  async (t) => {
+    const { storage, query } = await open(t, { maxConnections: 12 });
+    const accountId = await funded(storage, 100n * USD);
+    const keyId = await limitedKey(storage, accountId, 90n * USD);
+    const finish = pollFinisher(storage);
+    const limit = [accountId, keyId, String(90n * USD), 'daily'];
+    await together(240, 12, async (n) => {
+      if (n % 4 === 0) return storage.call('select set_key_limit($1, $2, $3, $4)', limit);
+      const poll = newPoll(accountId, { tenant: accountId, keyId });
+      t.match(await acceptPoll(storage, acceptance(accountId, { poll, holdU: 10_000n })), { kind: 'accepted' });
+      if (n % 4 === 1) return cancelPoll(storage, accountId, poll.id);
+      const claim = (await claimPoll(storage, poll.id, 'w'))!;
+      return finish({ ...finished(claim), payer: accountId });
+    });
+    t.match(await findKeyLimit(storage, keyId), { heldU: 0n, spentU: 120n * 801n });
+    t.same(await wholeCheck(storage), []);
+    await storage[Symbol.asyncDispose]();
+    t.equal(await deadlocks(query), 0);
+  },
+);
 
 t.test('closing an account sees a credit that was under way, and refuses where its money is asked about', async (t) => {
   const fixture = await open(t);
