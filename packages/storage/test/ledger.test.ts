@@ -161,6 +161,19 @@ t.test(
     await capture(storage, idem, 20n);
     t.match(await balanceOf(storage, lifted), { availableU: 30n });
     t.equal(await mayBeNegative(lifted), false, 'what the end of a poll released has lifted it');
+
+    for (const [takenBackU, is] of [
+      [80n, false],
+      [90n, true],
+    ] as const) {
+      const ended = await funded(storage, 100n);
+      const hold80 = { accountId: ended, amountU: 80n, idem: unique('hold:') };
+      await hold(storage, hold80);
+      await reverseCredit(storage, move(ended, takenBackU));
+      await capture(storage, hold80.idem, 20n);
+      t.match(await balanceOf(storage, ended), { heldU: 0n, availableU: 80n - takenBackU });
+      t.equal(await mayBeNegative(ended), is, 'the end of a poll has left exactly nothing, or less');
+    }
     t.same(await checkLedger(storage), []);
   },
 );

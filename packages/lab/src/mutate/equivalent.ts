@@ -305,6 +305,36 @@ export const EQUIVALENT: readonly Equivalent[] = [
     why: 'of nothing, the pool pays nothing: the next line asks again',
   },
   {
+    where: 'accept_poll',
+    line: 'v_of_key integer := 0;',
+    becomes: 'v_of_key integer := 1;',
+    why: 'without limits no caller gets this number',
+  },
+  {
+    where: 'accept_poll',
+    line: "p ? 'spend' and not exists (",
+    becomes: "p ? 'spend' and exists (",
+    why: ONLY_A_HINT,
+  },
+  {
+    where: 'top_up_pool',
+    line: 'perform 1 from balances where account_id = p_pool and topped_up_on >= v_today;',
+    becomes: 'null;',
+    why: 'a shortcut without a lock: the next statement finds the same under one',
+  },
+  {
+    where: 'top_up_pool',
+    line: 'perform 1 from balances where account_id = p_pool and topped_up_on >= v_today;',
+    becomes: 'perform 1 from balances where account_id = p_pool and topped_up_on > v_today;',
+    why: 'a shortcut without a lock: the next statement finds the same under one',
+  },
+  {
+    where: 'resolve_hold',
+    line: 'if not exists (select from balances where account_id = p_debit) then',
+    becomes: 'if not exists (select from balances where account_id <> p_debit) then',
+    why: 'no hold is made without a balance, and none is deleted',
+  },
+  {
     where: 'accept_polls',
     line: 'if v_keys > 0 then',
     becomes: 'if v_keys >= 0 then',
