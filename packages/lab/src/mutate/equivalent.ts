@@ -17,7 +17,26 @@ const ONLY_A_HINT =
 
 const ONE_BY_ONE = 'polls that are not accepted together are accepted one by one, with the same outcome';
 
+const HOUR =
+  "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16";
+const DAY =
+  "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)";
+
+/** Whatever becomes of the two conditions of v_is_near. */
+const hintsOf = (where: string): Equivalent[] =>
+  [HOUR, DAY].flatMap((line) =>
+    [
+      ['and case', 'or case'],
+      [' = ', ' <> '],
+      [' + v_reserve_u', ' - v_reserve_u'],
+      [' <= ', ' < '],
+      [' <= ', ' > '],
+    ].map(([from, to]) => ({ where, line, becomes: line.replace(from!, to!), why: ONLY_A_HINT })),
+  );
+
 export const EQUIVALENT: readonly Equivalent[] = [
+  ...hintsOf('accept_poll'),
+  ...hintsOf('accept_polls'),
   {
     where: 'packages/voting/src/stop-rules.ts',
     line: "['confidence', (poll) => (confidenceThatStops(poll) ?? -1) >= poll.rules.threshold],",
@@ -177,34 +196,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     where: 'accept_poll',
-    line: "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
-    becomes:
-      "or case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
-    why: ONLY_A_HINT,
-  },
-  {
-    where: 'accept_poll',
-    line: "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
-    becomes:
-      "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u < v_hour_cap_u / 16",
-    why: ONLY_A_HINT,
-  },
-  {
-    where: 'accept_poll',
-    line: "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
-    becomes:
-      "and case when day <> (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
-    why: ONLY_A_HINT,
-  },
-  {
-    where: 'accept_poll',
-    line: "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
-    becomes:
-      "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u > v_day_cap_u / 16)",
-    why: ONLY_A_HINT,
-  },
-  {
-    where: 'accept_poll',
     line: 'v_running integer := 0;',
     becomes: 'v_running integer := 1;',
     why: 'without limits no caller gets this number',
@@ -220,34 +211,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     line: 'and id >= v_first_id and id < v_next_id',
     becomes: 'and id >= v_first_id and id <= v_next_id',
     why: 'no id of a poll is just the prefix of its month',
-  },
-  {
-    where: 'accept_polls',
-    line: "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
-    becomes:
-      "or case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
-    why: ONLY_A_HINT,
-  },
-  {
-    where: 'accept_polls',
-    line: "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u <= v_hour_cap_u / 16",
-    becomes:
-      "and case when hour = date_trunc('hour', now(), 'UTC') then hour_u else 0 end + v_reserve_u < v_hour_cap_u / 16",
-    why: ONLY_A_HINT,
-  },
-  {
-    where: 'accept_polls',
-    line: "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
-    becomes:
-      "and case when day <> (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
-    why: ONLY_A_HINT,
-  },
-  {
-    where: 'accept_polls',
-    line: "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)",
-    becomes:
-      "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u > v_day_cap_u / 16)",
-    why: ONLY_A_HINT,
   },
   {
     where: 'accept_poll',
