@@ -200,6 +200,15 @@ t.test('who is refused for money gets what is neither held nor set aside for bat
   t.match(await acceptPoll(storage, acceptance(accountId)), { kind: 'insufficient', availableU: 600_000n });
 });
 
+t.test('an account that is being moved hears that, unless all polls are stopped', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, USD);
+  await query('update accounts set moving_at = now() where id = $1', [accountId]);
+  await t.rejects(acceptPoll(storage, acceptance(accountId)), { name: 'AccountMoving' });
+  await setControl(storage, 'pollsStopped', true);
+  t.match(await acceptPoll(storage, acceptance(accountId)), { kind: 'stopped' });
+});
+
 t.test('whatever refuses a poll frees its key, and no other key', async (t) => {
   const { storage, query } = await open(t);
   const ceiling = { hourU: 1_000_000n, dayU: 1_000_000n };
