@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { type KeyLimit, listKeys } from '@eloquentpoll/storage';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { insertKey, type KeyLimit, listKeys } from '@eloquentpoll/storage';
 import t from 'tap';
 import { rotateKey } from '../../src/accounts/keys/rotate-key.ts';
 import { openSite } from '../fixtures/open-site.ts';
@@ -238,4 +238,27 @@ t.test('[§5-rule-401] the forms are of who is signed in, sent from here, about 
   t.equal(await active(), 1);
   t.equal(await send(revoke, session), 303);
   t.equal(await active(), 0);
+});
+
+t.test('[§4.4-create-key] with a hundred keys, the forms say what to do, and nothing changes', async (t) => {
+  const { accountId } = await site.keyWith(0);
+  const headers = { ...(await site.sessionFor(accountId)), ...FORM };
+  const send = (path: string, payload = '') =>
+    app.inject({ method: 'POST', url: `/dashboard/keys${path}`, headers, payload });
+  const keys = async () => (await listKeys(context.storage, accountId)).map(({ id, expiresAt }) => ({ id, expiresAt }));
+  await Promise.all(
+    Array.from({ length: 99 }, () =>
+      insertKey(context.storage, { accountId, hash: randomBytes(32), prefix: 'ep_k_', label: 'one' }),
+    ),
+  );
+  const before = await keys();
+  t.equal(before.length, 100);
+  for (const path of ['', `/${before[0]!.id}/rotate`]) {
+    const refused = await send(path, 'label=one+more');
+    t.equal(refused.statusCode, 409);
+    t.match(refused.headers['content-type'], 'text/html');
+    t.match(refused.body, /role="alert">The account has the maximum number of active API keys; revoke one first\./);
+    t.match(refused.body, 'one more', 'it keeps what was typed');
+  }
+  t.same(await keys(), before);
 });

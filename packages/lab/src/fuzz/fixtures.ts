@@ -10,7 +10,10 @@ import {
   creditAccount,
   findKeyByHash,
   insertKey,
+  inTransaction,
+  revokeAllKeys,
   revokeKey,
+  TooManyKeys,
 } from '@eloquentpoll/storage';
 import { base64, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
 import { Wallet } from 'ethers';
@@ -55,10 +58,14 @@ export async function createFixtures(service: FuzzedService, sender: Sender): Pr
   }
   async function keyOf(accountId: string): Promise<{ key: string; id: string }> {
     const key = newApiKey();
-    const { id } = await insertKey(storage, {
-      accountId,
-      hash: hashApiKey(config.keyPepper, key),
-      prefix: apiKeyPrefix(key),
+    const made = { accountId, hash: hashApiKey(config.keyPepper, key), prefix: apiKeyPrefix(key) };
+    const { id } = await insertKey(storage, made).catch(async (error: unknown) => {
+      if (!(error instanceof TooManyKeys)) throw error;
+      // Requests make keys, too.
+      return inTransaction(storage, async (tx) => {
+        await revokeAllKeys(tx, accountId);
+        return insertKey(tx, made);
+      });
     });
     return { key, id };
   }

@@ -1,4 +1,4 @@
-import { KeyParams } from '@eloquentpoll/contracts';
+import { ERRORS, KeyParams } from '@eloquentpoll/contracts';
 import { changeKey, inTransaction, listKeys, readKeySpend, type StoredApiKey } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createKey, type IssuedKey } from '../../accounts/keys/issue-key.ts';
@@ -8,11 +8,12 @@ import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, formIdOf, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import type { PagesContext } from '../context.ts';
 import { changeKeyPage, newKeyPage, OVERLAPS, revokeKeyPage } from '../dashboard/key-pages.ts';
 import { isActive, KEYS_PATH, type KeysShown, keysPage } from '../dashboard/keys-page.ts';
-import { readKeyFields, readKeyTyped } from '../dashboard/read-key-form.ts';
+import { type KeyFields, readKeyFields, readKeyTyped } from '../dashboard/read-key-form.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { signInPage } from '../sign-in-page.ts';
 import { serveAccountPage } from './serve-account-page.ts';
@@ -22,6 +23,7 @@ const FORM_ERRORS = orPage(
 );
 const BACK = redirect('Redirects to the keys.');
 const KEY_SHOWN = textAnswer('The page that shows the key; it is shown only once.', 'text/html');
+const ISSUES = { 201: KEY_SHOWN, 303: BACK, ...orPage(errors('key_limit_reached')) };
 const SHOWN = { 200: textAnswer('The page.', 'text/html'), 303: BACK };
 const KEY_PATH = `${KEYS_PATH}/:keyId` as const;
 
@@ -30,6 +32,13 @@ const SHOWN_AGAIN_MS = 60_000;
 
 const isShown = (issued: IssuedKey): boolean =>
   !issued.isRepeat || (isActive(issued) && Date.now() - issued.createdAt.getTime() < SHOWN_AGAIN_MS);
+
+const TOO_MANY = Symbol('the account has as many keys as it may have');
+
+function noneIfTooMany(error: unknown): typeof TOO_MANY {
+  if (error instanceof ApiError && error.code === 'key_limit_reached') return TOO_MANY;
+  throw error;
+}
 
 interface KeyRoute {
   Params: KeyParams;
@@ -53,6 +62,11 @@ export async function dashboardKeyRoutes(
     const [keys, spend] = await Promise.all([listKeys(storage, accountId), readKeySpend(storage, accountId)]);
     return keysPage(baseUrl, { keys, spend, ...(refused && { refused }) });
   }
+
+  const refuse = async (reply: FastifyReply, accountId: string, fields: KeyFields) =>
+    page(reply)
+      .code(409)
+      .send(await listPage(accountId, { fields, problem: ERRORS.key_limit_reached.description }));
 
   async function activeKey(accountId: string, keyId: string): Promise<StoredApiKey | undefined> {
     return (await listKeys(storage, accountId)).find((key) => key.id === keyId && isActive(key));
@@ -83,7 +97,7 @@ export async function dashboardKeyRoutes(
 
   app.post<{ Body: FormBody }>(
     KEYS_PATH,
-    operation('sendNewKey', 'New key form', { 201: KEY_SHOWN, 303: BACK }, 'key_issue'),
+    operation('sendNewKey', 'New key form', ISSUES, 'key_issue'),
     async ({ principal, body }, reply) => {
       if (!principal) return askToSignIn(reply);
       const { accountId } = principal;
@@ -98,7 +112,8 @@ export async function dashboardKeyRoutes(
         ...{ accountId, label, isReadOnly, expiresAt: expiresAt ?? undefined, formId: formIdOf(body) },
         ...(limit.limitU !== null && { limit }),
       };
-      const issued = await createKey(context, terms, principal);
+      const issued = await createKey(context, terms, principal).catch(noneIfTooMany);
+      if (issued === TOO_MANY) return refuse(reply, accountId, fields);
       return isShown(issued) ? page(reply).code(201).send(newKeyPage(baseUrl, issued)) : toKeys(reply);
     },
   );
@@ -146,15 +161,17 @@ export async function dashboardKeyRoutes(
 
   app.post<KeyRoute>(
     `${KEY_PATH}/rotate`,
-    ofKey('sendKeyRotation', 'Key rotation form', { 201: KEY_SHOWN, 303: BACK }, 'key_issue'),
+    ofKey('sendKeyRotation', 'Key rotation form', ISSUES, 'key_issue'),
     async ({ principal, params: { keyId }, body }, reply) => {
       if (!principal) return askToSignIn(reply);
+      const { accountId } = principal;
       const [chosen] = valuesOf(body, 'overlap');
       const overlap = OVERLAPS.find(({ value }) => value === chosen);
       const overlapMs = 1_000 * Number(overlap?.value ?? 86_400);
       const rotated = isKeyId(keyId)
-        ? await rotateKey(context, { accountId: principal.accountId, keyId, overlapMs, formId: formIdOf(body) })
+        ? await rotateKey(context, { accountId, keyId, overlapMs, formId: formIdOf(body) }).catch(noneIfTooMany)
         : null;
+      if (rotated === TOO_MANY) return refuse(reply, accountId, readKeyFields(body));
       if (!rotated || !isShown(rotated.issued)) return toKeys(reply);
       const { issued, oldPrefix, oldUntil } = rotated;
       const replaces = { prefix: oldPrefix, until: oldUntil };
