@@ -198,6 +198,12 @@ t.test('who is refused for money gets what is neither held nor set aside for bat
   const accountId = await funded(storage, USD);
   await query('update balances set reserved_u = 400000 where account_id = $1', [accountId]);
   t.match(await acceptPoll(storage, acceptance(accountId)), { kind: 'insufficient', availableU: 600_000n });
+  await query('update balances set held_back_u = 50000 where account_id = $1', [accountId]);
+  t.match(await acceptPoll(storage, acceptance(accountId)), {
+    kind: 'insufficient',
+    availableU: 550_000n,
+    settlingU: 50_000n,
+  });
 });
 
 t.test('an account that is being moved hears that, unless all polls are stopped', async (t) => {
