@@ -96,7 +96,9 @@ export async function startFuzzedService(options: FuzzedServiceOptions): Promise
     FREE_DAILY_CAP_USD: '900000',
     STREAMS_PER_NETWORK: '1000000',
     LOG_LEVEL: 'trace',
-    ...(options.isWhole && { WEBHOOKS_TO_LOOPBACK: 'on', RECEIPT_SIGNING_KEY: SIGNING_KEY }),
+    // Without it, receipts are answered 503, and without a body a HEAD does not say why.
+    RECEIPT_SIGNING_KEY: SIGNING_KEY,
+    ...(options.isWhole && { WEBHOOKS_TO_LOOPBACK: 'on' }),
     ...(!options.realLimits && { RATE_LIMITS: NO_RATE_LIMITS }),
   };
   const sink = { write: options.onLog };

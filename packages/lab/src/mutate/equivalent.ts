@@ -298,6 +298,56 @@ export const EQUIVALENT: readonly Equivalent[] = [
     why: 'no hold is made without a balance, and none is deleted',
   },
   {
+    where: 'accept_poll',
+    line: 'if v_is_limited and v_payer = v_account then',
+    becomes: 'if v_is_limited or v_payer = v_account then',
+    why: 'without a limit of the key there is nothing to settle',
+  },
+  {
+    where: 'accept_poll',
+    line: "return query select 'insufficient', null::text, coalesce(v_available_u, 0),",
+    becomes: "return query select 'insufficient', null::text, coalesce(v_available_u, 1),",
+    why: 'an account that pays has a balance',
+  },
+  {
+    where: 'accept_polls',
+    line: "min((e ->> 'max_waiting')::integer - place + 1)",
+    becomes: "min((e ->> 'max_waiting')::integer - place - 1)",
+    why: ONE_BY_ONE,
+  },
+  {
+    where: 'accept_polls',
+    line: 'v_reserve_u is not null and not exists (',
+    becomes: 'v_reserve_u is not null and exists (',
+    why: ONLY_A_HINT,
+  },
+  {
+    where: 'accept_polls',
+    line: 'and id >= v_first_id and id < v_next_id',
+    becomes: 'and id > v_first_id and id < v_next_id',
+    why: 'no id of a poll is just the prefix of its month',
+  },
+  {
+    where: 'accept_polls',
+    line: 'and id >= v_first_id and id < v_next_id',
+    becomes: 'and id >= v_first_id and id <= v_next_id',
+    why: 'no id of a poll is just the prefix of its month',
+  },
+  {
+    where: 'accept_polls',
+    line: 'where account_id = v_account and posted_u - held_u - reserved_u - held_back_u >= v_hold_u and not allow_negative;',
+    becomes:
+      'where account_id = v_account and posted_u - held_u - reserved_u - held_back_u > v_hold_u and not allow_negative;',
+    why: ONE_BY_ONE,
+  },
+  {
+    where: 'accept_polls',
+    line: 'where account_id = v_account and posted_u - held_u - reserved_u - held_back_u >= v_hold_u and not allow_negative;',
+    becomes:
+      'where account_id = v_account and posted_u + held_u - reserved_u - held_back_u >= v_hold_u and not allow_negative;',
+    why: `a rule of the table refuses a hold that nothing covers; ${ONE_BY_ONE}`,
+  },
+  {
     where: 'accept_polls',
     line: 'if v_keys > 0 then',
     becomes: 'if v_keys >= 0 then',
