@@ -23,7 +23,7 @@ const FORM_ERRORS = orPage(
 );
 const BACK = redirect('Redirects to the keys.');
 const KEY_SHOWN = textAnswer('The page that shows the key; it is shown only once.', 'text/html');
-const ISSUES = { 201: KEY_SHOWN, 303: BACK, ...orPage(errors('key_limit_reached')) };
+const ISSUES = { 201: KEY_SHOWN, 303: BACK };
 const SHOWN = { 200: textAnswer('The page.', 'text/html'), 303: BACK };
 const KEY_PATH = `${KEYS_PATH}/:keyId` as const;
 
@@ -65,7 +65,7 @@ export async function dashboardKeyRoutes(
 
   const refuse = async (reply: FastifyReply, accountId: string, fields: KeyFields) =>
     page(reply)
-      .code(409)
+      .code(400)
       .send(await listPage(accountId, { fields, problem: ERRORS.key_limit_reached.description }));
 
   async function activeKey(accountId: string, keyId: string): Promise<StoredApiKey | undefined> {
