@@ -1,6 +1,6 @@
 import t from 'tap';
 import { balanceOf, bury, checkLedger, claimPoll, FREE_POOL, failuresByCaller, finishPoll } from '../src/index.ts';
-import { claimed, type Fixture, finished, funded, open, response, USD, vote } from './fixtures.ts';
+import { claimed, type Fixture, finished, funded, open, refused, response, USD, vote } from './fixtures.ts';
 
 // slow: 4 s
 
@@ -11,14 +11,6 @@ const NOTHING_FREE = { atLeastU: 0n, sharePpm: 0 };
 
 const costing = (seat: number, maxU: number) =>
   vote(seat, { option: null, error: 'timeout', billed_u: 0, cost: { estimated_u: 0, max_u: maxU, fault_u: 0 } });
-
-const refused = (seat: number, costU: number) =>
-  vote(seat, {
-    option: null,
-    error: 'refusal',
-    billed_u: 0,
-    cost: { estimated_u: costU, max_u: costU, fault_u: costU },
-  });
 
 const failed = response({ status: 'failed' });
 

@@ -13,20 +13,11 @@ import {
   finishPoll,
   readMoneyFigures,
 } from '../src/index.ts';
-import { acceptance, claimed, finished, funded, open, response, together, USD, vote } from './fixtures.ts';
+import { acceptance, claimed, finished, funded, open, refused, response, together, USD, vote } from './fixtures.ts';
 
 // slow: 6 s
 
 const FREE = { atLeastU: 250_000n, sharePpm: 50_000 };
-
-/** A failed vote whose calls cost this much, all of it brought about by the question. */
-const refused = (seat: number, costU: number) =>
-  vote(seat, {
-    option: null,
-    error: 'refusal',
-    billed_u: 0,
-    cost: { estimated_u: costU, max_u: costU, fault_u: costU },
-  });
 
 const three = (costU: number): Partial<FinishedPoll> => {
   const votes = [0, 1, 2].map((seat) => refused(seat, costU));

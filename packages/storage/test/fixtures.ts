@@ -129,6 +129,15 @@ export function vote(seat: number, more: Partial<Vote> = {}): Vote {
   };
 }
 
+/** A failed vote whose calls cost this much, all of it brought about by the question. */
+export const refused = (seat: number, costU: number) =>
+  vote(seat, {
+    option: null,
+    error: 'refusal',
+    billed_u: 0,
+    cost: { estimated_u: costU, max_u: costU, fault_u: costU },
+  });
+
 export const response = (more: Partial<PollResponse> = {}): PollResponse => ({
   poll_id: 'EP-of-a-test',
   status: 'success',
