@@ -301,7 +301,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     where: 'accept_poll',
     line: 'if v_is_limited and v_payer = v_account then',
     becomes: 'if v_is_limited or v_payer = v_account then',
-    why: 'without a limit of the key there is nothing to settle',
+    why: 'without a limit of the key there is nothing to settle, and a free poll has no key',
   },
   {
     where: 'accept_poll',

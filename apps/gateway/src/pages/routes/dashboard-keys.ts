@@ -35,7 +35,7 @@ const isShown = (issued: IssuedKey): boolean =>
 
 const TOO_MANY = Symbol('the account has as many keys as it may have');
 
-function noneIfTooMany(error: unknown): typeof TOO_MANY {
+function tooManyOrThrow(error: unknown): typeof TOO_MANY {
   if (error instanceof ApiError && error.code === 'key_limit_reached') return TOO_MANY;
   throw error;
 }
@@ -112,7 +112,7 @@ export async function dashboardKeyRoutes(
         ...{ accountId, label, isReadOnly, expiresAt: expiresAt ?? undefined, formId: formIdOf(body) },
         ...(limit.limitU !== null && { limit }),
       };
-      const issued = await createKey(context, terms, principal).catch(noneIfTooMany);
+      const issued = await createKey(context, terms, principal).catch(tooManyOrThrow);
       if (issued === TOO_MANY) return refuse(reply, accountId, fields);
       return isShown(issued) ? page(reply).code(201).send(newKeyPage(baseUrl, issued)) : toKeys(reply);
     },
@@ -169,7 +169,7 @@ export async function dashboardKeyRoutes(
       const overlap = OVERLAPS.find(({ value }) => value === chosen);
       const overlapMs = 1_000 * Number(overlap?.value ?? 86_400);
       const rotated = isKeyId(keyId)
-        ? await rotateKey(context, { accountId, keyId, overlapMs, formId: formIdOf(body) }).catch(noneIfTooMany)
+        ? await rotateKey(context, { accountId, keyId, overlapMs, formId: formIdOf(body) }).catch(tooManyOrThrow)
         : null;
       if (rotated === TOO_MANY) return refuse(reply, accountId, readKeyFields(body));
       if (!rotated || !isShown(rotated.issued)) return toKeys(reply);

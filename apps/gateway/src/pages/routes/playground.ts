@@ -109,10 +109,9 @@ export async function playgroundRoutes(
         return reply.redirect(`${context.config.baseUrl}/result/${result.poll_id}`, 303);
       } catch (error) {
         // Shows the form again with its content and the error.
-        const { known, occurrence } = beginErrorAnswer(context.config, error, request, reply);
-        const { code } = occurrence;
+        const { code, detail } = beginErrorAnswer(context.config, error, request, reply).occurrence;
         const mistake = code === 'validation_error' ? freePollProblem(poll, FREE_POLL_LIMITS) : null;
-        const says = mistake?.says ?? known.circumstances.detail ?? ERRORS[code].description;
+        const says = mistake?.says ?? detail ?? ERRORS[code].description;
         return reply
           .type(HTML_TYPE)
           .headers(HEADERS)
