@@ -74,6 +74,22 @@ t.test('50 at once with a balance for 20: exactly 20 are accepted, and each othe
   t.same(await checkLedger(storage), []);
 });
 
+t.test('what polls hold, batches have set aside, and payments hold back, is not there for polls at once', async (t) => {
+  for (const column of ['reserved_u', 'held_back_u']) {
+    const accountId = await funded(storage, 40n * USD);
+    const set = (amountU: bigint) =>
+      query(`update balances set ${column} = $2 where account_id = $1`, [accountId, String(amountU)]);
+    t.match(await accept(ask(accountId, { holdU: 10n * USD }, { spec: { ...spec, max_cost_u: 10_000_000 } })), {
+      kind: 'accepted',
+    });
+    await set(20n * USD);
+    const answers = await Promise.all(many(20, () => ask(accountId)).map(accept));
+    t.same(kindsOf(answers), { accepted: 10, insufficient: 10 }, column);
+    t.match(await balanceOf(storage, accountId), { heldU: 20n * USD });
+    await set(0n);
+  }
+});
+
 t.test('50 at once of a key with a limit for 20: exactly 20 are accepted', async (t) => {
   const accountId = await funded(storage, 90n * USD);
   const keyId = await limitedKey(storage, accountId, 20n * USD);

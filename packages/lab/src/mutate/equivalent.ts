@@ -342,13 +342,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     where: 'accept_polls',
-    line: 'where account_id = v_account and posted_u - held_u - reserved_u - held_back_u >= v_hold_u and not allow_negative;',
-    becomes:
-      'where account_id = v_account and posted_u + held_u - reserved_u - held_back_u >= v_hold_u and not allow_negative;',
-    why: `a rule of the table refuses a hold that nothing covers; ${ONE_BY_ONE}`,
-  },
-  {
-    where: 'accept_polls',
     line: 'if v_keys > 0 then',
     becomes: 'if v_keys >= 0 then',
     why: 'without keys nothing is stored',
