@@ -474,6 +474,9 @@ t.test('help is printed, and an unknown command is a usage error', async (t) => 
   const third = pipes();
   t.equal(await run(['--version'], terminal(third)), EXIT.winner);
   t.match(third.texts.out, /^eloquentpoll \d+\.\d+\.\d+\n$/);
+  const fourth = pipes();
+  t.equal(await run(['--version', '--json'], terminal(fourth)), EXIT.winner);
+  t.match(JSON.parse(fourth.texts.out), { version: /^\d+\.\d+\.\d+$/ });
 });
 
 t.test('on a terminal a person is asked for what is missing, until it can be used', async (t) => {

@@ -185,11 +185,12 @@ t.test('a webhook that comes before its secret is judged when it is known, or at
 t.test(
   'a request that is refused for a moment is repeated where that does nothing twice; other refusals are wrong',
   async (t) => {
-    const asked: { to: string; key: string | undefined }[] = [];
+    const asked: { to: string; key: string | undefined; network: string | undefined }[] = [];
     const refusals = new Map<string, number>();
     const server = createServer((request, response) => {
       const to = request.url!.slice(1);
-      asked.push({ to, key: request.headers['idempotency-key']?.toString() });
+      const [key, network] = ['idempotency-key', 'x-forwarded-for'].map((name) => request.headers[name]?.toString());
+      asked.push({ to, key, network });
       const left = refusals.get(to) ?? 0;
       refusals.set(to, left - 1);
       if (left > 0) response.writeHead(503, to === 'silent' ? {} : { 'retry-after': to === 'long' ? '600' : '0' });
@@ -227,6 +228,14 @@ t.test(
     );
     t.same(await sent('meant', 1, { expect: [503] }), [503, 1]);
     t.equal(diary.wrongCount, 3);
+    t.equal(asked[0]!.network, undefined, 'an account is known by its key');
+    const networks = [];
+    for (let person = 0; person < 3; person++) {
+      t.same(await sent('read', 1, { by: null }), [200, 2]);
+      t.equal(asked[0]!.network, asked[1]!.network, 'a person asks again from where they asked before');
+      networks.push(asked[0]!.network);
+    }
+    t.equal(new Set(networks).size, 3, 'people without an account come from different networks');
   },
 );
 

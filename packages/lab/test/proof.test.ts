@@ -194,11 +194,14 @@ t.test('what runs of before did not count is not called 0 of them', async (t) =>
 t.test('what the rate leaves out is shown beside it, and does not decide', async (t) => {
   const row = { ...ROW, beside: ['sent too late'], needs: [] };
   const runs = [runOf({ counts: { polls: 100, lost: 0, 'sent too late': 3 } }), runOf({ note: '' })];
-  t.match(figureOf(row, runs), { text: '0 of 200 polls; 3 sent too late (1 of 2 runs count them)', isReached: true });
+  const text = '0 of 200 polls; 3 sent too late (1 of 2 runs count them)';
+  t.match(figureOf(row, runs), { text, brief: '0 of 200 polls', isReached: true });
   const page = await proofPage({
     sections: [{ title: 'All', rows: [row] }],
     ...{ runs, notes: new Map(), revisions: null },
   });
+  t.match(page, '| 0 of 200 polls |', 'the table leaves it to the details');
+  t.match(page, `- Figure: ${text}`);
   t.notMatch(page, '0123456789ab: \n', 'a run without a note has no line');
 });
 
@@ -258,7 +261,7 @@ t.test('a row is stale once what it covers has changed, committed or not', async
   const after = await page();
   t.match(
     after,
-    '| \\[T0\\](#t0-nothing-breaks) | Nothing breaks | \\*\\*short:\\*\\* 0 of 100 polls | ≤ 3 % | \\*\\*stale\\*\\* |'.replaceAll(
+    '| \\[T0\\](#t0-nothing-breaks) | Nothing breaks | \\*\\*short:\\*\\* 0 of 100 polls | ≤ 3 % | \\*\\*stale\\*\\* by 2 lines |'.replaceAll(
       '\\',
       '',
     ),

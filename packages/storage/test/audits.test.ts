@@ -124,13 +124,20 @@ t.test('where the rest cannot matter the audit needs no call, but it waits for i
   t.equal((await claimAudit(storage, TERMS)).kind, 'claimed', 'a lock in another order than the record is about');
 });
 
-t.test('a poll that was not drawn, or of an unknown roster version, is no audit', async (t) => {
-  const fixture = await open(t);
-  await endedPoll(fixture, {}, null);
-  await endedPoll(fixture, {}, 'v2');
-  t.same(await claimAudit(fixture.storage, TERMS), { kind: 'none' });
-  t.same(await fixture.query('select * from audits'), []);
-});
+t.test(
+  'a poll that was not drawn, of an unknown roster version, or of whose votes nothing is known is no audit',
+  async (t) => {
+    const fixture = await open(t);
+    await endedPoll(fixture, {}, null);
+    const { accountId } = await endedPoll(fixture, {}, 'v2');
+    const unheard = newPoll(accountId, { auditVersion: 'v1' });
+    await acceptPoll(fixture.storage, { poll: unheard, holdU: 10_000n });
+    const end = finished((await claimPoll(fixture.storage, unheard.id, 'w'))!);
+    t.match(await finishPoll(fixture.storage, end), { outcome: 'stored' }, 'its worker does not say what was heard');
+    t.same(await claimAudit(fixture.storage, TERMS), { kind: 'none' });
+    t.same(await fixture.query('select * from audits'), []);
+  },
+);
 
 t.test('a worker that dies leaves the audit to another; what its calls may have cost is paid once', async (t) => {
   const fixture = await open(t);

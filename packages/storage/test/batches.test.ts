@@ -211,17 +211,18 @@ t.test('a batch is idle from when its last poll was accepted or ended, and not w
 t.test('an account may have flex polls beside those of its batches, which wait before them', async (t) => {
   const { storage, query } = await open(t);
   const accountId = await funded(storage, 10n * USD);
-  const batch = await running(storage, accountId, 3);
-  const rows = [1, 2, 3].map((line) => pollFor(line));
-  await accept(storage, batch, rows);
+  for (const batch of [await running(storage, accountId, 3), await running(storage, accountId, 3)]) {
+    const rows = [1, 2, 3].map((line) => pollFor(line));
+    await accept(storage, batch, rows);
+  }
   const ask = pollAccepter(storage, (_, call) => call());
   const flex = { ...spec, service_tier: 'flex' as const };
   const asked = () =>
     ask(acceptance(accountId, { poll: newPoll(accountId, { tenant: accountId, spec: flex }), limits: { running: 2 } }));
   const both = await Promise.all([asked(), asked()]);
   t.match(both, [
-    { kind: 'accepted', rank: 3 },
-    { kind: 'accepted', rank: 4 },
+    { kind: 'accepted', rank: 6 },
+    { kind: 'accepted', rank: 7 },
   ]);
   t.match(
     await query('select count(distinct xmin::text)::int as n from polls where batch_id is null'),

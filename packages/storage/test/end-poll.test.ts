@@ -1,6 +1,27 @@
 import t from 'tap';
-import { balanceOf, bury, checkLedger, claimPoll, FREE_POOL, failuresByCaller, finishPoll } from '../src/index.ts';
-import { claimed, type Fixture, finished, funded, open, refused, response, USD, vote } from './fixtures.ts';
+import {
+  acceptPoll,
+  balanceOf,
+  bury,
+  checkLedger,
+  claimPoll,
+  FREE_POOL,
+  failuresByCaller,
+  finishPoll,
+} from '../src/index.ts';
+import {
+  acceptance,
+  claimed,
+  type Fixture,
+  finished,
+  funded,
+  newPoll,
+  open,
+  refused,
+  response,
+  USD,
+  vote,
+} from './fixtures.ts';
 
 // slow: 4 s
 
@@ -140,6 +161,20 @@ t.test('a poll is close if its votes were split or tied, or if its outcome is no
     await endedBy(fixture, { id, epoch }, { ...response(), verdict });
     t.same(await fixture.query('select is_close from polls where id = $1', [id]), [{ is_close: isClose }]);
   }
+});
+
+t.test('a poll with a webhook_url is an event where its account has no endpoint', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 9n * USD);
+  const webhookUrl = 'https://once.example.com/';
+  const polls = [newPoll(accountId), newPoll(accountId, { webhookUrl })];
+  for (const poll of polls) {
+    await acceptPoll(storage, acceptance(accountId, { poll }));
+    await finishPoll(storage, finished((await claimPoll(storage, poll.id, 'w'))!));
+  }
+  t.same(await query("select data ->> 'session_id' as id, url from webhook_events"), [
+    { id: polls[1]!.id, url: webhookUrl },
+  ]);
 });
 
 t.test('an end that is repeated is answered as the first time', async (t) => {

@@ -51,6 +51,18 @@ t.test(
   },
 );
 
+t.test('running polls are counted up to what may run, also where that was more before', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, 9n * USD);
+  const ask = (running: number) =>
+    acceptPoll(
+      storage,
+      acceptance(accountId, { poll: newPoll(accountId, { tenant: accountId }), limits: { running } }),
+    );
+  for (let n = 0; n < 4; n++) t.match(await ask(4), { kind: 'accepted' });
+  t.match(await ask(2), { kind: 'too_many', running: 2 });
+});
+
 t.test('a poll over the limit leaves its idempotency key free', async (t) => {
   const { storage } = await open(t);
   const accountId = await funded(storage, 9n * USD);

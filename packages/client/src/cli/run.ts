@@ -18,6 +18,7 @@ import { type Heard, notingFetch } from './heard.ts';
 import { HELP } from './help.ts';
 import { historyCommand } from './history.ts';
 import type { Invocation } from './invocation.ts';
+import { jsonText } from './json-text.ts';
 import { keysCommand } from './keys.ts';
 import { loginCommand, logoutCommand } from './login.ts';
 import { openCommand } from './open.ts';
@@ -26,7 +27,7 @@ import { pollsCommand } from './polls.ts';
 import { completePoll, questionFor } from './prompts.ts';
 import { report, reportInterruption } from './report.ts';
 import { showOutcome } from './show-outcome.ts';
-import { programOf, type Terminal } from './terminal.ts';
+import { print, programOf, type Terminal } from './terminal.ts';
 import { usageCommand } from './usage.ts';
 import { verifyCommand } from './verify.ts';
 import { watchCommand } from './watch.ts';
@@ -59,7 +60,7 @@ async function runCommand(
       out.write(HELP);
       return EXIT.winner;
     case 'version':
-      out.write(`eloquentpoll ${packageJson.version}\n`);
+      print(out, command.json ? jsonText({ version: packageJson.version }) : `eloquentpoll ${packageJson.version}`);
       return EXIT.winner;
     case 'completion':
       out.write(COMPLETION[command.shell]);

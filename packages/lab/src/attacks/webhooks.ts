@@ -22,12 +22,15 @@ export async function hostileWebhooks(
     counts: {
       webhooks: healthy.due,
       'healthy ones lost': healthy.due - healthy.delivered,
+      'healthy ones sent twice': healthy.twice,
       'names that led inside': ledInside,
       'connections inside': trapped + otherAddresses.length,
     },
     holds:
       healthy.delivered === healthy.due &&
       healthy.p95Ms <= MAX_P95_MS &&
+      // The dead worker had sent nothing of what it had claimed, and healthy receivers answer.
+      healthy.twice === 0 &&
       recovered.delivered === recovered.due &&
       goneDisabled.disabled === goneDisabled.due &&
       trapped === 0 &&

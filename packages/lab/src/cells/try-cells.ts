@@ -64,7 +64,7 @@ export async function tryCells(
   }
   const logs = await Promise.all(callers);
   progress.show('every answered poll is looked for');
-  return await judge({ cells, accounts, logs, url, moves });
+  return await judge({ cells, accounts, logs, url, moves, isKilled: trial.moves > 0 && trial.killsPerMove > 0 });
 }
 
 interface Account {
@@ -132,9 +132,11 @@ interface Tried {
   logs: readonly CallerLog[];
   url: string;
   moves: readonly Move[];
+  /** The command was to be killed. */
+  isKilled: boolean;
 }
 
-async function judge({ cells, accounts, logs, url, moves }: Tried): Promise<CellsTried> {
+async function judge({ cells, accounts, logs, url, moves, isKilled }: Tried): Promise<CellsTried> {
   const problems = logs.flatMap(({ wrong }) => wrong);
   const homes = [cells[moves.length % 2]!, cells[0], cells[1]];
   for (const [i, { accountId, key, grantedU }] of accounts.entries()) {
@@ -155,6 +157,8 @@ async function judge({ cells, accounts, logs, url, moves }: Tried): Promise<Cell
       problems.push(`account ${i} has ${balance.postedU}, not ${grantedU} less ${cost_u}`);
     if (balance.usageU !== BigInt(cost_u)) problems.push(`usage of account ${i} is ${balance.usageU}, not ${cost_u}`);
   }
+  const kills = moves.reduce((sum, move) => sum + move.kills, 0);
+  if (isKilled && kills === 0) problems.push('the command that moves was never killed: it ended before each kill');
   const { code, json: compared } = await runCellsCommand(cells, ['check']);
   if (code !== 0) problems.push(`check: ${JSON.stringify(compared)}`);
   const outages = logs[0]!.asked.map(({ outageMs }) => outageMs).filter((ms) => ms > 0);
@@ -165,7 +169,7 @@ async function judge({ cells, accounts, logs, url, moves }: Tried): Promise<Cell
       'polls answered': logs.reduce((sum, { asked }) => sum + asked.length, 0),
       'of the moved account': logs[0]!.asked.length,
       moves: moves.length,
-      'kills of the command': moves.reduce((sum, { kills }) => sum + kills, 0),
+      'kills of the command': kills,
       'frozen, ms, median': Math.round(median(moves.map(({ frozenMs }) => frozenMs))),
       'frozen, ms, longest': Math.round(Math.max(...moves.map(({ frozenMs }) => frozenMs))),
       'callers who had to repeat': outages.length,

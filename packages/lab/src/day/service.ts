@@ -113,13 +113,21 @@ export async function startDayService(options: DayServiceOptions): Promise<DaySe
     OIDC_CLIENT_ID: PRODUCT,
     OIDC_CLIENT_SECRET: clientSecret,
     ...playMoney(simulatorUrl, simulator.ready.play_money),
-    // All users share one network address here, so limits per network would be reached at once.
+    // call.ts says from which network a person without an account asks.
+    TRUST_PROXY: '127.0.0.1/32',
+    // All others share one network here, so limits per network would be reached at once.
     RATE_LIMITS: NO_RATE_LIMITS,
     STREAMS_PER_NETWORK: '1000',
     FREE_DAILY_CAP_USD: '1000',
     AUDIT_RATE: '0.05',
   };
-  const workerEnv = { ...common, DATABASE_URL: asRole(database.url, WORKER_ROLE), AUDIT_DAILY_CAP_USD: '100' };
+  const workerEnv = {
+    ...common,
+    DATABASE_URL: asRole(database.url, WORKER_ROLE),
+    // As our manifests set it. With fewer, polls wait in the rush hour while the machine is idle.
+    WORKER_CONCURRENCY: '200',
+    AUDIT_DAILY_CAP_USD: '100',
+  };
   const processes = await Promise.all(
     ports.flatMap((port, i) => [
       startWatched(group, { name: `worker-${i + 1}`, role: 'worker', stage: 2, bundles }, workerEnv),

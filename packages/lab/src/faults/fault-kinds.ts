@@ -20,6 +20,8 @@ export interface Fault {
   readonly until: number;
   /** Exit code of a process after SIGTERM. */
   readonly exit?: number | null;
+  /** When the process that replaces a restarted one was ready. */
+  readonly replacedAt?: number;
   /** The worker's id in leases. */
   readonly worker?: string | null;
   /** For a cluster master: how long its slots had no master. */

@@ -12,10 +12,14 @@ export function rollingRestarts({ fleet, signal }: Target): Injection {
         const at = Date.now();
         const { code } = await fleet.end(slot, 'SIGTERM');
         const kind: FaultKind = slot.role === 'worker' ? 'term worker' : 'term gateway';
-        injected.push({ kind, target: slot.name, at, until: Date.now(), exit: code });
-        await fleet.complete(signal).catch((error) => {
+        const restart = { kind, target: slot.name, at, until: Date.now(), exit: code };
+        const place = injected.push(restart) - 1;
+        try {
+          await fleet.complete(signal);
+          injected[place] = { ...restart, replacedAt: Date.now() };
+        } catch (error) {
           if (!signal.aborted) throw error;
-        });
+        }
       }
     }
   }

@@ -120,6 +120,7 @@ export const AREAS: readonly Area[] = [
       'batches',
       'audits',
       'webhooks',
+      'lock-order',
       'poll-life',
     ].map(storageTest),
   },

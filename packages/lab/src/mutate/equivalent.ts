@@ -342,6 +342,18 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     where: 'accept_polls',
+    line: "where v_lane = 'flex' and b.account_id = v_account and b.status in ('running', 'canceling'))) r;",
+    becomes: "where v_lane = 'flex' or b.account_id = v_account and b.status in ('running', 'canceling'))) r;",
+    why: 'an account that has fewer polls than are counted is counted whole, and one that has more is refused',
+  },
+  {
+    where: 'end_poll',
+    line: 'if not v_free and v_stored.is_limited then',
+    becomes: 'if not v_free or v_stored.is_limited then',
+    why: 'without a limit of the key there is nothing to settle, and a free poll has no key',
+  },
+  {
+    where: 'accept_polls',
     line: 'if v_keys > 0 then',
     becomes: 'if v_keys >= 0 then',
     why: 'without keys nothing is stored',

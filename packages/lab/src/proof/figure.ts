@@ -7,8 +7,10 @@ import { type Run, withoutRepeated } from './run.ts';
 export interface Figure {
   readonly runs: readonly Run[];
   readonly newest: Run | null;
-  /** In a few words. */
+  /** With everything that was counted. */
   readonly text: string;
+  /** What decides whether the target is reached. */
+  readonly brief: string;
   /** The upper end of the 95 % confidence interval of the failure rate; null if the row has no rate. */
   readonly bound: number | null;
   readonly isReached: boolean;
@@ -40,13 +42,14 @@ export function figureOf(row: ProofRow, all: readonly Run[]): Figure {
     const { bound, isWithin } = rateOf(row.rate, rated);
     const isNone = sumOf(rated, row.none ?? []) === 0;
     const isReached = isWithin && isNone && missing.length === 0 && unheld.length === 0;
-    return { ...known, text: rateText(row, counting), bound, isReached };
+    return { ...known, text: rateText(row, counting), brief: briefText(row, counting), bound, isReached };
   }
   // Runs of programs without the counts of the rate say nothing about it. A figure measured by hand does, but it has no
   // bound, and a rate is reached by its bound.
   const measured = newestOf(row.rate ? runs.filter(({ experiment }) => experiment === row.id) : runs);
+  const text = measured?.figure ?? 'not measured';
   return {
-    ...{ ...known, bound: null, text: measured?.figure ?? 'not measured' },
+    ...{ ...known, bound: null, text, brief: text },
     isReached: !row.rate && measured?.holds === true && missing.length === 0 && unheld.length === 0,
   };
 }
@@ -83,25 +86,31 @@ const newestOf = (runs: readonly Run[]): Run | null =>
 const countsTrials = ({ failures, of }: Rate, counts: Run['counts']): boolean =>
   (counts[of] ?? 0) > 0 && failures.some((name) => name in counts);
 
-function rateText(row: ProofRow, all: readonly Run[]): string {
-  const { rate, none = [], beside = [] } = row;
+const rateText = (row: ProofRow, all: readonly Run[]): string =>
+  withCounts(row, all, (runs) =>
+    [...(row.none ?? []), ...(row.beside ?? [])].map((name) => {
+      const counting = runs.filter(({ counts }) => name in counts).length;
+      const isPart = counting > 0 && counting < runs.length;
+      return `${countText(name, runs)}${isPart ? ` (${counting} of ${runs.length} runs count them)` : ''}`;
+    }),
+  );
+
+const briefText = (row: ProofRow, all: readonly Run[]): string =>
+  withCounts(row, all, (runs) => (row.none ?? []).map((name) => countText(name, runs)));
+
+function withCounts(row: ProofRow, all: readonly Run[], countsOf: (runs: readonly Run[]) => string[]): string {
   const runs = all.filter((run) => isRated(row, run));
   const unheld = unheldOf(row, all).length;
-  const { failures, trials } = rateOf(rate!, runs);
+  const { failures, trials } = rateOf(row.rate!, runs);
   return [
-    ...(runs.length > 0 ? [`${withCommas(failures)} of ${withCommas(trials)} ${rate!.of}`] : []),
-    ...(runs.length > 0 ? [...none, ...beside].map((name) => noneText(name, runs)) : []),
+    ...(runs.length > 0 ? [`${withCommas(failures)} of ${withCommas(trials)} ${row.rate!.of}`, ...countsOf(runs)] : []),
     ...(unheld > 0 ? [`${unheld} of ${all.length} ${all.length === 1 ? 'run' : 'runs'} did not hold`] : []),
   ].join('; ');
 }
 
 /** Older runs may lack this count, which does not mean that it was 0. */
-function noneText(name: string, runs: readonly Run[]): string {
-  const counting = runs.filter(({ counts }) => name in counts).length;
-  if (counting === 0) return `${name} not counted`;
-  const text = `${withCommas(sumOf(runs, [name]))} ${name}`;
-  return counting === runs.length ? text : `${text} (${counting} of ${runs.length} runs count them)`;
-}
+const countText = (name: string, runs: readonly Run[]): string =>
+  runs.some(({ counts }) => name in counts) ? `${withCommas(sumOf(runs, [name]))} ${name}` : `${name} not counted`;
 
 function rateOf({ failures: names, of, atMost = 0 }: Rate, runs: readonly Run[]) {
   const failures = sumOf(runs, names);

@@ -11,14 +11,16 @@ Each row of the table is a promise. Its link leads to the target, the runs, the 
 
 - **figure**: the counts of all runs, of whatever revision, added up; the same seed at the same revision counts once. A figure that
   cannot be added up is that of the newest run. If runs found a fault that was then fixed, the runs before the fix are listed apart.
-  Each run was judged by the rules of its revision: rules and counts that were added later did not look at it.
+  Each run was judged by the rules of its revision: rules and counts that were added later did not look at it. The table has the
+  counts that decide; the details have all of them, and how many runs counted each.
 - **at most**: the upper end of the 95 % confidence interval of the failure rate (Clopper and Pearson; without a failure in N
   trials about 3/N). It takes trials to be independent. Those of one run share its faults, and polls of one killed worker wait
   together: where a fault strikes rarely and then hits many, the number of runs and of faults says more.
 - **short**: the target is not reached, or a run broke a rule, whatever the figure is. The details say what was tried, and what it
   would take.
-- **as measured, 1 of 13 runs**: only one of them was made with the present code. **stale**: code that the row covers has changed
-  since its newest run; the details say how much, and where most. **not known**: the commit of that run is not in this repository.
+- **as measured, 1 of 13 runs**: only one of them was made with the present code. **stale by 34 lines**: so many lines of the code
+  that the row covers have changed since its newest run; the details say where most. **not known**: the commit of that run is not in
+  this repository.
 
 All machines had two cores unless a run says otherwise. [ATTACKS.md](../packages/lab/ATTACKS.md) lists what shows that each attack is
 withstood.
@@ -89,15 +91,16 @@ const NAMES: Record<CodeStanding, string> = { current: 'as measured', stale: '**
 function summaryLine(shown: Shown): string {
   const { row, figure } = shown;
   const { id, says } = row;
-  const { text, bound, isReached } = figure;
+  const { brief, bound, isReached } = figure;
   const link = `[${id}](#${anchorOf(id, says)})`;
-  return `| ${link} | ${cell(says)} | ${isReached ? '' : '**short:** '}${cell(text)} | ${boundText(bound)} | ${standingText(shown)} |`;
+  return `| ${link} | ${cell(says)} | ${isReached ? '' : '**short:** '}${cell(brief)} | ${boundText(bound)} | ${standingText(shown)} |`;
 }
 
 /** Of a rate, whose runs add up, also how many are of the present code: one short run does not stand for all. */
-function standingText({ row, figure: { runs }, standing, current }: Shown): string {
+function standingText({ row, figure: { runs }, standing, current, changes }: Shown): string {
   const isPart = standing === 'current' && row.rate !== undefined && current < runs.length;
-  return isPart ? `${NAMES[standing]}, ${current} of ${runs.length} runs` : NAMES[standing];
+  if (isPart) return `${NAMES[standing]}, ${current} of ${runs.length} runs`;
+  return changes && changes.length > 0 ? `${NAMES[standing]} by ${counted(linesOf(changes), 'line')}` : NAMES[standing];
 }
 
 const NAMED_FILES = 3;
@@ -105,10 +108,11 @@ const NAMED_FILES = 3;
 /** So that a reader can see whether a change may matter. */
 function changesText(changes: Shown['changes']): string {
   if (!changes || changes.length === 0) return '';
-  const lines = changes.reduce((sum, { lines }) => sum + lines, 0);
   const named = changes.slice(0, NAMED_FILES).map(({ name, lines }) => `\`${name}\` (${lines})`);
-  return `: ${counted(lines, 'line')} of ${counted(changes.length, 'file')} changed, ${changes.length > NAMED_FILES ? 'most in ' : ''}${named.join(', ')}`;
+  return `: ${counted(linesOf(changes), 'line')} of ${counted(changes.length, 'file')} changed, ${changes.length > NAMED_FILES ? 'most in ' : ''}${named.join(', ')}`;
 }
+
+const linesOf = (changes: readonly ChangedFile[]): number => changes.reduce((sum, { lines }) => sum + lines, 0);
 
 /** The anchor that GitHub gives a heading. */
 const anchorOf = (id: string, says: string): string =>

@@ -79,21 +79,6 @@ export const pollRules: readonly CampaignRule[] = [
         .map(({ id, finishedAt, deadlineAt }) => `${id} ended ${Math.round(finishedAt! - deadlineAt)} ms late`),
   },
   {
-    name: 'only the newest claim of a poll ends it',
-    broken({ journal }) {
-      const claimed = new Map<string, number>();
-      return journal.flatMap(({ pollId, kind, epoch }) => {
-        if (kind === 'ended')
-          // 0: canceled before any worker claimed it.
-          return epoch === (claimed.get(pollId) ?? 0)
-            ? []
-            : [`${pollId} ended under ${epoch}, claimed ${claimed.get(pollId)}`];
-        claimed.set(pollId, Math.max(epoch, claimed.get(pollId) ?? 0));
-        return [];
-      });
-    },
-  },
-  {
     name: 'a poll is ended by the worker that has claimed it',
     broken: (history) =>
       endsByWorkers(history)

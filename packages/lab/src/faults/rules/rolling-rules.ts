@@ -30,13 +30,11 @@ const ANSWERED: CampaignRule = {
 const wasLost = ({ status, opened, answered }: Attempt): boolean =>
   status === null && opened === null && answered !== null;
 
-/** One process restarts after the other: the next is asked to end when the one before it is back. */
+/** What ends with the campaign is not replaced. */
 const wasAway = ({ gateway, asked }: Attempt, faults: readonly Fault[]): boolean =>
   faults.some(
-    ({ target, at }, i) =>
-      target === gateway &&
-      asked > at - UNACCEPTED_MS &&
-      asked < (faults[i + 1]?.at ?? Number.POSITIVE_INFINITY) + UNACCEPTED_MS,
+    ({ target, at, replacedAt = Number.POSITIVE_INFINITY }) =>
+      target === gateway && asked > at - UNACCEPTED_MS && asked < replacedAt + UNACCEPTED_MS,
   );
 
 export const ORDERLY_EXIT: CampaignRule = {
