@@ -51,7 +51,7 @@ await runCommand(USAGE, async () => {
   }
   await writeFile(PAGE, page);
   console.log(
-    `docs/proof.md: ${page === committed ? 'unchanged' : 'written'}, ${page.split('**stale** |').length - 1} stale rows`,
+    `docs/proof.md: ${page === committed ? 'unchanged' : 'written'}, ${page.split('- Code: **stale**').length - 1} stale rows`,
   );
   return 0;
 });
