@@ -198,7 +198,8 @@ t.test(
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     t.teardown(() => server.close());
-    const diary = new Diary();
+    const said: string[] = [];
+    const diary = new Diary((line) => said.push(line));
     const call = caller([`http://127.0.0.1:${Object(server.address()).port}`], diary);
     const by = { name: 'a', key: 'ep_a', cookie: '' } as DayUser;
     const sent = async (to: string, refused: number, more: Partial<DayCall> = {}) => {
@@ -226,6 +227,7 @@ t.test(
       [10, 3],
       'without Retry-After, for long, and for as long as one asks',
     );
+    t.match(said, [/^[\d:]{8} wrong: silent: GET \/silent was answered 503/, / wrong: long: /, / wrong: always: /]);
     t.same(await sent('meant', 1, { expect: [503] }), [503, 1]);
     t.equal(diary.wrongCount, 3);
     t.equal(asked[0]!.network, undefined, 'an account is known by its key');

@@ -377,6 +377,27 @@ t.test('a free pool that is spent says so until midnight, one that is held for s
   t.ok(spent.kind === 'insufficient' && Math.abs(spent.retryAfterS! - left) <= 30, 'until midnight');
 });
 
+t.test('a call that waited while the pool was topped up, and paid from, does not top it up again', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const ask = () => acceptPoll(storage, acceptance(null, { holdU: 100n, free: { dailyCapU: 1_000n } }));
+  const [holding, paying] = [await session(t, fixture), await session(t, fixture)];
+  const areWaiting = (count: number) =>
+    eventually(`${count} wait for the pool`, async () => (await waiting(query)) === count);
+  await holding.query('begin');
+  await holding.query('select from balances where account_id = $1 for update', [FREE_POOL]);
+  const first = ask();
+  await areWaiting(1);
+  const paid = paying.query('update balances set posted_u = posted_u - 10 where account_id = $1', [FREE_POOL]);
+  await areWaiting(2);
+  const second = ask();
+  await areWaiting(3);
+  await holding.query('commit');
+  t.match(await Promise.all([first, second]), [{ kind: 'accepted' }, { kind: 'accepted' }]);
+  await paid;
+  t.match(await balanceOf(storage, FREE_POOL), { postedU: 990n, heldU: 200n });
+});
+
 t.test('a cap of nothing gives nothing, a lowered cap takes the surplus back', async (t) => {
   const { storage, query } = await open(t);
   const ask = (dailyCapU: bigint) => acceptPoll(storage, acceptance(null, { holdU: 100n, free: { dailyCapU } }));

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import {
   acceptBatchPolls,
+  acceptPoll,
   addBatchRows,
   type BatchStart,
   balanceOf,
@@ -230,6 +231,14 @@ t.test('an account may have flex polls beside those of its batches, which wait b
     'together',
   );
   t.match(await asked(), { kind: 'too_many', running: 2 });
+
+  const other = await funded(storage, 10n * USD);
+  const askedByOther = (running: number) => {
+    const poll = newPoll(other, { tenant: other, spec: flex });
+    return acceptPoll(storage, acceptance(other, { poll, limits: { running } }));
+  };
+  for (let n = 0; n < 3; n++) t.match(await askedByOther(9), { kind: 'accepted', rank: n });
+  t.match(await askedByOther(2), { kind: 'too_many', running: 2 }, 'batches of others do not count');
 });
 
 t.test('accepting some rows, and ending one, reads no others of their batch', async (t) => {

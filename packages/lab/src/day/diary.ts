@@ -24,6 +24,12 @@ export class Diary {
   readonly unheard: string[] = [];
   /** Times since the last sample. */
   recent = new Map<string, number[]>();
+  readonly #say: (line: string) => void;
+
+  /** `say` hears at once what is wrong: a day that is stopped has no verdict. */
+  constructor(say: (line: string) => void = () => {}) {
+    this.#say = say;
+  }
 
   way(name: string): WayFigures {
     const known = this.ways.get(name) ?? { times: new DurationHistogram(), statuses: new Map(), judged: 0 };
@@ -47,12 +53,14 @@ export class Diary {
 
   note(problem: string): void {
     this.wrongCount += 1;
-    if (this.wrong.length < MAX_EXAMPLES) this.wrong.push(problem);
+    if (this.wrong.length === MAX_EXAMPLES) return;
+    this.wrong.push(problem);
+    this.#say(`${timeOfDay()} wrong: ${problem}`);
   }
 
   refuse(what: string): void {
     this.refusedCount += 1;
-    if (this.refused.length < MAX_EXAMPLES) this.refused.push(`${new Date().toISOString().slice(11, 19)} ${what}`);
+    if (this.refused.length < MAX_EXAMPLES) this.refused.push(`${timeOfDay()} ${what}`);
   }
 
   heard(votes: number, unheard: readonly string[]): void {
@@ -68,3 +76,5 @@ export class Diary {
     return taken;
   }
 }
+
+const timeOfDay = (): string => new Date().toISOString().slice(11, 19);

@@ -68,7 +68,7 @@ export async function liveDay(
   const questions = recordQuestions(plan.seed, QUESTIONS);
   const { instances, seed, scrapeEveryS } = plan;
   const service = made.use(await startDayService({ group, servers, questions, seed, scrapeEveryS, instances }));
-  const diary = new Diary();
+  const diary = new Diary(progress.note);
   const receiver = made.use(await openReceiver(diary));
   const call = caller(service.gateways, diary);
   const arriving = { call, diary, receiver };

@@ -15,6 +15,9 @@ export interface Equivalent {
 const ONLY_A_HINT =
   'whether v_is_near is right decides only how early a poll is refused: the amount is taken under a lock, which checks it';
 
+const COUNTED_WHOLE =
+  'an account that has fewer polls than may be counted is counted whole, and one with more is refused';
+
 const ONE_BY_ONE = 'polls that are not accepted together are accepted one by one, with the same outcome';
 
 const HOUR =
@@ -344,7 +347,13 @@ export const EQUIVALENT: readonly Equivalent[] = [
     where: 'accept_polls',
     line: "where v_lane = 'flex' and b.account_id = v_account and b.status in ('running', 'canceling'))) r;",
     becomes: "where v_lane = 'flex' or b.account_id = v_account and b.status in ('running', 'canceling'))) r;",
-    why: 'an account that has fewer polls than are counted is counted whole, and one that has more is refused',
+    why: COUNTED_WHOLE,
+  },
+  {
+    where: 'accept_polls',
+    line: "where v_lane = 'flex' and b.account_id = v_account and b.status in ('running', 'canceling'))) r;",
+    becomes: "where v_lane = 'flex' and b.account_id = v_account or b.status in ('running', 'canceling'))) r;",
+    why: COUNTED_WHOLE,
   },
   {
     where: 'end_poll',
