@@ -184,6 +184,25 @@ t.test('polls that lost their workers are claimed again as far as the ceiling al
   t.equal(mostU, 1_000_000);
 });
 
+t.test(
+  'calls that may have cost more than all claims set aside count in full, also those that were aborted',
+  async (t) => {
+    const fixture = await open(t);
+    const { storage, query } = fixture;
+    const request = asked(await funded(storage, USD), 25_000);
+    await acceptPoll(storage, request);
+    const claim = pollClaimer(storage, CEILING);
+    await claim(request.poll.id, 'dies');
+    await query("update polls set lease_until = now() - interval '1 second'");
+    const again = (await claim(request.poll.id, 'worker'))!;
+    t.equal((await spendOf(fixture)).hour, 50_000);
+    const votes = [vote(0, { billed_u: 1, cost: cost(40_000) })];
+    const aborted = [{ seat: 1, model_id: 'sim/m1', calls: 1, estimated_u: 0, max_u: 20_000 }];
+    await finishPoll(storage, finished(again, { votes, aborted }));
+    t.same(await spendOf(fixture), { hour: 60_000, held: 0, day: 60_000 });
+  },
+);
+
 t.test('a poll that the release before claimed again counts at its end', async (t) => {
   const fixture = await open(t);
   const { storage, query } = fixture;
