@@ -2,6 +2,7 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import { sql } from 'kysely';
 import t from 'tap';
 import {
+  AUDIT_POOL,
   acceptPoll,
   balanceOf,
   checkLedger,
@@ -375,6 +376,15 @@ t.test('a free pool that is spent says so until midnight, one that is held for s
   )) as [{ left: number }];
   const spent = await ask(5_000n);
   t.ok(spent.kind === 'insufficient' && Math.abs(spent.retryAfterS! - left) <= 30, 'until midnight');
+});
+
+t.test('the free pool is topped up on a day on which another pool was', async (t) => {
+  const { storage, query } = await open(t);
+  await query("select top_up_pool($1, 'audits', 500)", [AUDIT_POOL]);
+  const free = { dailyCapU: 1_000n };
+  t.match(await acceptPoll(storage, acceptance(null, { holdU: 100n, free })), { kind: 'accepted' });
+  t.match(await balanceOf(storage, FREE_POOL), { postedU: 1_000n });
+  t.match(await balanceOf(storage, AUDIT_POOL), { postedU: 500n });
 });
 
 t.test('a call that waited while the pool was topped up, and paid from, does not top it up again', async (t) => {

@@ -162,6 +162,14 @@ t.test(
     t.match(await balanceOf(storage, lifted), { availableU: 30n });
     t.equal(await mayBeNegative(lifted), false, 'what the end of a poll released has lifted it');
 
+    const kept = await funded(storage, 100n);
+    const [first, second] = [unique('hold:'), unique('hold:')];
+    for (const idem of [first, second]) await hold(storage, { accountId: kept, amountU: 40n, idem });
+    await reverseCredit(storage, move(kept, 90n));
+    await capture(storage, first, 5n);
+    t.match(await balanceOf(storage, kept), { postedU: 5n, heldU: 40n, availableU: -35n });
+    t.equal(await mayBeNegative(kept), true, 'what another poll holds keeps it below zero');
+
     for (const [takenBackU, is] of [
       [80n, false],
       [90n, true],

@@ -25,9 +25,10 @@ const HOUR =
 const DAY =
   "and case when day = (now() at time zone 'utc')::date then day_u else 0 end + v_reserve_u <= v_day_cap_u / 16)";
 
-/** Whatever becomes of the two conditions of v_is_near. */
-const hintsOf = (where: string): Equivalent[] =>
-  [HOUR, DAY].flatMap((line) =>
+/** Whatever becomes of the conditions of v_is_near. */
+const hintsOf = (where: string): Equivalent[] => [
+  { where, line: 'where shard = v_some_shard', becomes: 'where shard <> v_some_shard', why: ONLY_A_HINT },
+  ...[HOUR, DAY].flatMap((line) =>
     [
       ['and case', 'or case'],
       [' = ', ' <> '],
@@ -35,7 +36,8 @@ const hintsOf = (where: string): Equivalent[] =>
       [' <= ', ' < '],
       [' <= ', ' > '],
     ].map(([from, to]) => ({ where, line, becomes: line.replace(from!, to!), why: ONLY_A_HINT })),
-  );
+  ),
+];
 
 export const EQUIVALENT: readonly Equivalent[] = [
   ...hintsOf('accept_poll'),
