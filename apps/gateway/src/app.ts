@@ -24,6 +24,7 @@ import { errorReplies, sendError } from './http/hooks/errors.ts';
 import { idempotencyKeys } from './http/hooks/idempotency-key.ts';
 import { noteWrites } from './http/hooks/note-writes.ts';
 import { pageMarkdown } from './http/hooks/page-markdown.ts';
+import { pipelinedRequests } from './http/hooks/pipelined-requests.ts';
 import { rateLimit } from './http/hooks/rate-limit.ts';
 import { requestFraming } from './http/hooks/request-framing.ts';
 import { requestId } from './http/hooks/request-ids.ts';
@@ -83,6 +84,7 @@ export function buildApp(context: Context): App {
       sendMissingPage(request, reply, { baseUrl: config.baseUrl, panels }),
   });
   app.register(responseHeaders, { context });
+  app.register(pipelinedRequests);
   app.register(requestFraming);
   app.register(bodyTimeout, {});
   app.register(unreadAnswers, {});

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { boundedLru } from './bounded-lru.ts';
 
 // Compressed forms of public texts, each made once and kept while there is space. Never use it for text that contains a
 // secret, because the compressed length would reveal something about it.
@@ -10,14 +11,10 @@ export type Coding = 'br' | 'gzip';
 const MIN_BYTES = 1_024;
 /** Enough for the public documents and pages, and for results that are read often. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
-/** Memory per kept entry in addition to its bytes. */
-const ENTRY_BYTES = 1_024;
 /** Compresses nearly as well as the best quality, in a tenth of the time. */
 const BROTLI_QUALITY = 5;
 
-const kept = new Map<string, Promise<Buffer>>();
-const sizes = new Map<string, number>();
-let keptBytes = 0;
+const kept = boundedLru<Promise<Buffer>>(MAX_KEPT_BYTES);
 
 /** The best coding that the caller accepts; null to send the text uncompressed. */
 export function codingFor(acceptEncoding: string | undefined, bytes: number): Coding | null {
@@ -39,30 +36,15 @@ function weighed(part: string): [coding: string, weight: number] {
 export function compressed(tag: string, text: string, coding: Coding): Promise<Buffer> {
   const key = `${tag} ${coding}`;
   const known = kept.get(key);
-  if (known) {
-    // Move it to the end, because entries at the start are dropped first.
-    kept.delete(key);
-    kept.set(key, known);
-    return known;
-  }
+  if (known !== undefined) return known;
   const made = compress(text, coding).then(inItsOwnMemory);
-  kept.set(key, made);
+  // Others wait for the same work meanwhile; how much memory it takes is known when it is done.
+  kept.set(key, made, 0);
   made.then(
-    ({ length }) => grown(key, length + ENTRY_BYTES),
+    ({ length }) => kept.set(key, made, length),
     () => kept.delete(key),
   );
   return made;
-}
-
-function grown(key: string, bytes: number): void {
-  sizes.set(key, bytes);
-  keptBytes += bytes;
-  for (const oldest of kept.keys()) {
-    if (keptBytes <= MAX_KEPT_BYTES || oldest === key) return;
-    kept.delete(oldest);
-    keptBytes -= sizes.get(oldest) ?? 0;
-    sizes.delete(oldest);
-  }
 }
 
 /** Copies the data: zlib returns a view of a block of many kB, which stays in memory as long as the view does. */

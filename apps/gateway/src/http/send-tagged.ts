@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Coding, codingFor, compressed } from './compressed.ts';
 import { inAskedForm } from './hooks/page-markdown.ts';
 import { keptMarkdown } from './kept-markdown.ts';
+import { sendable, tagOf } from './large-texts.ts';
 
 /** Sends a text with its ETag, or 304 if the caller already has it. Call it after all headers are set. */
 export function sendTagged(request: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
@@ -29,13 +29,12 @@ export async function sendPublicText(
   page: string,
 ): Promise<FastifyReply> {
   const body = inAskedForm(request, reply, page, keptMarkdown);
-  const tag = tagOf(body);
-  const coding = codingFor(request.headers['accept-encoding'], Buffer.byteLength(body));
+  const { payload, bytes, tag } = sendable(body);
+  const coding = codingFor(request.headers['accept-encoding'], bytes);
   reply.header('vary', varyWith(reply.getHeader('vary')));
   if (hasIt(request, reply, coding === null ? tag : codedTag(tag, coding))) return notModified(reply);
-  if (coding === null) return reply.send(body);
-  const bytes = await compressed(tag, body, coding);
-  return reply.header('content-encoding', coding).send(bytes);
+  if (coding === null) return reply.send(payload);
+  return reply.header('content-encoding', coding).send(await compressed(tag, body, coding));
 }
 
 function hasIt(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
@@ -44,8 +43,6 @@ function hasIt(request: FastifyRequest, reply: FastifyReply, tag: string): boole
 }
 
 const notModified = (reply: FastifyReply): FastifyReply => reply.code(304).removeHeader('content-type').send();
-
-const tagOf = (body: string): string => `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 
 /** Each form of a text has its own ETag (RFC 9110, 8.8.3.3). */
 const codedTag = (tag: string, coding: Coding): string => `${tag.slice(0, -1)}-${coding}"`;

@@ -74,6 +74,9 @@ export async function openAttackTarget(servers: Servers, more: Record<string, st
   };
 }
 
+/** What our manifests give a gateway: 512 MiB. */
+export const GATEWAY_MEMORY_MB = 536;
+
 export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
 /** Number of poll channels of this target that have a subscriber. */

@@ -6,7 +6,7 @@ import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import { type AttackTarget, comesTrue } from './attack-target.ts';
+import { type AttackTarget, comesTrue, GATEWAY_MEMORY_MB } from './attack-target.ts';
 import { whoIsConnected } from './open-connections.ts';
 import { probe } from './probe.ts';
 
@@ -15,8 +15,6 @@ import { probe } from './probe.ts';
 
 /** Memory of the gateway per reader, above what it used before they connected, after collections of garbage. */
 const MAX_BYTES_EACH = 256 * 1_024;
-/** With the garbage: what our manifests give a gateway, 512 MiB. */
-const MAX_RSS_MB = 536;
 /** The share of the readers that must be connected, on average: the gateway closes them again and again. */
 const MIN_CONNECTED = 0.9;
 /** How many connect at once, every half second. */
@@ -102,7 +100,7 @@ export async function deafStreams(
         ended >= readers &&
         allEnd &&
         during.failed === 0 &&
-        most <= MAX_RSS_MB &&
+        most <= GATEWAY_MEMORY_MB &&
         kbEach * 1_000 <= MAX_BYTES_EACH,
       lines: [
         `${readers} readers that never read, ${onAverage} connected on average, for ${seconds} s: RSS ${first} MB when all were there, ${last} MB at the end (${slope} MB a minute), at most ${most} MB; without garbage ${Math.round(alone)} MB before they came, ${Math.round(collected)} MB at the end, ${kbEach} kB each; ${ended} of their polls ended, ${running} did not`,

@@ -2,11 +2,12 @@ import { connect, type Socket } from 'node:net';
 import { rssBytes } from '../fixture/rss-bytes.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import type { AttackOutcome } from './attack-outcome.ts';
-import { type AttackTarget, comesTrue, openFiles } from './attack-target.ts';
+import { type AttackTarget, comesTrue, GATEWAY_MEMORY_MB, openFiles } from './attack-target.ts';
 import { type Latencies, probe } from './probe.ts';
 
 // Connections that do almost nothing: they send headers or bodies byte by byte, send nothing, or do not read answers.
-// Other clients must be served meanwhile, and the gateway must close all but the last kind within seconds.
+// Other clients must be served meanwhile, the gateway must close all but the last kind within seconds, and the memory
+// that our manifests give it must suffice.
 
 export type Slowness = 'headers' | 'body' | 'silence' | 'reading';
 
@@ -35,12 +36,14 @@ export async function slowClients(
   await comesTrue(() => openFiles(target.pid) - files > connections * 0.9, 20_000);
   const opened = openFiles(target.pid) - files;
   const began = performance.now();
+  let rssMost = rssBefore;
   const drip = setInterval(() => {
+    rssMost = Math.max(rssMost, rssBytes(target.pid));
     for (const socket of sockets) if (!socket.destroyed) feed(socket, kind);
     progress.show(`slow ${kind}: ${sockets.filter(({ destroyed }) => !destroyed).length} connections left`);
   }, DRIP_MS);
   const during = await probe(asked, 3_000, () => performance.now() - began > LASTS_MS);
-  const rssDuring = rssBytes(target.pid);
+  rssMost = Math.max(rssMost, rssBytes(target.pid));
   // Unread answers have longer timeouts (unread-answers.ts of the gateway), which this attack does not wait for.
   const gone = kind === 'reading' || (await comesTrue(() => sockets.every(({ destroyed }) => destroyed), ALL_GONE_MS));
   const goneMs = performance.now() - began;
@@ -52,7 +55,7 @@ export async function slowClients(
     kind,
     connections: sockets.length,
     opened,
-    rss_mb: [rssBefore, rssDuring].map((bytes) => Math.round(bytes / 1e6)),
+    rss_mb: [rssBefore, rssMost].map((bytes) => Math.round(bytes / 1e6)),
     gone_s: Math.round(goneMs / 100) / 10,
     before,
     during,
@@ -70,13 +73,14 @@ export async function slowClients(
       gone &&
       closed &&
       (kind === 'reading' || figures.gone_s <= GONE_WITHIN_S) &&
+      figures.rss_mb[1]! <= GATEWAY_MEMORY_MB &&
       during.p99Ms <= MAX_SLOWER * before.p99Ms &&
       during.failed === 0 &&
       after.failed === 0 &&
       opened > connections * 0.9,
     lines: [
       `slow ${kind}: ${opened} connections; a healthy client's p99 is ${before.p99Ms} ms before, ${during.p99Ms} ms during (${ratio(during)} times), ${after.p99Ms} ms after; ${during.failed} of its ${during.requests} requests failed`,
-      `${kind === 'reading' ? 'held until their readers left' : `all were closed by the gateway within ${figures.gone_s} s`}; RSS ${figures.rss_mb.join(' -> ')} MB`,
+      `${kind === 'reading' ? 'held until their readers left' : `all were closed by the gateway within ${figures.gone_s} s`}; RSS ${figures.rss_mb[0]} MB before, at most ${figures.rss_mb[1]} MB`,
     ],
   };
 }
@@ -98,7 +102,7 @@ function begin(port: number, kind: Slowness): Promise<Socket> {
       if (kind === 'reading') {
         socket.pause();
         // Requests large answers and reads none of them.
-        socket.write('GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20));
+        socket.write('GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(16));
       }
       resolve(socket);
     });

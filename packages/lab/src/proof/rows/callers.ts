@@ -137,7 +137,7 @@ export const CALLERS: readonly ProofRow[] = [
     id: 'T26',
     says: 'Slow clients are disconnected, and other clients do not notice them',
     target:
-      '4,000 clients each that send headers slowly, send bodies slowly or send nothing are disconnected within 20 s; 500 that read no answer have a longer time limit, whose end is not waited for. The p99 of other clients is at most 2 x that without them',
+      '4,000 clients each that send headers slowly, send bodies slowly or send nothing are disconnected within 20 s; 500 that read no answer have a longer time limit, whose end is not waited for. The p99 of other clients is at most 2 x that without them, and the gateway takes at most 512 MiB',
     command: '`npm run attack -- --only slow-headers,slow-bodies,silent,no-reading --continue docs/proofs/runs.jsonl`',
     covers: ['apps/gateway/src/http', 'apps/gateway/src/app.ts'],
     experiments: ['attack slow-headers', 'attack slow-bodies', 'attack silent', 'attack no-reading'],
