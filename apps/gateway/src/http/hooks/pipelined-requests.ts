@@ -6,7 +6,7 @@ import { ApiError } from '../api-error.ts';
 
 // Bounds how many requests of one connection are unanswered at a time. Node takes all requests that arrive in one read,
 // more than a thousand, and keeps each of them and its answer until the answers before it were read: a hundred such
-// connections would take more memory than a gateway has. Proxies and most clients send one request at a time.
+// connections would take more memory than a gateway has (0067). Proxies and most clients send one request at a time.
 
 export const MAX_UNANSWERED = 16;
 
