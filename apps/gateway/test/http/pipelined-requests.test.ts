@@ -43,7 +43,7 @@ t.test('as many as allowed are answered in their order, again and again', async 
   t.notMatch(text, /HTTP\/1\.1 400/);
 });
 
-t.test('one more is told why, and the connection is closed', async (t) => {
+t.test('one more is refused with the reason, and the connection is closed', async (t) => {
   const { open } = await server(t);
   const client = await open();
   client.write(REQUEST.repeat(MAX_UNANSWERED + 2));

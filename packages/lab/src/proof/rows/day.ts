@@ -21,9 +21,9 @@ export const DAY: readonly ProofRow[] = [
     },
     short: {
       tried:
-        '**two hours** with the present code on 2026-11-29, undisturbed (others used 1.9 % of the machine), the whole of them with all mends: 0 wrong, 1 of 355,190 requests refused, no webhook missing, no drift, no deadlock, no error, no alarm. One bound of 28 broke: **the resident memory of one of two workers grew by 5.3 %** after the rush hour (248 to 273 MB; bound 5 %, not changed). Its heap after collection grew by .3 % and its compiled code by 3.2 %, so it is nothing that the worker holds: the other worker had 276 MB after the rush hour and 277 at the end, and this one came to the same height later. Compiled code, which broke its bound on 2026-11-28 (5.3 %), grew by at most 3.9 %. In the hour of the same morning both workers stayed below 5 %',
+        '**two hours** with the present code on 2026-11-29, undisturbed (others used 1.9 % of the machine): 0 wrong, 1 of 355,190 requests refused, no webhook missing, no drift, no deadlock, no error, no alarm. One bound of 30 broke: **the resident memory of one of two workers grew by 5.3 %** after the rush hour (248 to 273 MB; bound 5 %, not changed). Its heap after collection grew by .3 % and its compiled code by 3.2 %. The picture of the day shows two steps, about 7 and 18 minutes after the rush hour, and then a flat line for the last 48 minutes, at the height that the other worker had reached in the rush hour (276 MB, 277 at the end). Compiled code, which broke its bound on 2026-11-28 (5.3 %), grew by at most 3.9 %. In the hour of the same morning both workers stayed below 5 %',
       takes:
-        'a worker that reaches its height during the rush hour whatever the order of its polls, or a longer day, in whose later hours both are there; the allocator of V8 decides when it returns pages',
+        'a bound that is judged after both workers have reached their height, which would be another bound than the one that was promised; or a longer rush hour. When pages go back to the system is decided by the allocator of V8',
     },
   },
 ];
