@@ -29,6 +29,5 @@ async function whenReady(product: Product, show: (line: string) => void): Promis
 }
 
 using sources = watchSources(root);
-const env = { NODE_COMPILE_CACHE: `${dataFolder}/compile-cache`, ...process.env };
-const options = { env, folder: dataFolder, json: false, startApp: restartingApps(sources), whenReady };
+const options = { env: process.env, folder: dataFolder, json: false, startApp: restartingApps(sources), whenReady };
 process.exit(await start(options));

@@ -20,6 +20,8 @@ import { Failure, folderFailure } from './failure.mjs';
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const toolsFolder = join(root, '.tools');
 export const dataFolder = join(root, '.data');
+/** Node's cache of compiled code. Node never removes anything from it: it is emptied when packages are installed. */
+export const compiledFolder = join(dataFolder, 'compile-cache');
 
 /**
  * Settings of npm for the network. pnpm reads npm's user settings, but not the global ones or npm's environment

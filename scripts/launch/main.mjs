@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Failure, report } from './failure.mjs';
-import { dataFolder, requireWritable, root } from './folders.mjs';
+import { compiledFolder, dataFolder, requireWritable, root } from './folders.mjs';
 import { lock } from './lock.mjs';
 import { installPackages, packagesAreInstalled } from './packages.mjs';
 import { createSteps, runStep } from './steps.mjs';
@@ -74,7 +74,12 @@ async function bring(steps, name, wanted, find) {
  * @param {string} node @param {string} script @param {string[]} args @returns {Promise<number>}
  */
 function handOver(node, script, args) {
-  const child = spawn(node, [script, ...args], { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
+  const child = spawn(node, [script, ...args], {
+    cwd: root,
+    // Compiled code is kept, which halves the start of each process that loads our sources.
+    env: { NODE_COMPILE_CACHE: compiledFolder, ...process.env },
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
     process.on(signal, () => child.kill(signal));
   const watch = watchParent(() => child.kill('SIGTERM'));

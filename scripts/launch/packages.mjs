@@ -4,10 +4,10 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './failure.mjs';
-import { dataFolder, requireSpace, root, toolEnvironment, toolsFolder } from './folders.mjs';
+import { compiledFolder, dataFolder, requireSpace, root, toolEnvironment, toolsFolder } from './folders.mjs';
 import { runTool } from './run-tool.mjs';
 import { nodeFirst } from './tools.mjs';
 
@@ -44,6 +44,7 @@ export async function installPackages(node, pnpm, progress) {
     throw new Failure(`The package ${missing} could not be fetched from the package registry: run it again.`, [
       `pnpm's words are in ${join(dataFolder, 'logs', 'packages.log')}`,
     ]);
+  rmSync(compiledFolder, { recursive: true, force: true });
   writeFileSync(stamp, fingerprint(node));
 }
 

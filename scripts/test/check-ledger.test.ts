@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
+import { bareEnvironment } from '@eloquentpoll/services/bare-environment';
 import { asOwner, testDatabase } from '@eloquentpoll/testkit/database';
 import t from 'tap';
 
@@ -8,7 +9,7 @@ const PROGRAM = join(root, 'scripts/operator/check-ledger.ts');
 
 function check(databaseUrl: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], {
-    env: { DATABASE_URL: databaseUrl },
+    env: { ...bareEnvironment(), DATABASE_URL: databaseUrl },
     encoding: 'utf8',
   });
   return { status, stdout, stderr };

@@ -3,12 +3,13 @@ import { reachableTexts } from './import-graph.ts';
 // A test file needs what it, or a module that it loads, requires from the environment. If this misses a need,
 // `requireEnv` or `openBrowser` fails: nothing is skipped silently.
 
-export type Need = 'postgres' | 'redis' | 'browser';
+export type Need = 'postgres' | 'redis' | 'browser' | 'bundles';
 
 const ASKS: Readonly<Record<Need, RegExp>> = {
   postgres: /requireEnv\('TEST_(?:DATABASE_URL|TEMPLATE_DATABASE)'\)/,
   redis: /requireEnv\('TEST_REDIS_URL'\)/,
   browser: /\bfindChromium\(/,
+  bundles: /\bappProgram\(/,
 };
 
 export function needsOf(files: readonly string[]): ReadonlySet<Need> {

@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { bareEnvironment } from '@eloquentpoll/services/bare-environment';
 import t, { type Test } from 'tap';
 import { LOCAL_EMAIL } from '../src/people.ts';
 import { startLocalProvider } from '../src/server.ts';
@@ -216,7 +217,9 @@ t.test('it runs for development on this machine and for nothing else', async (t)
   ];
   await Promise.all(
     wrong.map(async ([env, reason]) => {
-      const run = promisify(execFile)(process.execPath, [script], { env: { ...good, ...env } });
+      const run = promisify(execFile)(process.execPath, [script], {
+        env: { ...bareEnvironment(), ...good, ...env },
+      });
       const { code, stderr } = await run.then(
         () => ({ code: 0, stderr: '' }),
         (error: { code: number; stderr: string }) => error,

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { appProgram } from '@eloquentpoll/services/app-program';
+import { bareEnvironment } from '@eloquentpoll/services/bare-environment';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { vote } from './start.ts';
@@ -14,7 +15,7 @@ import { vote } from './start.ts';
 
 // The process says where it listens, ends in order, and refuses wrong settings in one line that names them.
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = appProgram('simulator');
 
 interface Line {
   msg: string;
@@ -25,7 +26,7 @@ interface Line {
 /** Starts the process; `line` answers its next log line. */
 function run(t: { teardown: (end: () => void) => void }, env: Record<string, string>) {
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...bareEnvironment(main), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.teardown(() => void child.kill('SIGKILL'));

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { openBus } from '@eloquentpoll/bus';
 import type { PollSpec } from '@eloquentpoll/contracts';
 import { newPollId } from '@eloquentpoll/polls';
+import { appProgram } from '@eloquentpoll/services/app-program';
+import { bareEnvironment } from '@eloquentpoll/services/bare-environment';
 import { acceptPoll, claimPoll, createAccount, creditAccount, openStorage } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
@@ -15,7 +16,7 @@ import t, { type Test } from 'tap';
 
 // The worker as a process of its own, as it is started in production.
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const MAIN = appProgram('worker');
 const POLL_ID = newPollId();
 const SPEC: PollSpec = {
   question: 'Which?',
@@ -31,7 +32,7 @@ const SPEC: PollSpec = {
 };
 
 function start(t: Test, env: Record<string, string>) {
-  const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH ?? '', ...env }, stdio: 'pipe' });
+  const child = spawn(process.execPath, [MAIN], { env: { ...bareEnvironment(MAIN), ...env }, stdio: 'pipe' });
   t.teardown(() => child.kill('SIGKILL'));
   let out = '';
   let err = '';

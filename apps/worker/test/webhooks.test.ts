@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { openMetrics } from '@eloquentpoll/ops';
+import { appProgram } from '@eloquentpoll/services/app-program';
+import { bareEnvironment } from '@eloquentpoll/services/bare-environment';
 import {
   createAccount,
   ensureAccountEndpoint,
@@ -218,7 +219,7 @@ t.test('a worker that leaves gives back what it did not send', async (t) => {
   });
 });
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const MAIN = appProgram('worker');
 
 t.test('a worker is killed while it sends: the next one does, once the lease is over', async (t) => {
   const { storage, accountId, note, sql, databaseUrl } = await world(t);
@@ -231,7 +232,7 @@ t.test('a worker is killed while it sends: the next one does, once the lease is 
   const { id } = await endpoint(storage, accountId, `${url}/`);
   const start = (): ChildProcess => {
     const env = {
-      PATH: process.env.PATH ?? '',
+      ...bareEnvironment(MAIN),
       DATABASE_URL: databaseUrl,
       REDIS_URL: redis.url,
       REDIS_PREFIX: redis.prefix,

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Failure } from '@eloquentpoll/launch/failure';
 import { processIdentity } from '@eloquentpoll/launch/process-identity';
 import { type Static, Type } from '@sinclair/typebox';
+import { bareEnvironment } from './bare-environment.ts';
 import { readJson } from './json.ts';
 import { LogFile } from './log-file.ts';
 import { removeTemporary } from './remove-temporary.ts';
@@ -194,7 +195,11 @@ export class ProcessGroup {
 
   #startGuard(): void {
     const script = fileURLToPath(new URL('guard.ts', import.meta.url));
-    const guard = spawn(process.execPath, [script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], env: {} });
+    const guard = spawn(process.execPath, [script], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: bareEnvironment(),
+    });
     guard.on('error', () => {});
     guard.stdin.on('error', () => {});
     guard.unref();

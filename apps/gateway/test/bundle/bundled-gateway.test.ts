@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
+import { appProgram } from '@eloquentpoll/services/app-program';
 import { startApp } from '@eloquentpoll/services/start-app';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { testDatabase } from '@eloquentpoll/testkit/database';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
-import { bundleApp } from '../../../../scripts/bundling/bundle-apps.ts';
 import { lazyImports, missingNames } from './lazy-chunks.ts';
 
 // slow: 6 s
@@ -15,12 +13,11 @@ import { lazyImports, missingNames } from './lazy-chunks.ts';
 // The gateway as it is shipped: one bundle, whose rarer parts are chunks that are loaded when they are first used. Other
 // tests run the sources, where a package has all of its names however it is loaded.
 
-const folder = await mkdtemp(join(tmpdir(), 'bundled-gateway-'));
-t.teardown(() => rm(folder, { recursive: true }));
-const { file } = await bundleApp('gateway', folder);
+const file = appProgram('gateway');
 
 t.test('every chunk that is loaded when it is first used loads, and has the names that the code takes', async (t) => {
   const imports = lazyImports(dirname(file));
+  t.match(file, /main\.js$/, 'it was bundled');
   const own = imports.filter(({ by }) => by === 'app.js');
   t.ok(own.length >= 20, `${own.length} places of our own load a chunk`);
   for (const one of imports) t.same(await missingNames(one), [], `${one.by} takes ${one.taken.join()} of ${one.chunk}`);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { root } from '@eloquentpoll/launch/folders';
+import { bareEnvironment } from '@eloquentpoll/services/bare-environment';
 
 // Runs the operator's command as a process of its own, which can be killed at any of its steps.
 
@@ -36,7 +37,7 @@ export async function runCellsCommand(
 ): Promise<CommandEnd> {
   const urls = cells.map(({ name, stores }) => `${name}=${stores.databaseUrl}`).join(' ');
   const child = spawn(process.execPath, [COMMAND, ...args, '--json'], {
-    env: { PATH: process.env.PATH ?? '', CELL_URLS: urls },
+    env: { ...bareEnvironment(), CELL_URLS: urls },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: withinMs,
     killSignal: 'SIGKILL',

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { appProgram } from '@eloquentpoll/services/app-program';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { type LogLine, type RunningApp, startApp } from '@eloquentpoll/services/start-app';
 import { COLLECTS_ON_SIGNAL, type CollectedMemory, memoryCollector } from '../fixture/collected-memory.ts';
@@ -34,7 +34,7 @@ export async function startWatched(
   const app = await startApp(group, {
     name,
     stage,
-    file: bundles ? join(bundles, role, 'main.js') : fileURLToPath(import.meta.resolve(`@eloquentpoll/${role}/main`)),
+    file: bundles ? join(bundles, role, 'main.js') : appProgram(role),
     env: { PATH: process.env.PATH ?? '', NODE_OPTIONS: COLLECTS_ON_SIGNAL, ...env },
     onLine: (line, _stream, entry) => {
       if (memory.isAnswer(entry)) return;
