@@ -241,7 +241,8 @@ const MAX_WORLDS = 400;
 
 /** What saw it first; null when nothing did. */
 async function seen({ tamper, seenBy }: Planted): Promise<string | null> {
-  const points = await exhaustCrashPoints({ course: 'all three are heard', sample: () => false, tamper });
+  const sample = () => false;
+  const points = await exhaustCrashPoints({ course: 'all three are heard', sample, tamper, untilRule: seenBy });
   const point = points.violations.find((violation) => violation.rule === seenBy);
   if (point) return point.where;
   for (let n = 0; n < MAX_WORLDS; n++) {

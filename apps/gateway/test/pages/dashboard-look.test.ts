@@ -8,7 +8,7 @@ import t from 'tap';
 import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
 import { openTestDeposits } from '../fixtures/deposits.ts';
 import { openSite } from '../fixtures/open-site.ts';
-import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
+import { draw, LOOKS, MAX_BYTES, problemsOf } from '../fixtures/page-problems.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 import { type Opinion, standInWorker } from '../fixtures/stand-in-worker.ts';
 
@@ -63,16 +63,13 @@ async function use(page: Page): Promise<void> {
   await page.getByText('Terms of a deposit').click();
 }
 
-for (const colorScheme of SCHEMES) {
-  t.test(`the dashboard, ${colorScheme}`, async (t) => {
-    const page = await site.open('/logo.svg', { colorScheme, bypassCSP: true });
+for (const { colorScheme, width } of LOOKS) {
+  t.test(`the dashboard, ${width} wide, ${colorScheme}`, async (t) => {
+    const page = await site.open('/logo.svg', { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
     await logIn(site, accountId, page);
-    const look = async (name: string, widths = WIDTHS) => {
-      for (const width of widths) {
-        await page.setViewportSize({ width, height: 900 });
-        t.same(await problemsOf(page), [], `${name}, ${width} wide`);
-        await draw(page, `${name}-${width}-${colorScheme}`);
-      }
+    const look = async (name: string) => {
+      t.same(await problemsOf(page), [], name);
+      await draw(page, `${name}-${width}-${colorScheme}`);
     };
     const answer = await page.goto('/dashboard?checkout=cancelled');
     t.ok((await answer!.body()).length < MAX_BYTES);

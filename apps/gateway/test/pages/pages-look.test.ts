@@ -8,7 +8,7 @@ import { resultPage, STRANGER } from '../../src/pages/result-page.ts';
 import { runningPage } from '../../src/pages/running-page.ts';
 import { madeUpResult, madeUpSpec } from '../fixtures/made-up-result.ts';
 import { openSite } from '../fixtures/open-site.ts';
-import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
+import { draw, LOOKS, MAX_BYTES, problemsOf } from '../fixtures/page-problems.ts';
 import { plantAgreement, plantAudits } from '../fixtures/planted-audits.ts';
 
 // slow: 14 s
@@ -100,11 +100,6 @@ const PATHS = {
 
 /** A fifteenth of it on the wire, which reference.test.ts bounds: it is mostly the names of the same fields. */
 const MAX_REFERENCE_BYTES = 640 * 1024;
-
-/** Width and colours do not change each other: both of each are tested, and all four where SCREENSHOTS is set. */
-const LOOKS = SCHEMES.flatMap((colorScheme) => WIDTHS.map((width) => ({ colorScheme, width }))).filter(
-  ({ colorScheme, width }) => process.env.SCREENSHOTS || (colorScheme === 'dark') === (width === WIDTHS[0]),
-);
 
 for (const { colorScheme, width } of LOOKS) {
   t.test(`every page, for every eye, ${width} wide, ${colorScheme}`, async (t) => {

@@ -92,10 +92,18 @@ export interface Exhaustion {
   /** Chooses the pairs to play by their number; without it, all are played. */
   readonly sample?: (pair: number) => boolean;
   readonly tamper?: Tampering;
+  /** Ends the search at the first violation of this rule. */
+  readonly untilRule?: string;
   readonly onPoint?: (done: CrashPoints) => void;
 }
 
-export async function exhaustCrashPoints({ course, sample, tamper, onPoint }: Exhaustion): Promise<CrashPoints> {
+export async function exhaustCrashPoints({
+  course,
+  sample,
+  tamper,
+  untilRule,
+  onPoint,
+}: Exhaustion): Promise<CrashPoints> {
   const result: CrashPoints = { singles: 0, pairs: 0, left: 0, violations: [] };
   const name = (points: readonly Point[], steps: readonly Step[]) =>
     points
@@ -107,6 +115,7 @@ export async function exhaustCrashPoints({ course, sample, tamper, onPoint }: Ex
     result.violations.push(...violations(where, WORLD_RULES, played));
     return played;
   }
+  const isOver = () => untilRule !== undefined && result.violations.some(({ rule }) => rule === untilRule);
 
   for (const step of stepsOf(await play([]))) {
     for (const fate of FATES.filter((each) => possible(step, each))) {
@@ -114,6 +123,7 @@ export async function exhaustCrashPoints({ course, sample, tamper, onPoint }: Ex
       const played = await play([first]);
       result.singles += 1;
       onPoint?.(result);
+      if (isOver()) return result;
       for (const later of stepsOf(played).slice(step.n + 1)) {
         for (const second of FATES.filter((each) => possible(later, each))) {
           if (sample && !sample(result.pairs + result.left)) {
@@ -123,6 +133,7 @@ export async function exhaustCrashPoints({ course, sample, tamper, onPoint }: Ex
           await play([first, [later.n, second]]);
           result.pairs += 1;
           onPoint?.(result);
+          if (isOver()) return result;
         }
       }
     }
