@@ -95,10 +95,9 @@ t.test('the outage of a provider is not felt by polls that do not ask it', async
     const calm = percentile([...nearTimes.get('up')!, ...nearTimes.get('back')!], 0.95)!;
     for (const state of ['hanging', 'refusing'] as const) {
       const slower = percentile(nearTimes.get(state)!, 0.95)! / calm;
-      t.ok(
-        slower <= MAX_SLOWER,
-        `p95 of near polls is ${slower.toFixed(2)} times as long while the far one is ${state}`,
-      );
+      const figure = `p95 of near polls is ${slower.toFixed(2)} times as long while the far one is ${state}`;
+      t.comment(figure);
+      t.ok(slower <= MAX_SLOWER, figure);
     }
   });
 });
