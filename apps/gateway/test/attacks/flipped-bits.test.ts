@@ -36,7 +36,8 @@ t.test('[§5-cookie-encrypted] cookies', async (t) => {
       if ((await open(forged)) !== null && Buffer.compare(bytesOf(forged), bytesOf(cookie)) !== 0) accepted += 1;
     }
   }
-  t.equal(accepted, 0, `of ${tried}`);
+  t.comment(`${accepted} of ${tried} accepted`);
+  t.equal(accepted, 0);
 });
 
 t.test('[§A6-stripe-webhook] webhooks, body and signature', async (t) => {
@@ -69,7 +70,8 @@ t.test('[§A6-stripe-webhook] webhooks, body and signature', async (t) => {
         accepted += 1;
     }
   }
-  t.equal(accepted, 0, `of ${tried}`);
+  t.comment(`${accepted} of ${tried} accepted`);
+  t.equal(accepted, 0);
 });
 
 t.test('[§A6-bad-bearer-401] keys', async (t) => {
@@ -83,10 +85,11 @@ t.test('[§A6-bad-bearer-401] keys', async (t) => {
       if (await principalOfKey(context, forged, '192.0.2.1')) accepted += 1;
     }
   }
-  for (let i = 0; i < times(100, 1_000_000); i++) {
+  for (let i = 0; i < times(2, 20_000); i++) {
     tried += 1;
     // With a checksum that fits, as who knows the form would guess.
-    if (i % 50 === 0 && (await principalOfKey(context, newApiKey(), '192.0.2.1'))) accepted += 1;
+    if (await principalOfKey(context, newApiKey(), '192.0.2.1')) accepted += 1;
   }
-  t.equal(accepted, 0, `of ${tried}`);
+  t.comment(`${accepted} of ${tried} accepted`);
+  t.equal(accepted, 0);
 });
