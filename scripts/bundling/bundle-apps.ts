@@ -5,6 +5,7 @@ import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { root } from '@eloquentpoll/launch/folders';
+import type { AppName } from '@eloquentpoll/services/app-program';
 import { build, type Plugin } from 'esbuild';
 import { nodeModulesByName } from './node-modules-by-name.ts';
 import { oneByteText, requireOneByteText } from './one-byte-text.ts';
@@ -13,11 +14,10 @@ import { oneByteText, requireOneByteText } from './one-byte-text.ts';
 // use, the files that the code reads, and Node's compile cache, which a Node of the same version can reuse. Source maps
 // make stack traces point to our source lines.
 
-export const APPS = ['gateway', 'worker', 'simulator'] as const;
-export type BundledApp = (typeof APPS)[number];
+export const APPS: readonly AppName[] = ['gateway', 'worker', 'simulator'];
 
 export interface Bundle {
-  app: BundledApp;
+  app: AppName;
   /** The file that Node is started with. */
   file: string;
   /** Size of the code that is loaded at startup. */
@@ -43,7 +43,7 @@ function compile(file: string): void {
 /** Optional native helpers; the packages work without them. */
 export const OPTIONAL = ['pg-native', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
 
-export async function bundleApp(app: BundledApp, into: string): Promise<Bundle> {
+export async function bundleApp(app: AppName, into: string): Promise<Bundle> {
   const folder = join(into, app);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import { reachableTexts } from './import-graph.ts';
 
 // A test file needs what it, or a module that it loads, requires from the environment. If this misses a need,
-// `requireEnv` or `openBrowser` fails: nothing is skipped silently.
+// `requireEnv` or `openBrowser` fails: nothing is skipped silently. Without bundles, apps are started from their sources.
 
 export type Need = 'postgres' | 'redis' | 'browser' | 'bundles';
 

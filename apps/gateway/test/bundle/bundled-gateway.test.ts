@@ -10,14 +10,14 @@ import { lazyImports, missingNames } from './lazy-chunks.ts';
 
 // slow: 6 s
 
-// The gateway as it is shipped: one bundle, whose rarer parts are chunks that are loaded when they are first used. Other
-// tests run the sources, where a package has all of its names however it is loaded.
+// The gateway as it is shipped: one bundle, whose rarer parts are chunks that are loaded when they are first used. Tests
+// that build a gateway in their own process run the sources, where a package has all of its names however it is loaded.
 
 const file = appProgram('gateway');
 
 t.test('every chunk that is loaded when it is first used loads, and has the names that the code takes', async (t) => {
-  const imports = lazyImports(dirname(file));
   t.match(file, /main\.js$/, 'it was bundled');
+  const imports = lazyImports(dirname(file));
   const own = imports.filter(({ by }) => by === 'app.js');
   t.ok(own.length >= 20, `${own.length} places of our own load a chunk`);
   for (const one of imports) t.same(await missingNames(one), [], `${one.by} takes ${one.taken.join()} of ${one.chunk}`);
