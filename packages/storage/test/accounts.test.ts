@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
 import t from 'tap';
 import {
   acceptPoll,
@@ -22,7 +21,6 @@ import {
   insertLogin,
   inTransaction,
   listKeys,
-  type Queries,
   readHistory,
   renewLeases,
   revokeAllKeys,
@@ -32,6 +30,7 @@ import {
   unfreezeAccount,
 } from '../src/index.ts';
 import { acceptance, finished, funded, open, together, USD } from './fixtures.ts';
+import { rowsReadBy } from './query-plan.ts';
 
 const newKey = (accountId: string, label = '') => ({ accountId, hash: randomBytes(32), prefix: 'ep_k_abcde', label });
 
@@ -80,17 +79,8 @@ t.test('a revoked key is looked up in the same steps as one that never was: no r
   await insertKey(storage, active);
   await revokeKey(storage, owner, (await insertKey(storage, revoked)).id);
   await query('vacuum analyze api_keys');
-  const readSoFar = async ({ db }: Queries): Promise<number> => {
-    const read = sql<{ n: number }>`select (seq_tup_read + idx_tup_fetch)::int as n
-      from pg_stat_xact_user_tables where relname = 'api_keys'`;
-    return (await read.execute(db)).rows[0]!.n;
-  };
   const rowsReadFor = (hash: Buffer) =>
-    inTransaction(storage, async (tx) => {
-      const before = await readSoFar(tx);
-      await findKeyByHash(tx, hash);
-      return (await readSoFar(tx)) - before;
-    });
+    inTransaction(storage, (tx) => rowsReadBy(tx, 'api_keys', () => findKeyByHash(tx, hash)));
   t.equal(await rowsReadFor(active.hash), 1);
   t.equal(await rowsReadFor(revoked.hash), 0);
   t.equal(await rowsReadFor(randomBytes(32)), 0);

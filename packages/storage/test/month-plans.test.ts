@@ -1,7 +1,8 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import t from 'tap';
 import { inTransaction, type Queries, readReputation, recentVotes } from '../src/index.ts';
 import { funded, open, spec } from './fixtures.ts';
+import { rowsReadBy } from './query-plan.ts';
 
 // Statements about a bounded number of polls read those, however many there are in two years of months. How much is read
 // is counted by Postgres in the transaction that reads it.
@@ -39,17 +40,8 @@ t.test('what is read of many months is what a bounded number of polls has', asyn
   );
   await query('analyze');
 
-  /** How many rows of the months of a table were read. */
-  const readOf = (table: string, work: (tx: Queries) => Promise<unknown>): Promise<number> =>
-    inTransaction(storage, async (tx) => {
-      // Rows that parallel workers read are not counted in the transaction.
-      await sql`set local max_parallel_workers_per_gather = 0`.execute(tx.db);
-      await work(tx);
-      const counted: RawBuilder<{ rows: number }> = sql`
-        select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 as rows
-          from pg_stat_xact_user_tables where relname ~ ${`^(${table})(_first|_[0-9]+)*$`}`;
-      return (await counted.execute(tx.db)).rows[0]!.rows;
-    });
+  const readOf = (tables: string, work: (tx: Queries) => Promise<unknown>): Promise<number> =>
+    inTransaction(storage, (tx) => rowsReadBy(tx, tables, () => work(tx)));
 
   const wanted = { simulated: true, days: 30, limit: 20, ofOneTenant: 20 };
   const learned = await readOf('polls', async (tx) => t.equal((await recentVotes(tx, wanted)).length, 20));

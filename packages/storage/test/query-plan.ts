@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Storage } from '../src/index.ts';
+import type { Queries, Storage } from '../src/index.ts';
 
 // How much a query reads is asked of its plan, and not of a clock.
 
@@ -27,3 +27,19 @@ const withAllBelow = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []
 
 export const rowsRead = (node: PlanNode): number =>
   node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0));
+
+/** How many rows `work` reads of the tables whose names match, counted by Postgres for this connection. */
+export async function rowsReadBy({ db }: Queries, tables: string, work: () => Promise<unknown>): Promise<number> {
+  // Rows that parallel workers read are not counted in the transaction.
+  await sql`set local max_parallel_workers_per_gather = 0`.execute(db);
+  const soFar = async () => {
+    const { rows } = await sql<{ rows: number }>`
+      select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::float8 as rows
+        from pg_stat_xact_user_tables where relname ~ ${`^(${tables})(_first|_[0-9]+)*$`}`.execute(db);
+    return rows[0]!.rows;
+  };
+  // What earlier transactions of the connection read is counted too, until they have reported it.
+  const before = await soFar();
+  await work();
+  return (await soFar()) - before;
+}

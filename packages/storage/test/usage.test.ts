@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { WEBHOOK_DATA } from '@eloquentpoll/contracts';
+import { sql } from 'kysely';
 import t from 'tap';
 import {
   acceptPoll,
@@ -33,6 +34,7 @@ import {
   unique,
   vote,
 } from './fixtures.ts';
+import { rowsReadBy } from './query-plan.ts';
 import { wholeCheck } from './whole-check.ts';
 
 // slow: 5 s
@@ -276,17 +278,12 @@ t.test('deleting a poll reads few others that have its metadata, however many th
   );
   const ids = [await ended(accountId), await ended(accountId)];
   await query('analyze polls, poll_labels');
-  const reads = async () => {
-    const [row] = await query<{ rows: number }>(
-      `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 as rows from pg_stat_xact_user_tables where relname ~ '^polls_(first|[0-9])'`,
-    );
-    return row!.rows;
-  };
-  await query('begin');
-  const before = await reads();
-  t.same(await query('select empty_polls(array[$1]) as id', [ids[0]]), [{ id: ids[0] }]);
-  const rows = (await reads()) - before;
-  await query('commit');
+  const rows = await inTransaction(storage, (tx) =>
+    rowsReadBy(tx, 'polls', async () => {
+      const emptied = await sql`select empty_polls(array[${ids[0]!}]) as id`.execute(tx.db);
+      t.same(emptied.rows, [{ id: ids[0] }]);
+    }),
+  );
   t.ok(rows > 1 && rows < 50, `${rows} rows of polls`);
   const labels = () =>
     query("select polls from usage_labels where value = 'one of many' and account_id = $1", [accountId]);
