@@ -45,13 +45,16 @@ begin
   v_pruned := v_pruned + v_rows;
 
   -- Of those whose audit was made, all are deleted with it. The newest 2,000 others of a roster version are needed for
-  -- tenants' shares (draw_audit). After three days no poll runs any more and no job waits.
+  -- tenants' shares (draw_audit), and looked for once per version, whatever the statistics say: once per draw takes as
+  -- long as the square of their number. After three days no poll runs any more and no job waits.
   delete from audit_draws where ctid = any(array(
+    with old as materialized (
+      select v.version, before.drawn_at
+        from roster_versions v
+       cross join lateral (select drawn_at from audit_draws where roster_version = v.version
+                            order by drawn_at desc offset 2000 limit 1) before)
     select d.ctid
-      from roster_versions v
-     cross join lateral (select drawn_at from audit_draws where roster_version = v.version
-                          order by drawn_at desc offset 2000 limit 1) oldest
-      join audit_draws d on d.roster_version = v.version and d.drawn_at <= oldest.drawn_at
+      from old join audit_draws d on d.roster_version = old.version and d.drawn_at <= old.drawn_at
      where d.drawn_at < now() - interval '3 days'
        and not exists (select from audits a where a.poll_id = d.poll_id)
        and not exists (select from audit_jobs j where j.poll_id = d.poll_id)

@@ -15,6 +15,7 @@ import {
   emptyClosedAccounts,
   finishAudit,
   finishPoll,
+  inTransaction,
   learnAudits,
   noteRosterVersion,
   pruneExpired,
@@ -25,6 +26,7 @@ import {
   restartTrackRecord,
 } from '../src/index.ts';
 import { type Fixture, finished, funded, newPoll, open, USD, vote } from './fixtures.ts';
+import { rowsReadBy } from './query-plan.ts';
 
 const ROSTER: RosterVersion = {
   version: 'v1',
@@ -327,7 +329,9 @@ t.test('shares are counted in the newest draws, and older ones without an audit 
   t.same(await query('select draw_audit($1) as version', [JSON.stringify(p)]), [{ version: 'v1' }]);
   await query("update audit_draws set poll_id = null, question = null where poll_id like 'loud2%'");
   await query("insert into audit_jobs (poll_id, roster_version, heard, max_u) values ('loud1', 'v1', '{}', 1)");
-  await pruneExpired(storage, 10_000);
+  // Tables grow faster than they are analyzed: by the statistics these are empty.
+  const read = await inTransaction(storage, (tx) => rowsReadBy(tx, 'audit_draws', () => pruneExpired(tx, 10_000)));
+  t.ok(read < 10 * 5_000, `${read} reads of 5,000 draws`);
   const left = await query<{ tenant: string; n: number }>(
     'select tenant, count(*)::integer as n from audit_draws group by tenant order by tenant',
   );
