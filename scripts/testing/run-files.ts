@@ -27,7 +27,7 @@ export interface SuiteOutcome extends Totals {
 const KILL_AFTER_MS = 5_000;
 const GRACE_MS = 3_000;
 /** Extra time for a slow file, per declared second. The limit is there to stop a hanging test, not a slow machine. */
-const SLOW_FACTOR = 6;
+const SLOW_FACTOR = 12;
 
 export async function runFiles(files: readonly string[], runs: FileRuns): Promise<SuiteOutcome> {
   const outcome: SuiteOutcome = { passed: 0, failed: 0, durations: {}, failures: [] };

@@ -14,12 +14,12 @@ export interface Selection {
   leftOut: number;
   /** Whether files or folders were named; otherwise all files run. */
   named: boolean;
-  /** Time limit for a file that does not declare itself slow. */
+  /** Time limit for a file that does not declare itself slow: it ends what hangs, on a machine ten times slower too. */
   limitS: number;
 }
 
 const EVERYTHING = ['apps/*/test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts'];
-const LIMIT_S = 120;
+const LIMIT_S = 300;
 const USAGE = 'Use: npm test -- [--quick] [--timeout=SECONDS] [FILE or FOLDER ...]';
 
 export function selectFiles(args: readonly string[]): Selection {

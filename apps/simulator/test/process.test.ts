@@ -40,7 +40,7 @@ t.test('it prints where it listens, on loopback, and drains on SIGTERM', async (
   const { msg, url } = await line();
   t.equal(msg, 'ready');
   t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
-  const late = { steps: [{ kind: 'late', delay_ms: 300 }] };
+  const late = { steps: [{ kind: 'late', delay_ms: 2_000 }] };
   const json = { 'content-type': 'application/json' };
   const post = (path: string, body: object) =>
     fetch(`${url}${path}`, { method: 'POST', headers: json, body: JSON.stringify(body) });

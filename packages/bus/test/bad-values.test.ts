@@ -13,7 +13,12 @@ const vote = voteOf(0);
 async function open(t: Test) {
   const { url, prefix } = testRedis(t);
   const refused: string[] = [];
-  const bus = await openBus({ redisUrl: url, prefix, onRefused: (kind) => void refused.push(kind) });
+  const bus = await openBus({
+    redisUrl: url,
+    prefix,
+    commandTimeoutMs: 5_000,
+    onRefused: (kind) => void refused.push(kind),
+  });
   t.teardown(() => bus[Symbol.asyncDispose]());
   const set = (field: string, value: string) => bus.redis.hset(`${prefix}:{${POLL}}:run`, field, value);
   return { bus, prefix, refused, set };

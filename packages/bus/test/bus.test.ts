@@ -98,7 +98,7 @@ t.test('watchers see what is published after watch resolved; leaving frees the s
 
 t.test('who waits for the end alone hears nothing else, from whichever worker ends the poll', async (t) => {
   const { bus: gateway, url, prefix } = await bus(t);
-  const worker = await openBus({ redisUrl: url, prefix });
+  const worker = await openBus({ redisUrl: url, prefix, commandTimeoutMs: 5_000 });
   t.teardown(() => worker[Symbol.asyncDispose]());
   const [all, ends]: [number[], number[]] = [[], []];
   const watches = await Promise.all([
@@ -129,7 +129,7 @@ t.test('who waits for the end alone hears nothing else, from whichever worker en
 
 t.test('of two jobs of one poll on one worker, the first to end leaves the other who waits for it', async (t) => {
   const { bus: gateway, url, prefix } = await bus(t);
-  const worker = await openBus({ redisUrl: url, prefix });
+  const worker = await openBus({ redisUrl: url, prefix, commandTimeoutMs: 5_000 });
   t.teardown(() => worker[Symbol.asyncDispose]());
   const ends: unknown[] = [];
   await gateway.watchEnd('ps_a', (news) => ends.push(news?.seq));
@@ -149,7 +149,7 @@ t.test('of two jobs of one poll on one worker, the first to end leaves the other
   await gateway.enqueuePoll('ps_a');
   await eventually('the poll runs', () => jobs.length === 1);
   // As a sweep does, which does not know who waits.
-  const sweeping = await openBus({ redisUrl: url, prefix });
+  const sweeping = await openBus({ redisUrl: url, prefix, commandTimeoutMs: 5_000 });
   t.teardown(() => sweeping[Symbol.asyncDispose]());
   await sweeping.enqueuePoll('ps_a', { round: 1 });
   await eventually('it runs twice', () => jobs.length === 2);
@@ -211,7 +211,7 @@ t.test('a connection lost while resubscribing is opened once more', async (t) =>
   t.teardown(() => between.close());
   const through = new URL(url);
   through.port = String((between.address() as AddressInfo).port);
-  const b = await openBus({ redisUrl: through.href, prefix });
+  const b = await openBus({ redisUrl: through.href, prefix, commandTimeoutMs: 5_000 });
   t.teardown(() => b[Symbol.asyncDispose]());
   const news: (number | null)[] = [];
   await b.watchPoll('ps_a', (s) => void news.push(s?.seq ?? null));
@@ -225,7 +225,7 @@ t.test('a connection lost while resubscribing is opened once more', async (t) =>
   }
   await eventually('the end is announced', () => news.includes(null));
   t.equal(subscriptions, 5);
-  const direct = await openBus({ redisUrl: url, prefix });
+  const direct = await openBus({ redisUrl: url, prefix, commandTimeoutMs: 5_000 });
   t.teardown(() => direct[Symbol.asyncDispose]());
   await direct.runs.open('ps_a', 1, 'acc', snapshot(7));
   await eventually('the number is announced', () => news.includes(7));

@@ -26,6 +26,9 @@ async function onServer<T>({ url }: ClusterServer, work: (redis: Redis) => Promi
 t.test('records, channels and queues on a cluster, and after a master has died', async (t) => {
   await using group = await openThrowAwayGroup('a cluster');
   const cluster = await startRedisCluster({ group, password: 'secret', durable: false, stage: 1 });
+  // On a crowded machine a master that was stopped for a moment stays master.
+  for (const server of cluster.servers)
+    await onServer(server, (redis) => redis.call('CONFIG', 'SET', 'cluster-node-timeout', 6_000));
   const errors: string[] = [];
   await using bus = await openBus({
     redisUrl: cluster.url,
@@ -132,7 +135,8 @@ t.test('records, channels and queues on a cluster, and after a master has died',
   t.same(heardOfMoved.slice(0, 3), [1, 2, 3]);
   watch.close();
 
-  t.same(await bus.ping(), { masters: 3, away: 0 });
+  await eventually('all masters answer', async () => (await bus.ping()).away === 0);
+  t.equal((await bus.ping()).masters, 3);
   const [master] = cluster.servers;
   master!.process.signal('SIGKILL');
   const meanwhile = IDS.map((id) => `${id}_meanwhile`);
@@ -146,7 +150,7 @@ t.test('records, channels and queues on a cluster, and after a master has died',
       const all = IDS.map((id) => bus.runs.open(`${id}_again`, 1, 'acc', snapshot(1)));
       return (await Promise.allSettled(all)).every(({ status }) => status === 'fulfilled');
     },
-    30_000,
+    60_000,
   );
   await everything(2);
   await consumer.drain(1_000);

@@ -40,7 +40,7 @@ async function forgetfulProxy(t: Test, redisUrl: string) {
 t.test('a subscription whose connection is half open is made anew within seconds', async (t) => {
   const { url: redisUrl, prefix } = testRedis(t);
   const proxy = await forgetfulProxy(t, redisUrl);
-  const bus = await openBus({ redisUrl: proxy.url, prefix });
+  const bus = await openBus({ redisUrl: proxy.url, prefix, commandTimeoutMs: 5_000 });
   t.teardown(() => bus[Symbol.asyncDispose]());
   const news: unknown[] = [];
   await bus.watchPoll('ps_a', (snapshot) => news.push(snapshot));

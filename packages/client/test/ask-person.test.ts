@@ -15,7 +15,7 @@ t.test('a prompt gets the line, or null at the end of the input', async (t) => {
   t.equal(await none, null);
 });
 
-t.test('a signal to the process ends a prompt without an answer', { timeout: 5_000 }, async (t) => {
+t.test('a signal to the process ends a prompt without an answer', { timeout: 60_000 }, async (t) => {
   const enough = new AbortController();
   const answer = askPerson('Question: ', enough, streams());
   enough.abort();

@@ -123,7 +123,7 @@ t.test('settings that cannot be right are an answer in words, without their secr
   t.match(batch, { id: null, error: { message: 'The line is not one message.' } });
 });
 
-t.test('a host that reads no notes still gets its answers', { timeout: 10_000 }, async (t) => {
+t.test('a host that reads no notes still gets its answers', { timeout: 60_000 }, async (t) => {
   const child = spawn(process.execPath, [PROXY], { env: { PATH: process.env.PATH } });
   child.stderr.destroy();
   const ended = once(child, 'close');

@@ -127,7 +127,7 @@ t.test('leaving the loop closes the connection', async (t) => {
 
 t.test('a silent stream is closed and resumed', async (t) => {
   withoutWaiting(t);
-  withoutWaiting(t, (ms) => ms === 45_000, 50);
+  withoutWaiting(t, (ms) => ms === 45_000, 1_000);
   const { url, asked } = await serve(t, (_asked, response, nth) => {
     open(response).write(nth === 1 ? sse('started', started(0)) : complete(1));
   });

@@ -64,7 +64,7 @@ t.test('what cannot be written as a request is no failure of the network', async
   t.match(endless, { code: 'bad_request', message: /: max_cost_usd is Infinity$/ });
   t.equal(sent.length, 0);
   for (let i = 0; i < 20; i++) await errorOf(polls.ask(QUESTION, { idempotencyKey: '…' }));
-  await polls.ask(QUESTION, { timeoutMs: 1_000 });
+  await polls.ask(QUESTION, { timeoutMs: 30_000 });
   t.equal(sent.length, 1, 'they are not counted as calls on their way');
 });
 

@@ -23,7 +23,11 @@ function someVotes(): string[] {
 }
 
 t.test('recorded votes as a batch with right answers: its report says what the replay says', async (t) => {
-  const storage = openStorage({ databaseUrl: await testDatabase(t), statementTimeoutMs: 30_000 });
+  const storage = openStorage({
+    databaseUrl: await testDatabase(t),
+    connectTimeoutMs: 30_000,
+    statementTimeoutMs: 30_000,
+  });
   t.teardown(() => storage[Symbol.asyncDispose]());
   const polls = recordedPolls(
     votesOf(SEVEN, someVotes()),

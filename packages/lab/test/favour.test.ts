@@ -87,7 +87,7 @@ t.test('[§I3-position-gain] models that take a place or obey an order favour no
   const made = ATTACKS.flatMap((_, attack) =>
     seatIds(attack).map((id, i) => ({ id, provider: 'sim', family: FAMILIES[i]! })),
   );
-  const { panels } = await makePanels(t.testdir(), { sim: `${url}/v1` }, made);
+  const { panels } = await makePanels(t.testdir(), { sim: { url: `${url}/v1` } }, made);
   await using asker = openAsker({ panels });
 
   for (const [index, attack] of ATTACKS.entries()) {

@@ -149,7 +149,7 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
   t.equal(sum('eloquentpoll_votes_total'), votes.length);
   t.equal(sum('eloquentpoll_billed_usd_total').toFixed(6), Number(costs.total_estimated_cost).toFixed(6));
   t.match(text, /^eloquentpoll_polls_claimed_total 1$/m);
-  t.match(text, /^eloquentpoll_ready 1$/m);
+  await eventually('it is ready', async () => /^eloquentpoll_ready 1$/m.test(await shown()));
   t.match(text, /^eloquentpoll_ledger_violations 0$/m);
   t.match(text, /^eloquentpoll_breaker_open\{model="sim\/acorn-mini"\} 0$/m);
 

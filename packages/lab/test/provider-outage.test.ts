@@ -9,7 +9,7 @@ import { startModule } from '../src/fixture/modules.ts';
 import { fixtureSpec, type Question, submit } from '../src/fixture/polls.ts';
 import { type SimulatorProcess, startSimulator } from '../src/fixture/simulators.ts';
 import { percentile } from '../src/terminal/table.ts';
-import { type MadeModel, makePanels } from './fixtures/roster-file.ts';
+import { IMPATIENT, type MadeModel, makePanels } from './fixtures/roster-file.ts';
 
 // slow: 40 s
 
@@ -47,7 +47,7 @@ t.test('the outage of a provider is not felt by polls that do not ask it', async
     const models = FAMILIES.flatMap((family): MadeModel[] =>
       (['near', 'far'] as const).map((provider) => ({ id: `sim/${family}-${provider}`, provider, family })),
     );
-    const providers = { near: near.modelsUrl, far: far.modelsUrl };
+    const providers = { near: { url: near.modelsUrl }, far: { url: far.modelsUrl, timeouts: IMPATIENT } };
     const { file, panels } = await makePanels(group.folder, providers, models);
     await startModule(group, 'worker', '@eloquentpoll/worker/main', {
       DATABASE_URL: stores.databaseUrl,

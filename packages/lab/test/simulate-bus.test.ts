@@ -12,7 +12,7 @@ import { type ModelBus, modelBus } from '../src/simulate/world/model-bus.ts';
 
 async function open(t: Test): Promise<Bus> {
   const { url, prefix } = testRedis(t);
-  const bus = await openBus({ redisUrl: url, prefix });
+  const bus = await openBus({ redisUrl: url, prefix, commandTimeoutMs: 30_000 });
   t.teardown(() => bus[Symbol.asyncDispose]());
   return bus;
 }

@@ -5,7 +5,7 @@ import t from 'tap';
 import { openAsker } from '../src/ask.ts';
 import { REPAIR } from '../src/prompt-words.ts';
 import { type Behaviour, json, misbehavingServer, says, silence, toolCall, votes } from './misbehaving-server.ts';
-import { modelEntry, testPanels } from './test-panels.ts';
+import { modelEntry, SHORT_TIMEOUTS, TIMEOUTS, testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
 
 // slow: 3 s
@@ -19,6 +19,7 @@ interface Expectation {
   /** How the model is asked. */
   answer?: 'json_schema' | 'tool' | 'line';
   deadlineMs?: number;
+  timeouts?: typeof TIMEOUTS;
   /** Place of the option voted for. */
   place?: number;
 }
@@ -96,10 +97,10 @@ const scripts: [string, Behaviour[], Expectation][] = [
   ['a reset before the reply, then a vote', [reset, votes()], { error: null, calls: 2 }],
   ['resets', [reset], { error: 'provider_error', calls: 2 }],
   ['closes without a reply', [closes], { error: 'provider_error', calls: 2 }],
-  ['no first byte', [silence], { error: 'timeout', calls: 1 }],
+  ['no first byte', [silence], { error: 'timeout', calls: 1, timeouts: SHORT_TIMEOUTS }],
   ['half a body, then the end', [halfBody], { error: 'provider_error', calls: 1 }],
-  ['half a body, then silence', [hangsInBody], { error: 'timeout', calls: 1 }],
-  ['a slow drip under the idle limit', [drips], { error: 'timeout', calls: 1, deadlineMs: 400 }],
+  ['half a body, then silence', [hangsInBody], { error: 'timeout', calls: 1, timeouts: SHORT_TIMEOUTS }],
+  ['a slow drip under the idle limit', [drips], { error: 'timeout', calls: 1, deadlineMs: 1_000 }],
   ['an HTML body', [html], { error: 'provider_error', calls: 1 }],
   ['truncated JSON around the answer', [truncated], { error: 'provider_error', calls: 1 }],
   ['a reply over the size limit', [huge], { error: 'provider_error', calls: 1 }],
@@ -125,9 +126,8 @@ const scripts: [string, Behaviour[], Expectation][] = [
 for (const [name, behaviours, expected] of scripts) {
   t.test(`${name} -> ${expected.error ?? 'vote'}`, async (t) => {
     const server = await misbehavingServer(t);
-    const panels = testPanels(t, { one: server.url }, [
-      modelEntry(MODEL, { answer: expected.answer ?? 'json_schema' }),
-    ]);
+    const models = [modelEntry(MODEL, { answer: expected.answer ?? 'json_schema' })];
+    const panels = testPanels(t, { one: server.url }, models, { timeouts: expected.timeouts ?? TIMEOUTS });
     // A clock that stands still: whatever ends soon does so at once.
     await using asker = openAsker({ panels, random: () => 0.01, now: () => 0 });
     server.behave(MODEL, ...behaviours);
@@ -167,7 +167,8 @@ t.test('a connection that never comes about ends after the connect limit, with o
     hanging.close();
   });
   const url = `https://127.0.0.1:${(hanging.address() as AddressInfo).port}/v1`;
-  await using asker = openAsker({ panels: testPanels(t, { one: url }), random: () => 0.01 });
+  const panels = testPanels(t, { one: url }, [], { timeouts: SHORT_TIMEOUTS });
+  await using asker = openAsker({ panels, random: () => 0.01 });
   const answer = await asker.ask(voteRequest());
   t.match(answer, { error: 'timeout', calls: 2, option: null });
   t.ok(answer.latency_ms < 5_000, 'well before the vote deadline');
@@ -222,7 +223,7 @@ t.test('an answer after the deadline is no vote', async (t) => {
   server.behave(MODEL, (call, res) => {
     late = () => votes()(call, res);
   });
-  const answer = await asker.ask(voteRequest({ deadlineMs: 60 }));
+  const answer = await asker.ask(voteRequest({ deadlineMs: 1_000 }));
   t.match(answer, { error: 'timeout', option: null, billed_u: 0, calls: 1 });
   late();
   await server.calls[0]!.closed;

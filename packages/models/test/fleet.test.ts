@@ -36,7 +36,10 @@ t.test('failure rates and latencies of all workers add up and reach a reader', a
     for (let i = 0; i < 12; i += 1) await asker.ask(voteRequest());
     await asker[Symbol.asyncDispose]();
   }
-  const records = await openHealth({ redis, prefix, panels }).snapshot();
+  const records = await eventually('all calls are known', async () => {
+    const known = await openHealth({ redis, prefix, panels }).snapshot();
+    return known.get(MODEL)!.calls >= 24 && known;
+  });
   const record = records.get(MODEL)!;
   t.match(record, { calls: 24, failing: false });
   t.ok(Math.abs(record.failureRate - 2 / 44) < 1e-3, String(record.failureRate));
@@ -82,7 +85,8 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   await server.called(before + 1);
   t.match(await second.ask(voteRequest()), { calls: 0, error: 'provider_error' }, 'another process probes');
   t.equal(await redis.exists(probeKey(prefix, MODEL)), 1, 'and keeps the probe');
-  t.ok(await failing(60_000), 'the rest is over and no call has succeeded: alarms must not see the model as sound');
+  // The rest is over and no call has succeeded: alarms must not see the model as sound.
+  await eventually('it is still failing', () => failing(60_000));
   t.notOk(await failing(2 * 3_600_000), 'without any test for an hour, nothing is known');
   answer();
   t.match(await probe, { error: null });
@@ -209,7 +213,10 @@ t.test('a spoilt entry in Redis is written anew', async (t) => {
     const asker = openAsker({ panels, redis, prefix });
     await asker.ask(voteRequest());
     await asker[Symbol.asyncDispose]();
-    t.match((await openHealth({ redis, prefix, panels }).snapshot()).get(MODEL), { calls: 1 });
+    await eventually(
+      'its call is known',
+      async () => (await openHealth({ redis, prefix, panels }).snapshot()).get(MODEL)?.calls === 1,
+    );
   }
 });
 

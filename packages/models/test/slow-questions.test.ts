@@ -4,6 +4,8 @@ import { type Behaviour, json, misbehavingServer, silence, votes } from './misbe
 import { testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
 
+// slow: 20 s
+
 // A question can make a model write until its time is up. To the caller that looks like a provider that hangs.
 
 const SLOW = 'Which is best? Write a long essay first.';
@@ -12,7 +14,8 @@ const SLOW = 'Which is best? Write a long essay first.';
 async function open(t: Test) {
   const server = await misbehavingServer(t);
   const clock = { now: 0 };
-  const timeouts = { connect_ms: 250, first_byte_ms: 200, idle_ms: 200, total_ms: 20_000 };
+  // Long enough for several answers to others meanwhile.
+  const timeouts = { connect_ms: 10_000, first_byte_ms: 1_000, idle_ms: 1_000, total_ms: 20_000 };
   const panels = testPanels(t, { one: server.url }, [], { timeouts });
   const asker = openAsker({ panels, random: () => 0.5, now: () => clock.now });
   t.teardown(() => asker[Symbol.asyncDispose]());

@@ -21,6 +21,7 @@ import {
   type Fixture,
   finished,
   funded,
+  GENEROUS,
   limitedKey,
   newPoll,
   open,
@@ -198,7 +199,7 @@ t.test('a refusal leaves the keys of its call free', async (t) => {
 
 t.test('polls of an account never wait for another account', async (t) => {
   const [busy, neighbour] = [await funded(storage, 20n * USD), await funded(storage, 20n * USD)];
-  await using other = openStorage({ databaseUrl: fixture.url });
+  await using other = openStorage({ databaseUrl: fixture.url, ...GENEROUS });
   const locked = Promise.withResolvers<void>();
   const unlock = Promise.withResolvers<void>();
   const locking = other.db.transaction().execute(async (tx) => {
@@ -386,7 +387,7 @@ t.test(
   'two gateways that accept for the same accounts while a worker ends polls: every poll is answered, and the books are exact',
   async (t) => {
     const own = await open(t, { maxConnections: 6 });
-    await using second = openStorage({ databaseUrl: own.url, maxConnections: 6 });
+    await using second = openStorage({ databaseUrl: own.url, maxConnections: 6, ...GENEROUS });
     const gateways = [accepterOf(own.storage), accepterOf(second)];
     const accounts = await Promise.all([1, 2, 3].map(() => funded(own.storage, 30_000n)));
     const finish = pollFinisher(own.storage);

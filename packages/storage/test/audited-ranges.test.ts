@@ -78,7 +78,7 @@ async function twoSealedDays(fixture: Fixture, apart = 1): Promise<void> {
     `update transfers set created_at = created_at - case when id <= 7 then ${apart} else 0 end * interval '1 day' - interval '1 day'`,
   );
   await query('alter table transfers enable trigger transfers_append_only');
-  const { seals } = await closeBooks(storage, { maxPage: 4 });
+  const { seals } = await closeBooks(storage, { maxPage: 4, forMs: 60_000 });
   if (seals.length !== 2) throw new Error(`sealed ${seals.length} days instead of 2`);
 }
 

@@ -59,7 +59,7 @@ async function closedBooks(fixture: Fixture): Promise<Names> {
   await fixture.query("update transfers set created_at = created_at - interval '1 day' where id > 7");
   await fixture.query('update usage_days set day = day - 1');
   await fixture.query('alter table transfers enable trigger transfers_append_only');
-  const { seals } = await closeBooks(fixture.storage, { maxPage: 4 });
+  const { seals } = await closeBooks(fixture.storage, { maxPage: 4, forMs: 60_000 });
   if (seals.length !== 2) throw new Error(`sealed ${seals.length} days instead of 2`);
   return names;
 }

@@ -28,14 +28,15 @@ export interface Fixture {
   query: <R = Record<string, unknown>>(text: string, values?: unknown[]) => Promise<R[]>;
 }
 
+/** A crowded machine must not look like a fault. */
+export const GENEROUS = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
+
 /** A database of its own with an open storage; closed when the test ends. */
 export async function open(t: Test, options: Partial<StorageOptions> = {}): Promise<Fixture> {
   // The spend of an hour is a sum that begins anew.
   await withinOne('hour');
   const url = await testDatabase(t);
-  // Generous limits: a crowded machine must not look like a fault.
-  const timeouts = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
-  const storage = openStorage({ databaseUrl: url, ...timeouts, ...options });
+  const storage = openStorage({ databaseUrl: url, ...GENEROUS, ...options });
   const admin = new pg.Client({ connectionString: ownerUrl(url) });
   await admin.connect();
   t.teardown(async () => {

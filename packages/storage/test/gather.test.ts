@@ -15,7 +15,7 @@ import {
   type Storage,
   StorageUnavailable,
 } from '../src/index.ts';
-import { acceptance, deadlocks, finished, funded, newPoll, open, spec, USD, vote } from './fixtures.ts';
+import { acceptance, deadlocks, finished, funded, GENEROUS, newPoll, open, spec, USD, vote } from './fixtures.ts';
 
 // slow: 3 s
 
@@ -128,7 +128,7 @@ t.test('an end of several polls and that of a free poll count their labels one a
     await running({ a: '1' }),
     await running({ a: '1', z: '1' }, true),
   ];
-  const transaction = openStorage({ databaseUrl: url, maxConnections: 1 });
+  const transaction = openStorage({ databaseUrl: url, maxConnections: 1, ...GENEROUS });
   await transaction.call('begin', []);
   await finishPoll(transaction, last);
   const ofFree = finishPoll(storage, free);

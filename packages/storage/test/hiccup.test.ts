@@ -100,7 +100,7 @@ t.test('an outage is noticed: after the moment each caller is refused as fast as
   const { url } = await open(t);
   const link = await openLink(t, url);
   link.state.isOpen = false;
-  await using storage = openStorage({ databaseUrl: link.url, connectTimeoutMs: LONG_MS, askAgainForMs: 300 });
+  await using storage = openStorage({ databaseUrl: link.url, connectTimeoutMs: LONG_MS, askAgainForMs: 2_000 });
   const unavailable = { name: 'StorageUnavailable' };
   await t.rejects(findAccount(storage, UNKNOWN_ACCOUNT), unavailable);
   t.ok(link.state.refused > 1, 'the first one asked again');

@@ -4,7 +4,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { acceptPoll, finishPoll, type MigrationProgress, migrate, OtherSchema, openStorage } from '../src/index.ts';
 import { migrations } from '../src/migrations/index.ts';
-import { acceptance, finished, funded, newPoll, USD } from './fixtures.ts';
+import { acceptance, finished, funded, GENEROUS, newPoll, USD } from './fixtures.ts';
 
 // slow: 7 s
 
@@ -113,7 +113,7 @@ t.test('polls are accepted, claimed and ended between the steps that load their 
   // Steps before it are of the release before, whose texts are not known here.
   for (let applied = first + 1; applied <= names.length; applied++) {
     await migrate(url, { without: names.slice(applied) });
-    await using storage = openStorage({ databaseUrl: url });
+    await using storage = openStorage({ databaseUrl: url, ...GENEROUS });
     const poll = newPoll(await funded(storage, USD));
     t.match(await acceptPoll(storage, acceptance(null, { poll })), { kind: 'accepted' }, `after ${names[applied - 1]}`);
     const { rows } = await client.query("select * from claim_poll($1, 'worker', 8000, 1, 3)", [poll.id]);

@@ -84,11 +84,10 @@ t.test('partitions are made two months ahead, like the newest, and only by the f
   t.same(await ends(), month(-3), 'by the migration');
   t.same(await makeMonths(storage), []);
   // In the last two days of a month, the first partition ends later than in a month.
-  await query("delete from months where ends_at > now() + interval '1 month' and name <> 'first'");
-  for (const table of TABLES)
-    for (const ahead of [1, 2])
-      if (month(-ahead - 1).getTime() > Date.now() + 31 * 86_400_000)
-        await query(`drop table if exists ${table}_${nameOf(month(-ahead))}`);
+  const gone = await query<{ name: string }>(
+    "delete from months where ends_at > now() + interval '1 month' and name <> 'first' returning name",
+  );
+  for (const table of TABLES) for (const { name } of gone) await query(`drop table ${table}_${name}`);
   const made = await makeMonths(storage);
   t.ok(made.length >= 1 && made.at(-1) === nameOf(month(-2)), made.join());
   t.same(await ends(), month(-3));

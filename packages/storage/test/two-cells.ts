@@ -30,7 +30,18 @@ import {
   savePanel,
   storeFeedback,
 } from '../src/index.ts';
-import { acceptance, type Fixture, finished, newPoll, open, response, USD, unique, vote } from './fixtures.ts';
+import {
+  acceptance,
+  type Fixture,
+  finished,
+  GENEROUS,
+  newPoll,
+  open,
+  response,
+  USD,
+  unique,
+  vote,
+} from './fixtures.ts';
 import { wholeCheck } from './whole-check.ts';
 
 // Two cells, each with a database of its own, and an account that moves between them.
@@ -44,7 +55,7 @@ export interface TestCell extends Fixture {
 
 export async function openCell(t: Test, name: string): Promise<TestCell> {
   const fixture = await open(t);
-  const storage = openStorage({ databaseUrl: ownerUrl(fixture.url), maxConnections: 2 });
+  const storage = openStorage({ databaseUrl: ownerUrl(fixture.url), maxConnections: 2, ...GENEROUS });
   t.teardown(() => storage[Symbol.asyncDispose]());
   return { ...fixture, cell: { name, storage } };
 }

@@ -5,6 +5,7 @@ import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { migrate, openStorage, readFleetFigures } from '../src/index.ts';
+import { GENEROUS } from './fixtures.ts';
 
 // slow: 15 s
 
@@ -16,7 +17,7 @@ t.test('an archive that fails is seen until it works again', async (t) => {
   await queryOnce(url, 'create database ep');
   const databaseUrl = databaseOn(url, 'ep');
   await migrate(databaseUrl);
-  await using storage = openStorage({ databaseUrl });
+  await using storage = openStorage({ databaseUrl, ...GENEROUS });
   /** After another segment, because the archiver may have taken the last one before it had read its new command. */
   const fails = async () => {
     await queryOnce(url, "select pg_logical_emit_message(true, 'test', 'text')");

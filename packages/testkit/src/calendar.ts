@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 const HOUR_MS = 3_600_000;
 const PERIODS_MS = { hour: HOUR_MS, day: 24 * HOUR_MS };
 type Period = keyof typeof PERIODS_MS;
-/** Longer than such a test takes on a busy machine; a test file may take four times as long. */
-const MIN_LEFT_MS = 30_000;
+/** Longer than such a test takes on a busy machine. */
+const MIN_LEFT_MS = 60_000;
 
 /** Waits for the next UTC hour or day if the present one ends too soon for a test. */
 export async function withinOne(period: Period): Promise<void> {

@@ -18,6 +18,7 @@ import { closeEverywhere } from '../../src/accounts/close-everywhere.ts';
 import { createLogin, LOGIN_COOKIE } from '../../src/accounts/login/login-cookie.ts';
 import { build } from '../fixtures/build.ts';
 import { placesOf } from '../fixtures/places-of.ts';
+import { patientReplicaOf } from '../fixtures/replica.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
@@ -205,9 +206,10 @@ t.test('a request that was let in before its account was deleted is a 401, and l
     .models()
     .slice(0, 3)
     .map(({ id }) => id);
+  const patient = await patientReplicaOf(t, context);
   const saving = Promise.withResolvers<Awaited<ReturnType<typeof app.inject>>>();
   const beforeCommit = async () => {
-    app
+    patient.app
       .inject({ method: 'PUT', url: '/api/panels/late', headers: bearer, payload: { models } })
       .then(saving.resolve, saving.reject);
     await eventually('it waits for the account', async () => {

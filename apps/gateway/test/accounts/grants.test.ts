@@ -10,6 +10,7 @@ import { browser } from '../fixtures/browser.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { realProvider } from '../fixtures/real-provider.ts';
+import { patientReplicaOf } from '../fixtures/replica.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
@@ -135,10 +136,11 @@ t.test('a code is worth nothing once the login that allowed it has ended, in any
 
 t.test('what is revoked in this moment makes no key: a code, a login or a key', async (t) => {
   const gateway = await build(t);
-  const { app, context, keyWith, sessionFor } = gateway;
+  const { context, keyWith, sessionFor } = gateway;
   const { accountId, bearer } = await keyWith(0);
   const session = await sessionFor(accountId);
   const granted = await allowed(gateway, session);
+  const { app } = await patientReplicaOf(t, context);
   const post = async (url: string, payload: object, headers: object = {}) =>
     (await app.inject({ method: 'POST', url, payload, headers: { ...headers } })).json();
   const waiting = async () => {

@@ -21,9 +21,9 @@ import { PEPPER } from '../fixtures/build.ts';
 async function open(t: Test) {
   const { url, prefix } = testRedis(t);
   const databaseUrl = await testDatabase(t);
-  const storage = openStorage({ databaseUrl, maxConnections: 2 });
+  const storage = openStorage({ databaseUrl, maxConnections: 2, connectTimeoutMs: 30_000 });
   t.teardown(() => storage[Symbol.asyncDispose]());
-  const bus = await openBus({ redisUrl: url, prefix });
+  const bus = await openBus({ redisUrl: url, prefix, commandTimeoutMs: 5_000 });
   t.teardown(() => bus[Symbol.asyncDispose]());
   const used: string[] = [];
   const onUse = (keyId: string) => void used.push(keyId);

@@ -112,7 +112,11 @@ t.test('a stolen log or database contains no secret that opens anything', async 
 
   async function everyRow(): Promise<string> {
     // A dump has the tables that gateways may not read, too.
-    await using owner = openStorage({ databaseUrl: ownerUrl(context.config.database.url), maxConnections: 4 });
+    await using owner = openStorage({
+      databaseUrl: ownerUrl(context.config.database.url),
+      maxConnections: 4,
+      connectTimeoutMs: 30_000,
+    });
     const { db } = owner;
     const tables = await db.introspection.getTables();
     const rows = await Promise.all(

@@ -16,7 +16,7 @@ const POLL = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
 async function waitingGateway(t: Test, more: Record<string, string>) {
   const env = await goodEnvironment(t);
   const run = start(t, { ...env, OPS_PORT: '0', ...more });
-  const storage = openStorage({ databaseUrl: env.DATABASE_URL! });
+  const storage = openStorage({ databaseUrl: env.DATABASE_URL!, connectTimeoutMs: 30_000 });
   t.teardown(() => storage[Symbol.asyncDispose]());
   const accountId = await createAccount(storage);
   await creditAccount(storage, { accountId, amountU: 10_000_000n, source: 'operator', idem: randomUUID() });
@@ -42,7 +42,7 @@ async function neverEnding(t: Test, origin: string, authorization: string): Prom
 
 t.test('SIGTERM: readiness turns 503 at once, requests are served for the drain delay', async (t) => {
   const { run, origin, ops } = await waitingGateway(t, { DRAIN_DELAY_MS: '60000' });
-  t.equal((await fetch(`${ops}/readyz`)).status, 200);
+  await eventually('it is ready', async () => (await fetch(`${ops}/readyz`)).ok);
   run.child.kill('SIGTERM');
   await run.line(/"msg":"draining"/);
   t.equal((await fetch(`${ops}/readyz`)).status, 503, 'not ready from the first moment on');

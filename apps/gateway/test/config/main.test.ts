@@ -1,3 +1,4 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { goodEnvironment, start } from '../fixtures/run-gateway.ts';
 
@@ -6,8 +7,9 @@ import { goodEnvironment, start } from '../fixtures/run-gateway.ts';
 t.test('the process says when it is ready, answers, and leaves on SIGTERM', async (t) => {
   const run = start(t, await goodEnvironment(t));
   const ready = JSON.parse(await run.line(/"msg":"ready"/));
-  const health = await fetch(`http://127.0.0.1:${ready.port}/api/health`);
-  t.match(await health.json(), { status: 'ok', db: 'ok' });
+  const health = async () => (await fetch(`http://127.0.0.1:${ready.port}/api/health`)).json();
+  await eventually('it is well', async () => ((await health()) as { db: string }).db === 'ok');
+  t.match(await health(), { status: 'ok' });
   run.child.kill('SIGTERM');
   t.same(await run.ended, { code: 0, signal: null });
   t.equal(run.err.join(''), '', 'nothing on stderr');

@@ -232,7 +232,7 @@ function callsPerSecond(limit: number) {
   let window = { endsAt: 0, calls: 0 };
   return (response: ServerResponse) => {
     const now = performance.now();
-    if (now >= window.endsAt) window = { endsAt: now + 800, calls: 0 };
+    if (now >= window.endsAt) window = { endsAt: now + 300, calls: 0 };
     window.calls++;
     response.writeHead(window.calls <= limit ? 200 : 429, {
       'content-type': 'application/json',

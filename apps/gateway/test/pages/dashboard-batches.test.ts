@@ -96,7 +96,7 @@ t.test('the limit that a batch is offered where the balance is too low is one th
 });
 
 t.test('what was typed stays where a batch is refused by its rate, or its caller is signed out', async (t) => {
-  const few = await openSite(t, { rateLimits: readPolicies('batch_check=2/60,batch=1/60') });
+  const few = await openSite(t, { rateLimits: readPolicies('batch_check=2/3600,batch=1/3600') });
   const { accountId: owner } = await few.keyWith(20);
   const page = await openDashboard(few, owner, {}, '/dashboard/batches');
   const rows = page.getByLabel('Rows, as CSV');
@@ -105,7 +105,7 @@ t.test('what was typed stays where a batch is refused by its rate, or its caller
   for (const [typed, said] of [
     [BAD, '1 error in the rows'],
     [ROWS, 'is reserved at the start'],
-    [BAD, 'At most 2 calls in 60 seconds'],
+    [BAD, 'At most 2 calls in 3600 seconds'],
   ] as const) {
     await rows.fill(typed);
     await check.getByText(said).waitFor();
@@ -118,7 +118,7 @@ t.test('what was typed stays where a batch is refused by its rate, or its caller
   await page.goto('/dashboard/batches');
   await rows.fill(ROWS);
   await start.click();
-  await check.getByText('At most 1 calls in 60 seconds').waitFor();
+  await check.getByText('At most 1 calls in 3600 seconds').waitFor();
   t.equal(await rows.inputValue(), ROWS);
   const multipart = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
   const sent = (headers: Record<string, string>) =>
@@ -132,7 +132,7 @@ t.test('what was typed stays where a batch is refused by its rate, or its caller
   t.equal(refused.statusCode, 429);
   t.match(refused.headers['content-type'], 'text/html');
   t.ok(Number(refused.headers['retry-after']) > 0);
-  t.match(refused.body, /role="alert">At most 1 calls in 60 seconds/);
+  t.match(refused.body, /role="alert">At most 1 calls in 3600 seconds/);
   t.match(refused.body, '&lt;i&gt;one&lt;/i&gt;,Which is larger', 'without scripts, too');
 
   await page.context().clearCookies();

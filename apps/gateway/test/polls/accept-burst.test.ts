@@ -3,11 +3,13 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { acceptSlots } from '../../src/polls/run/accept-slots.ts';
 import { build } from '../fixtures/build.ts';
+import { patientReplicaOf } from '../fixtures/replica.ts';
 
 const POLL = { question: 'Which of the two is larger, please?', options: ['Sun', 'Moon'] };
 
 t.test('a burst of one account that waits for its own balance leaves connections to others', async (t) => {
-  const { app, context, keyWith } = await build(t);
+  const { context: first, keyWith } = await build(t);
+  const { app, context } = await patientReplicaOf(t, first);
   const [busy, neighbour] = [await keyWith(10), await keyWith(10)];
   const locked = Promise.withResolvers<void>();
   const unlock = Promise.withResolvers<void>();

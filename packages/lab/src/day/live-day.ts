@@ -126,7 +126,9 @@ async function everyone({ people }: DayPlan, arriving: Parameters<typeof signUpB
 }
 
 async function openStores(service: DayService, made: AsyncDisposableStack) {
-  const bus = made.use(await openBus({ redisUrl: service.redisUrl, prefix: service.redisPrefix }));
+  const bus = made.use(
+    await openBus({ redisUrl: service.redisUrl, prefix: service.redisPrefix, commandTimeoutMs: 30_000 }),
+  );
   const pool = new pg.Pool({ connectionString: service.databaseUrl, max: 2 });
   pool.on('error', () => {});
   made.defer(() => pool.end());

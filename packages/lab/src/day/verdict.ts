@@ -19,8 +19,8 @@ const BUSIEST = HOURS.reduce((most, one) => (one.load > most.load ? one : most))
 const [MAX_GROWTH, MAX_GROWTH_WHILE_WARMING] = [0.05, 0.25];
 /** As a share of all votes; in a day of seconds, so few votes prove nothing. */
 const [MAX_UNHEARD, FEW_UNHEARD] = [0.005, 3];
-/** The threshold of the alarm ServerErrors: 99.9 % of all answers in a month. */
-const MAX_REFUSED = 0.001;
+/** The threshold of the alarm ServerErrors: 99.9 % of all answers in a month; in a day of seconds, so few prove nothing. */
+const [MAX_REFUSED, FEW_REFUSED] = [0.001, 3];
 const MAX_OFF_LOAD = 0.1;
 /** Share of the machine. With more, polls and batches queue up behind programs that are no part of the day. */
 const MAX_OF_OTHERS = 0.1;
@@ -71,7 +71,7 @@ function answers({ diary, end }: LivedDay): BoundOfDay[] {
     {
       says: `at most ${percent(MAX_REFUSED)} of all requests are refused for a moment, none for longer`,
       found: `${withCommas(diary.refusedCount)} of ${withCommas(requestsOf({ diary }))}${diary.refusedCount > 0 ? `: ${diary.refused.slice(0, 3).join('; ')}` : ''}`,
-      holds: diary.refusedCount <= MAX_REFUSED * requestsOf({ diary }),
+      holds: diary.refusedCount <= Math.max(MAX_REFUSED * requestsOf({ diary }), FEW_REFUSED),
     },
     {
       says: 'the ledger has no drift, and nothing is left running or held',

@@ -14,7 +14,7 @@ const BUSY_HANDS = 16;
 const SLOTS = { neighbour: 10, shares: 20 };
 const ENDED = 640;
 const MODEL_MS = { neighbour: 2_000, shares: 500 };
-/** How soon a client that ignores Retry-After tries again after a 429. */
+/** How soon a client that ignores Retry-After tries again after a refusal. */
 const RUDE_MS = 100;
 const TIMEOUT_MS = 120_000;
 
@@ -35,9 +35,9 @@ async function send(origin: string, key: string | undefined, sent: Sent, signal:
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${origin}/api/polls`, { method: 'POST', headers, body: BODY, signal });
   await answer.body?.cancel();
-  if (answer.status !== 202 && answer.status !== 429) throw new Error(`a session was answered ${answer.status}`);
+  if (![202, 429, 503].includes(answer.status)) throw new Error(`a session was answered ${answer.status}`);
   sent[answer.status === 202 ? 'accepted' : 'refused'] += 1;
-  if (answer.status === 429) await sleep(RUDE_MS, undefined, { signal });
+  if (answer.status !== 202) await sleep(RUDE_MS, undefined, { signal });
   return answer.status === 202;
 }
 
