@@ -27,7 +27,8 @@ begin
   return query
   select r.line, r.custom_id, known.line
     from jsonb_to_recordset(p_rows) as r (line integer, custom_id text)
-    join batch_rows known on known.batch_id = p_id and known.custom_id = r.custom_id
+   -- One lookup for each row: as a join it may read the whole batch.
+   cross join lateral (select line from batch_rows where batch_id = p_id and custom_id = r.custom_id limit 1) known
    where known.line <> r.line
    order by r.line;
 end $$;

@@ -41,9 +41,11 @@ begin
     return v_done;
   end if;
   v_ids := array(
-    select e.id from accounts a join webhook_events e on e.account_id = a.id
+    -- Per account (see closed-accounts.ts).
+    select e.id from accounts a cross join lateral (
+      select id from webhook_events where account_id = a.id limit p_limit - v_done for update skip locked) e
      where a.deleted_at is not null and a.emptied_at is null and (a.keep_until is null or a.keep_until < now())
-     limit p_limit - v_done for update of e skip locked);
+     limit p_limit - v_done);
   delete from webhook_deliveries where event_id = any(v_ids);
   delete from webhook_events where id = any(v_ids);
   return v_done + cardinality(v_ids);

@@ -138,7 +138,7 @@ async function claimReserved(storage: Storage, pollId: string, worker: string, l
 async function waitingPoll({ db }: Queries, pollId: string): Promise<{ claims: number; lane: ServiceTier } | null> {
   const { rows } = await sql<{ claims: number; lane: ServiceTier }>`
     select claims, lane from polls
-     where id = ${pollId} and status = 'running' and (lease_owner is null or lease_until < now())`.execute(db);
+     where id = ${pollId} and finished_at is null and (lease_owner is null or lease_until < now())`.execute(db);
   return rows[0] ?? null;
 }
 
@@ -163,7 +163,7 @@ export async function spendWaitMs(
   const { rows } = await sql<{ ms: number | null }>`
     select spend_wait(least(provider_max_u, ${hourU}::bigint / ${LARGE_PARTS}, ${dayU}::bigint / ${LARGE_PARTS}),
                       ${hourU}::bigint, ${dayU}::bigint) * 1000 as ms from polls
-     where id = ${pollId} and status = 'running' and lane = 'flex' and provider_max_u > 0
+     where id = ${pollId} and finished_at is null and lane = 'flex' and provider_max_u > 0
        and (lease_owner is null or lease_until < now())`.execute(db);
   return rows[0]?.ms ?? null;
 }
@@ -205,7 +205,7 @@ export async function claimOverdue(
     update polls
        set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, claims = claims + 1,
            lease_until = ${leaseEnd(LEASE_MS)}, spend_again_u = coalesce(spend_again_u, 0)
-     where id = ${pollId} and status = 'running' and ${isOverdue(graceMs)}
+     where id = ${pollId} and finished_at is null and ${isOverdue(graceMs)}
     returning ${claimColumns}`.execute(db);
   return rows[0] ? toClaim(rows[0]) : null;
 }

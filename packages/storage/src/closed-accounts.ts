@@ -4,6 +4,8 @@ import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
 // Deletes the rest of closed accounts in short transactions: an account with millions of rows delays no other.
+// Rows are looked for account by account, each time up to a limit: of a join with accounts the planner expects far too
+// many rows, because it takes each closed account for one that is still to be emptied, and reads a table from its start.
 
 /** Condition on `accounts a`: closed, and not yet completely deleted. */
 const closed = sql`a.deleted_at is not null and a.emptied_at is null and (a.keep_until is null or a.keep_until < now())`;
@@ -16,9 +18,9 @@ const LABELS = ['usage_names', 'usage_labels', 'usage_label_months'] as const;
 export function emptyPollsOfClosed(storage: Storage, limit: number): Promise<string[]> {
   return inTransaction(storage, async ({ db }) => {
     const { rows } = await sql<{ id: string }>`
-      select p.id from accounts a join polls p on p.account_id = a.id
-       where ${closed} and p.status <> 'running'
-       limit ${limit} for update of p skip locked`.execute(db);
+      select p.id from accounts a cross join lateral (
+        select id from polls where account_id = a.id and status <> 'running' limit ${limit} for update skip locked) p
+       where ${closed} limit ${limit}`.execute(db);
     const ids = rows.map(({ id }) => id);
     if (ids.length > 0) await sql`select empty_polls(${ids}::text[])`.execute(db);
     return ids;
@@ -69,9 +71,10 @@ function deleteBatches(storage: Storage, limit: number): Promise<number> {
   return inTransaction(storage, async ({ db }) => {
     const { rows } = await sql`
       select delete_batch(id, account_id) from (
-        select b.id, b.account_id from accounts a join batches b on b.account_id = a.id
-         where ${closed} and b.status in ('completed', 'canceled', 'expired')
-         limit ${limit}) ended`.execute(db);
+        select b.id, a.id as account_id from accounts a cross join lateral (
+          select id from batches
+           where account_id = a.id and status in ('completed', 'canceled', 'expired') limit ${limit}) b
+         where ${closed} limit ${limit}) ended`.execute(db);
     return rows.length;
   });
 }
@@ -80,7 +83,8 @@ async function deleteLabels({ db }: Queries, name: (typeof LABELS)[number], limi
   const table = sql.table(name);
   const { numAffectedRows } = await sql`
     delete from ${table} where ctid = any(array(
-      select u.ctid from accounts a join ${table} u on u.account_id = a.id
+      select u.ctid from accounts a cross join lateral (
+        select ctid from ${table} where account_id = a.id limit ${limit}) u
        where ${closed} and not exists (select from polls p where p.account_id = a.id)
        limit ${limit}))`.execute(db);
   return Number(numAffectedRows);
@@ -90,9 +94,9 @@ async function deleteLabels({ db }: Queries, name: (typeof LABELS)[number], limi
 async function deleteDraws({ db }: Queries, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from audit_draws where ctid = any(array(
-      select d.ctid from accounts a join audit_draws d on d.tenant = a.id::text where ${closed} limit ${limit}))`.execute(
-    db,
-  );
+      select d.ctid from accounts a cross join lateral (
+        select ctid from audit_draws where tenant = a.id::text limit ${limit}) d
+       where ${closed} limit ${limit}))`.execute(db);
   return Number(numAffectedRows);
 }
 

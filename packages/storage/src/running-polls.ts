@@ -67,7 +67,7 @@ export async function freeLease({ db }: Queries, pollId: string): Promise<{ epoc
     .updateTable('polls')
     .set({ lease_owner: null, lease_until: sql<Date>`now()` })
     .where('id', '=', pollId)
-    .where('status', '=', 'running')
+    .where('finished_at', 'is', null)
     .returning(['lease_epoch as epoch', 'lane'])
     .executeTakeFirst();
   return row ?? null;

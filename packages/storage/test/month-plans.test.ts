@@ -53,6 +53,12 @@ t.test('what is read of many months is what a bounded number of polls has', asyn
   });
   t.ok(judged >= 150 && judged <= 300, `${judged} votes of 50 polls`);
 
+  const [chunk] = await query<{ end: string }>(
+    'select max(id) as end from (select id from polls order by id limit 500) p',
+  );
+  const checked = await readOf('polls', (tx) => sql`select from check_polls('', ${chunk!.end})`.execute(tx.db));
+  t.ok(checked >= 500 && checked <= 6 * 500, `${checked} polls for a check of 500`);
+
   const ids = (await query<{ id: string }>('select id from polls order by md5(id) limit 250')).map(({ id }) => id);
   await query(`update polls set batch_id = 'pb', batch_line = 1 where id = any($1)`, [ids.slice(0, 100)]);
   const emptied = await readOf('poll_labels|usage_names|batch_rows', async (tx) => {

@@ -146,6 +146,20 @@ t.test('the day to be sealed is found without reading its receipts', async (t) =
   t.ok(read <= 1, `${read} of 5,000 read`);
 });
 
+t.test('a step reads no more receipts than it files, also by the statistics of another day', async (t) => {
+  const fixture = await open(t);
+  await plant(fixture, '2026-01-06', newLeaves(500));
+  await fixture.query('analyze receipt_leaves');
+  await plant(fixture, '2026-01-05', newLeaves(5_000));
+  const read = await inTransaction(fixture.storage, (tx) =>
+    rowsReadBy(tx, 'receipt_leaves', async () => {
+      const { rows } = await sql`select seal_receipts(2048) as step`.execute(tx.db);
+      t.same(rows, [{ step: 'page' }]);
+    }),
+  );
+  t.ok(read <= 3 * 2_048 + 10, `${read} reads for 2,048 of 5,000`);
+});
+
 t.test('66,000 receipts have a third level of pages', async (t) => {
   const fixture = await open(t);
   const leaves = newLeaves(256 * 256 + 3);

@@ -1,6 +1,15 @@
 import { sql } from 'kysely';
 import t from 'tap';
-import { pollAccepter, pollClaimer, pollFinisher } from '../src/index.ts';
+import {
+  claimOverdue,
+  claimPoll,
+  freeLease,
+  pollAccepter,
+  pollClaimer,
+  pollFinisher,
+  releaseLease,
+  renewLeases,
+} from '../src/index.ts';
 import { acceptance, finished, funded, newPoll, open } from './fixtures.ts';
 
 const OTHERS = 400;
@@ -41,4 +50,16 @@ t.test('a poll costs the same however many polls of others run, also by the stat
   await run();
   const read = (await entriesRead()) - before;
   t.ok(read > 0 && read < OTHERS, `${read} entries for six polls`);
+
+  const polls = Array.from({ length: 6 }, () => newPoll(accountId, { tenant: accountId }));
+  for (const poll of polls) await accept(acceptance(accountId, { poll, holdU: 10_000n }));
+  const [suspect, ...leases] = await Promise.all(polls.map(async ({ id }) => (await claim(id, 'a worker'))!));
+  const beforeRenewal = await entriesRead();
+  t.equal((await renewLeases(storage, 'a worker', leases)).length, leases.length);
+  t.equal(await claimPoll(storage, suspect!.id, 'another'), null);
+  t.ok(await releaseLease(storage, leases[0]!));
+  t.ok(await freeLease(storage, leases[1]!.id));
+  t.equal(await claimOverdue(storage, leases[2]!.id, 'another'), null);
+  const renewed = (await entriesRead()) - beforeRenewal;
+  t.ok(renewed > 0 && renewed < OTHERS, `${renewed} entries for the leases of five polls`);
 });
