@@ -5,7 +5,8 @@
 create or replace function claim_webhook_deliveries(p jsonb)
 returns table (id text, attempt integer, tries smallint, event_id text, type text, data jsonb, happened_at timestamptz,
   created_at timestamptz, account_id uuid, endpoint_id text, url text, secret text, previous_secret text, is_quick boolean, is_last boolean)
-language plpgsql security definer set search_path = public, pg_temp as $$
+-- Without sequential scans: a month that is not analyzed yet seems to consist of leased deliveries only.
+language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   v_left integer := p ->> 'limit';

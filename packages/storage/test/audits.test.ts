@@ -342,6 +342,19 @@ t.test('shares are counted in the newest draws, and older ones without an audit 
   );
 });
 
+t.test('the next audit is found without a sum of provider spend for each that waits', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  await endedPoll(fixture);
+  await query(`insert into audit_jobs select (jsonb_populate_record(j, jsonb_build_object('poll_id', j.poll_id || n))).*
+    from audit_jobs j, generate_series(1, 500) n`);
+  const ceiling = { hourU: 100n * USD, dayU: 100n * USD };
+  const read = await inTransaction(storage, (tx) =>
+    rowsReadBy(tx, 'provider_spend', () => claimAudit(tx, { ...TERMS, ceiling })),
+  );
+  t.ok(read < 200, `${read} rows of provider spend`);
+});
+
 t.test('audits count as provider spend, and wait at its ceiling', async (t) => {
   const fixture = await open(t);
   const { storage } = fixture;

@@ -270,6 +270,17 @@ t.test('accepting some rows, and ending one, reads no others of their batch', as
   t.equal(await finish(storage, first!), 'stored');
   const ended = await entriesRead();
   t.ok(ended - accepted < 100, `${ended - accepted} entries for the end of one row of ${rows}`);
+
+  const uploading = newBatchId();
+  t.equal(await openBatch(storage, { id: uploading, accountId, maxOpen: 100 }), 'opened');
+  const named = (line: number, name = line) => ({ line, customId: `row ${name}`, order: ORDER, gold: null });
+  const lines = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => named(from + n));
+  t.same(await addBatchRows(storage, uploading, lines(1, 2_001)), []);
+  const loaded = await entriesRead();
+  const repeated = await addBatchRows(storage, uploading, [...lines(2_001, 2_100), named(2_100, 7)]);
+  t.match(repeated, [{ line: 2_100, knownLine: 7 }]);
+  const read = (await entriesRead()) - loaded;
+  t.ok(read < 1_000, `${read} entries for 100 rows of 2,100, one of which repeats a name`);
 });
 
 t.test('a maximum cost, a reversal and a freeze each stop further rows, and cost nothing', async (t) => {

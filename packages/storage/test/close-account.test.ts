@@ -6,6 +6,7 @@ import {
   closeAccount,
   createAccount,
   emptyClosedAccounts,
+  emptyPollsOfClosed,
   ensureAccountEndpoint,
   finishPoll,
   forgetClosedAccounts,
@@ -14,7 +15,7 @@ import {
   savePanel,
   storeFeedback,
 } from '../src/index.ts';
-import { acceptance, type Fixture, finished, funded, newPoll, open, USD, unique } from './fixtures.ts';
+import { acceptance, type Fixture, finished, funded, newPoll, open, spec, USD, unique } from './fixtures.ts';
 
 // What closing an account reads and writes is its own, however much others have and it has asked.
 
@@ -111,6 +112,39 @@ t.test('closing an account and leaving a cell read no table of payments or calle
 });
 
 const newEndpointId = () => `we_${unique().padEnd(32, '0').slice(0, 32)}`;
+
+t.test('emptying a closed account reads its own polls, though many accounts are closed', async (t) => {
+  const { storage, query } = await open(t, { maxConnections: 1 });
+  const OTHERS = 20_000;
+  const MINE = 100;
+  await query(
+    `insert into accounts (deleted_at, emptied_at) select now() - interval '1 year', now() from generate_series(1, 200)`,
+  );
+  const others = await query<{ id: string }>(
+    "insert into accounts (kind) select 'user' from generate_series(1, 200) returning id",
+  );
+  const closing = await createAccount(storage);
+  await query(
+    `insert into polls (id, result_id, account_id, status, spec, entry_point, lease_until, deadline_at, finished_at)
+     select month_ids(now()) || left(md5('' || i), 22), 'EP-' || i,
+            case when i > $3 then $1::uuid else ($4::uuid[])[1 + i % 200] end, 'completed', $2::jsonb, 'rest', now(), now(), now()
+       from generate_series(1, $3 + ${MINE}) i`,
+    [closing, JSON.stringify(spec), OTHERS, others.map(({ id }) => id)],
+  );
+  await query('vacuum analyze');
+  t.ok(await closeAccount(storage, closing));
+  const rowsRead = async () => {
+    await flushOf(storage);
+    const [row] = await query<{ n: number }>(
+      `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as n from pg_stat_user_tables where relname ~ '^polls(_first|_[0-9]+)*$'`,
+    );
+    return row!.n;
+  };
+  const before = await rowsRead();
+  t.equal((await emptyPollsOfClosed(storage, 50)).length, 50);
+  const read = (await rowsRead()) - before;
+  t.ok(read < 2_000, `${read} rows of polls for 50`);
+});
 
 t.test('what waits for an account that is being closed writes nothing into it', async (t) => {
   const { storage, query } = await open(t, { maxConnections: 8 });

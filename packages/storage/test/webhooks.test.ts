@@ -19,6 +19,7 @@ import {
   finishPoll,
   forgetClosedAccounts,
   insertWebhookEndpoint,
+  inTransaction,
   listDeliveries,
   listPolls,
   listWebhookEndpoints,
@@ -42,6 +43,7 @@ import {
   unique,
   vote,
 } from './fixtures.ts';
+import { rowsReadBy } from './query-plan.ts';
 import { isWaitedFor, session } from './sessions.ts';
 
 // slow: 5 s
@@ -395,6 +397,27 @@ t.test('an endpoint and an account with 20,000 events are gone at once, and thei
   t.equal(await count(), 0);
   t.same(await query('select from webhook_events'), []);
   t.match(await query('select emptied_at from accounts where id = $1', [accountId]), [{ emptied_at: Date }]);
+});
+
+t.test('a look for due messages reads no others, also in a month that is not analyzed yet', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 0n);
+  const id = `we_${unique().padEnd(32, '0').slice(0, 32)}`;
+  const terms = { description: 'mine', eventTypes: ['balance.low' as const], secret: 'sealed' };
+  t.ok(await insertWebhookEndpoint(storage, accountId, { id, url: 'https://hook.example/mine', ...terms }));
+  await query(
+    `with r as (insert into webhook_receivers (endpoint_id, account_id, origin, next_due_at)
+                values ($1, $2, 'https://hook.example', 'infinity') returning id),
+          e as (insert into webhook_events (account_id, type, data, spread_at)
+                select $2, 'balance.low', '{}', now() from generate_series(1, 5000) returning id)
+     insert into webhook_deliveries (event_id, endpoint_id, receiver_id, account_id, status, ended_at)
+     select e.id, $1, r.id, $2, 'delivered', now() from e, r`,
+    [id, accountId],
+  );
+  const read = await inTransaction(storage, (tx) =>
+    rowsReadBy(tx, 'webhook_deliveries', async () => t.same(await claimDeliveries(tx, TERMS), [])),
+  );
+  t.ok(read < 100, `${read} of 5,000 deliveries`);
 });
 
 t.test('while an endpoint is removed, events of others are spread', async (t) => {
