@@ -8,6 +8,8 @@ import { plansOf, scannedWhole, timesOf } from '../src/lists/measure-lists.ts';
 import { chance } from '../src/terminal/chance.ts';
 import { silent } from '../src/terminal/progress.ts';
 
+// slow: 20 s
+
 t.test('every list of a large account is answered, and reads no table from one end to the other', async (t) => {
   await withinOne('day');
   await using stores = await openStores({

@@ -5,6 +5,8 @@ import t from 'tap';
 import { mutateArea } from '../src/mutate/mutate-area.ts';
 import { runTests } from '../src/mutate/run-tests.ts';
 
+// slow: 20 s
+
 t.test('processes that a test started end with its run, whether it failed or was too late', async (t) => {
   const folder = t.testdir();
   for (const [outcome, end, limitMs] of [

@@ -8,6 +8,8 @@ import { calibrate } from '../src/replay/calibration.ts';
 import { calibrationPlot } from '../src/replay/calibration-plot.ts';
 import { FIVE, voteText } from './recorded-votes.ts';
 
+// slow: 20 s
+
 const MAIN = fileURLToPath(new URL('../src/replay/main.ts', import.meta.url));
 const PANEL = FIVE.join(',');
 

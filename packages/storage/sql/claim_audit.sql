@@ -18,7 +18,7 @@ declare
   v_max_attempts constant integer := (p ->> 'max_attempts')::integer;
   v_job audit_jobs;
   v_available_u bigint;
-  v_room_u bigint;
+  v_space_u bigint;
   v_shard smallint;
   v_hold text;
   v_settles boolean := false;
@@ -46,11 +46,11 @@ begin
   if p ? 'hour_spend_u' then
     select least(v_hour_u - coalesce(sum(hour_u) filter (where hour >= date_trunc('hour', now(), 'UTC')), 0),
                  v_day_u - coalesce(sum(day_u) filter (where day >= (now() at time zone 'utc')::date), 0))
-      into v_room_u from provider_spend;
+      into v_space_u from provider_spend;
   end if;
   select * into v_job from audit_jobs j
    where j.lease_until <= now() and greatest(j.panel_u, j.max_u, 1) <= v_available_u
-     and (v_room_u is null or greatest(j.panel_u, j.max_u) <= v_room_u)
+     and (v_space_u is null or greatest(j.panel_u, j.max_u) <= v_space_u)
    order by md5(j.poll_id) limit 1 for update skip locked;
   if not found then
     return query select 'capped', null::text, null::integer, null::text, null::text[], null::jsonb, null::jsonb;

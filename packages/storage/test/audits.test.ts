@@ -25,7 +25,7 @@ import {
   readProviderSpend,
   restartTrackRecord,
 } from '../src/index.ts';
-import { type Fixture, finished, funded, newPoll, open, USD, vote } from './fixtures.ts';
+import { type Fixture, finished, funded, newPoll, open, USD, vote, within } from './fixtures.ts';
 import { rowsReadBy } from './query-plan.ts';
 
 const ROSTER: RosterVersion = {
@@ -350,7 +350,7 @@ t.test('the next audit is found without a sum of provider spend for each that wa
     from audit_jobs j, generate_series(1, 500) n`);
   const ceiling = { hourU: 100n * USD, dayU: 100n * USD };
   const read = await inTransaction(storage, (tx) =>
-    rowsReadBy(tx, 'provider_spend', () => claimAudit(tx, { ...TERMS, ceiling })),
+    rowsReadBy(tx, 'provider_spend', () => claimAudit(within(storage, tx.db), { ...TERMS, ceiling })),
   );
   t.ok(read < 200, `${read} rows of provider spend`);
 });

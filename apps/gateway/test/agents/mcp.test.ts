@@ -10,6 +10,8 @@ import { build, type Gateway } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 20 s
+
 // Raw HTTP requests, including ones that no client library would send.
 
 const ACCEPT = { accept: 'application/json, text/event-stream' };

@@ -8,6 +8,8 @@ import { takePoll } from '../fixtures/hand-worker.ts';
 import { replicaOf } from '../fixtures/replica.ts';
 import { withoutPostgres } from '../fixtures/without-postgres.ts';
 
+// slow: 40 s
+
 // Callers who wait for a poll whose end cannot be read: it may have been billed, so none of them hears that it failed.
 
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
