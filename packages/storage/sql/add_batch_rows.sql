@@ -28,7 +28,7 @@ begin
   select r.line, r.custom_id, known.line
     from jsonb_to_recordset(p_rows) as r (line integer, custom_id text)
    -- One lookup for each row: as a join it may read the whole batch.
-   cross join lateral (select line from batch_rows where batch_id = p_id and custom_id = r.custom_id limit 1) known
+   cross join lateral (select line from batch_rows where batch_id = p_id and custom_id = r.custom_id offset 0) known
    where known.line <> r.line
    order by r.line;
 end $$;

@@ -1,7 +1,7 @@
 -- Errors in the transfers with ids in (p_after, p_to], and in the polls that they settled.
 -- p_polls_kept: a missing poll is damage, not pruned. Polls of a dropped month are never considered missing.
--- Everything is looked up row by row (offset 0), where it is first needed. Statistics that are older than the transfers
--- would make a join of two of these sets compare each row with each, or read the votes of all months.
+-- Polls, holds, votes and results are looked up row by row (offset 0), where they are first needed. Statistics that are
+-- older than the transfers would make a join of two of these sets compare each row with each, or read all months.
 create or replace function check_transfers(p_after bigint, p_to bigint, p_polls_kept boolean)
 returns table (rule text, subject text, found text)
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$
@@ -29,6 +29,7 @@ settled as materialized (
          (select coalesce(sum(v.billed_u), 0) from votes v where v.poll_id = r.of_poll and v.billed_u > 0) as billed_u
     from resolutions r where r.of_poll is not null
 ),
+-- Once for each settlement of a poll: votes that were captured by two are billed_twice.
 billed as materialized (
   select v.*, s.by_pool
     from settled s cross join lateral (select * from votes where poll_id = s.id and billed_u > 0 offset 0) v

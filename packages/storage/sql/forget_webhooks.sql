@@ -2,7 +2,7 @@
 -- Deliveries are deleted by id first, so that the triggers that delete them per event or receiver find none. Endpoints
 -- come last, but not one that spread_webhook_events has locked: the deliveries that it creates are found the next time.
 create or replace function forget_webhooks(p_limit integer) returns integer
-language plpgsql security definer set search_path = public, pg_temp as $$
+language plpgsql security definer set search_path = public, pg_temp set enable_seqscan = off as $$
 declare
   v_endpoint text;
   v_ids text[];
@@ -41,7 +41,7 @@ begin
     return v_done;
   end if;
   v_ids := array(
-    -- Per account (see closed-accounts.ts).
+    -- Account by account, and by index only: see closed-accounts.ts.
     select e.id from accounts a cross join lateral (
       select id from webhook_events where account_id = a.id limit p_limit - v_done for update skip locked) e
      where a.deleted_at is not null and a.emptied_at is null and (a.keep_until is null or a.keep_until < now())

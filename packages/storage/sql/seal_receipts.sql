@@ -9,7 +9,6 @@ declare
   v_pages integer;
   v_filed integer;
   v_last bytea;
-  v_to bytea;
   v_level smallint := 0;
   v_next integer;
   v_root bytea;
@@ -29,11 +28,13 @@ begin
     from receipt_pages where day = v_day and level = 0 order by page desc limit 1;
   if coalesce(octet_length(v_last), 8192) = 8192 and not exists (select from receipt_pages where day = v_day and level = 1) then
     v_last := coalesce(substring(v_last from 8161), '');
-    select leaf into v_to from (
-      select leaf from receipt_leaves where day = v_day and leaf > v_last order by leaf limit p_max) next
-     order by leaf desc limit 1;
     with taken as (
-      delete from receipt_leaves where day = v_day and leaf > v_last and leaf <= v_to returning leaf
+      -- The limit is found in the same snapshot, or a leaf that is committed meanwhile would be one too many.
+      delete from receipt_leaves where day = v_day and leaf > v_last and leaf <= (
+        select leaf from (
+          select leaf from receipt_leaves where day = v_day and leaf > v_last order by leaf limit p_max) next
+         order by leaf desc limit 1)
+      returning leaf
     ), placed as (
       select leaf, (row_number() over (order by leaf) - 1) / 256 as page from taken
     ), filed as (

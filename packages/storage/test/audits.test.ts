@@ -331,7 +331,7 @@ t.test('shares are counted in the newest draws, and older ones without an audit 
   await query("insert into audit_jobs (poll_id, roster_version, heard, max_u) values ('loud1', 'v1', '{}', 1)");
   // Tables grow faster than they are analyzed: by the statistics these are empty.
   const read = await inTransaction(storage, (tx) => rowsReadBy(tx, 'audit_draws', () => pruneExpired(tx, 10_000)));
-  t.ok(read < 10 * 5_000, `${read} reads of 5,000 draws`);
+  t.ok(read >= 3_000 && read < 10 * 5_000, `${read} reads of 5,000 draws`);
   const left = await query<{ tenant: string; n: number }>(
     'select tenant, count(*)::integer as n from audit_draws group by tenant order by tenant',
   );
@@ -352,7 +352,7 @@ t.test('the next audit is found without a sum of provider spend for each that wa
   const read = await inTransaction(storage, (tx) =>
     rowsReadBy(tx, 'provider_spend', () => claimAudit(within(storage, tx.db), { ...TERMS, ceiling })),
   );
-  t.ok(read < 200, `${read} rows of provider spend`);
+  t.ok(read > 0 && read < 200, `${read} rows of provider spend`);
 });
 
 t.test('audits count as provider spend, and wait at its ceiling', async (t) => {

@@ -75,6 +75,8 @@ export const DAMAGE: Record<string, string[]> = {
   resolved_twice: [
     `drop index transfers_resolved_once;
      ${FORGED} kind, debit, credit, amount_u, pending_id, poll_id from transfers where kind = 'post' and poll_id = '$done'`,
+    `drop index transfers_resolved_once;
+     ${FORGED} 'void', debit, credit, amount_u, id, poll_id from transfers where idem = 'hold:$done'`,
   ],
   resolution: [
     `${UNLOCK} update transfers set amount_u = 1000001 where kind = 'post'`,
@@ -124,7 +126,17 @@ export const DAMAGE: Record<string, string[]> = {
     `${FORGED} 'hold', '$user', ${REVENUE}, 5, null, 'ps_none'`,
     `${DROPPED_TO('ps_none')}; ${FORGED} 'hold', '$user', ${REVENUE}, 5, null, 'ps_none'`,
   ],
-  billed_twice: ["update votes set model_id = 'sim/m0' where poll_id = '$done' and seat = 1"],
+  billed_twice: [
+    "update votes set model_id = 'sim/m0' where poll_id = '$done' and seat = 1",
+    // By a second hold of the same poll.
+    `alter table transfers drop constraint transfers_rules;
+     with again as (
+       insert into transfers (idem, kind, debit, credit, amount_u, poll_id)
+       select 'hold again', 'hold', debit, credit, amount_u, poll_id from transfers where idem = 'hold:$done' returning *)
+     insert into transfers (idem, kind, debit, credit, amount_u, pending_id, poll_id)
+     select 'captured again', 'post', again.debit, again.credit, post.amount_u, again.id, again.poll_id
+       from again join transfers post on post.poll_id = again.poll_id and post.kind = 'post'`,
+  ],
   billed_without_vote: [
     `alter table votes drop constraint votes_only_votes_billed;
      update votes set option = null where poll_id = '$done' and seat = 0`,

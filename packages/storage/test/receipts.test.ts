@@ -157,7 +157,7 @@ t.test('a step reads no more receipts than it files, also by the statistics of a
       t.same(rows, [{ step: 'page' }]);
     }),
   );
-  t.ok(read <= 3 * 2_048 + 10, `${read} reads for 2,048 of 5,000`);
+  t.ok(read >= 2_048 && read <= 3 * 2_048 + 10, `${read} reads for 2,048 of 5,000`);
 });
 
 t.test('66,000 receipts have a third level of pages', async (t) => {

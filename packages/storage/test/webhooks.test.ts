@@ -1,5 +1,6 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 import { OPERATOR_ENTRY } from '@eloquentpoll/polls';
+import { sql } from 'kysely';
 import t from 'tap';
 import {
   acceptPoll,
@@ -418,6 +419,10 @@ t.test('a look for due messages reads no others, also in a month that is not ana
     rowsReadBy(tx, 'webhook_deliveries', async () => t.same(await claimDeliveries(tx, TERMS), [])),
   );
   t.ok(read < 100, `${read} of 5,000 deliveries`);
+  const all = await inTransaction(storage, (tx) =>
+    rowsReadBy(tx, 'webhook_deliveries', () => sql`select count(log) from webhook_deliveries`.execute(tx.db)),
+  );
+  t.equal(all, 5_000, 'what is read is counted');
 });
 
 t.test('while an endpoint is removed, events of others are spread', async (t) => {
