@@ -8,6 +8,7 @@ import { stopRequest } from '@eloquentpoll/services/stop-request';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { seed } from '@eloquentpoll/testkit/seed';
 import { longestFirst, recordDurations } from './testing/durations.ts';
+import { endProcesses } from './testing/leaks.ts';
 import { needsOf } from './testing/needs.ts';
 import { runFiles, type SuiteOutcome } from './testing/run-files.ts';
 import { MAX_QUICK_S, slowSeconds } from './testing/slow-tag.ts';
@@ -47,6 +48,7 @@ async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
     const ended = await Promise.race([run, stop.requested, timeLimit(limitMs)]);
     if (typeof ended === 'string') {
       await group.stop();
+      await endProcesses(runId);
       throw new Failure(
         ended === 'stop'
           ? 'Stopped before the tests ended.'

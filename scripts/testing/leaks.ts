@@ -6,11 +6,19 @@ import type { ThrowAwayServers } from '@eloquentpoll/services/throw-away-servers
 // failure.
 
 const SETTLE_MS = 3_000;
+/** For processes that end their own servers first. */
+const END_MS = 10_000;
 
 export async function findLeaks(services: ThrowAwayServers | null, runId: string): Promise<string[]> {
   const processes = await lastingProcesses(runId);
   const left = processes.map(({ pid, command }) => `process ${pid} was left: ${command}`);
   return services === null ? left : [...left, ...(await leftIn(services))];
+}
+
+/** Ends what the tests of an interrupted run have started, also in process groups of their own. */
+export async function endProcesses(runId: string): Promise<void> {
+  for (const { pid } of processesOf(runId)) signal(pid, 'SIGTERM');
+  await lastingProcesses(runId, END_MS);
 }
 
 async function leftIn(services: ThrowAwayServers): Promise<string[]> {
@@ -46,15 +54,23 @@ async function keysIn(url: string): Promise<string[]> {
 }
 
 // A process that is about to end gets a moment; any that is still alive then is killed and reported.
-async function lastingProcesses(runId: string): Promise<{ pid: number; command: string }[]> {
-  const until = performance.now() + SETTLE_MS;
+async function lastingProcesses(runId: string, settleMs = SETTLE_MS): Promise<{ pid: number; command: string }[]> {
+  const until = performance.now() + settleMs;
   let left = processesOf(runId);
   while (left.length > 0 && performance.now() < until) {
     await delay(50);
     left = processesOf(runId);
   }
-  for (const { pid } of left) process.kill(pid, 'SIGKILL');
+  for (const { pid } of left) signal(pid, 'SIGKILL');
   return left;
+}
+
+function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 function processesOf(runId: string): { pid: number; command: string }[] {
